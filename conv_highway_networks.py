@@ -1,8 +1,8 @@
 """Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks*
 (Srivastava, Greff, Schmidhuber, NIPS 2015).
 
-A net is plain data, a list of layers: `mnist_net(16)` is one of the paper's, and conv/nets.py has
-them all.  The layers, with hand-written passes, are in conv/, and their training in training/.
+A net is plain data, a list of layers: `mnist_net(16)` is one of the paper's, and highways/conv/nets.py has
+them all.  The layers, with hand-written passes, and their training are in highways/conv/.
 The loss is that of highway_networks.py.  This file is the command line.
 
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
@@ -29,7 +29,7 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import time
 from collections import Counter
@@ -41,19 +41,19 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from conv.convolution import Convolution
-from conv.net import HIDDEN_KINDS, ConvNet
-from conv.nets import NETS, find_net
-from plumbing.commands import Parser, list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, Lock, json_bytes, replace_file
-from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, warn_of_few_cores
-from plumbing.records import check_replaceable
-from training.checkpoints import branch, check_unsaved, checkpoint_to_resume, is_begun, net_file, unfinished
-from training.convolutional import Training
-from training.images import check_square, fingerprint, load_images, select_images, shape_of
-from training.progress import Progress
-from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
-from training.runs import file_record, table, team_of, train_one, train_rank
+from highways.commands import Parser, list_of, number, path_name, run_command, run_program
+from highways.conv.checkpoints import branch, check_unsaved, checkpoint_to_resume, is_begun, net_file, unfinished
+from highways.conv.convolution import Convolution
+from highways.conv.images import check_square, fingerprint, load_images, select_images, shape_of
+from highways.conv.net import HIDDEN_KINDS, ConvNet
+from highways.conv.nets import NETS, find_net
+from highways.conv.progress import Progress
+from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
+from highways.conv.runs import file_record, table, team_of, train_one, train_rank
+from highways.conv.training import Training
+from highways.files import ROOT, InputError, Lock, json_bytes, replace_file
+from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, warn_of_few_cores
+from highways.records import check_replaceable
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}

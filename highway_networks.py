@@ -33,7 +33,7 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import gzip
 import hashlib
 import json
@@ -55,8 +55,8 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from numpy.ma import MaskedArray
 from tqdm import tqdm
 
-from plumbing import files
-from plumbing.arrays import (
+from highways import files
+from highways.arrays import (
     COMPLEX,
     FixedNames,
     Gradients,
@@ -70,12 +70,12 @@ from plumbing.arrays import (
     zero_rows,
     zeros,
 )
-from plumbing.commands import Parser, list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError
-from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread, warn_of_few_cores
-from plumbing.ranks import Rank, Team, Together, team
-from plumbing.records import PAIR, check_replaceable
-from plumbing.statistics import mean_and_sd
+from highways.commands import Parser, list_of, number, path_name, run_command, run_program
+from highways.files import ROOT, InputError
+from highways.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread, warn_of_few_cores
+from highways.ranks import Rank, Team, Together, team
+from highways.records import PAIR, check_replaceable
+from highways.statistics import mean_and_sd
 
 tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
 
@@ -1459,7 +1459,7 @@ def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team:
 
 
 def team_of(block: str, settings: Settings, data: Dataset):
-    """plumbing.ranks.team() for a net of these settings: the memory that its ranks share."""
+    """highways.ranks.team() for a net of these settings: the memory that its ranks share."""
     shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
     # the longest array that a rank hands to the others: logits of its rows of a batch, or of the test images
     rows_of_rank = math.ceil(max(settings.batch_size, settings.n_test) / settings.cores)

@@ -20,7 +20,7 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import base64
 import copy
 import json
@@ -30,13 +30,13 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
+from experiments.headline.show import gates_by_epoch
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
-from plumbing.commands import Parser, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError
-from plumbing.records import load_record, load_results, select
-from report.headline import gates_by_epoch
-from report.style import COLOR, drawing, initial_gate
-from training.committed import checked
+from highways.commands import Parser, path_name, run_command, run_program
+from highways.files import ROOT, InputError
+from highways.lab.committed import checked
+from highways.lab.showing.style import COLOR, drawing, initial_gate
+from highways.records import load_record, load_results, select
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be

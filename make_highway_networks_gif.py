@@ -13,7 +13,7 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import math
 from functools import partial
 from pathlib import Path
@@ -21,11 +21,10 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 
-from plumbing.commands import Parser, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError
-from plumbing.records import load_record
-from report.headline import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
-from report.style import (
+from experiments.headline.show import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
+from highways.commands import Parser, path_name, run_command, run_program
+from highways.files import ROOT, InputError
+from highways.lab.showing.style import (
     COLOR,
     MARKER,
     blank,
@@ -40,6 +39,7 @@ from report.style import (
     run_as_text,
     uniform_loss_line,
 )
+from highways.records import load_record
 
 SECONDS_A_FRAME = 0.6
 SECONDS_LAST_FRAME = 3.0

@@ -15,8 +15,9 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
+import highways.installed
+
+import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import base64
 import json
 import zlib
@@ -26,10 +27,10 @@ from pathlib import Path
 import numpy as np
 
 from highway_networks import Dataset, subset
+from highways.commands import Parser, path_name, run_command, run_program
+from highways.files import ROOT, InputError
+from highways.lab.showing.style import KINDS
 from make_highway_explorer import load_page_mnist
-from plumbing.commands import Parser, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError
-from report.style import KINDS
 
 PARTS = ROOT / "explorer" / "train"
 PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "page.js"

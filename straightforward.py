@@ -17,14 +17,14 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
 from highway_networks import load_mnist
-from plumbing.commands import Parser
+from highways.commands import Parser
 
 
 class Layer(SimpleNamespace):
@@ -83,7 +83,7 @@ def highway_backward(layer, kept, dy):
     return dx, gradient
 
 
-# training/extra_blocks.py has a residual block, too, but there W_H starts smaller.
+# highways/nets/extra_blocks.py has a residual block, too, but there W_H starts smaller.
 def residual(layer, x):
     H = np.tanh(x @ layer.W_H.T + layer.b_H)
     y = x + H

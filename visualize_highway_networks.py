@@ -15,22 +15,23 @@ import sys
 if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import difflib
 from functools import partial
 from pathlib import Path
 
-from plumbing.commands import Parser, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, read_json
-from plumbing.records import load_record, load_results
-from report import registry
-from report.style import FORMATS, drawing, house_style, picture_bytes
+from experiments import register_pictures_and_tables
+from highways.commands import Parser, number, path_name, run_command, run_program
+from highways.files import ROOT, InputError, read_json
+from highways.lab.showing import registry
+from highways.lab.showing.style import FORMATS, drawing, house_style, picture_bytes
+from highways.records import load_record, load_results
 
 PUBLISHED = ("published", "authors_logs_cifar")  # in data/
 RUNS = {"run": "run.json", "run_sweep": "run_sweep.json", "run_seeds": "run_seeds.json"}
 FLAGS = {"run": "--run", "run_sweep": "--sweep", "run_seeds": "--seeds"}
-registry.import_all()
+register_pictures_and_tables()
 
 
 def load_source(source: str, path: Path) -> dict:

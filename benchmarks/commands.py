@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from benchmarks.report import Report, arguments, end
-from plumbing.commands import number
-from plumbing.files import ROOT
+from highways.commands import number
+from highways.files import ROOT
 
 OURS = ("highway_networks.py", "--quiet")
 SWEEP = "5,10,20,30,50"

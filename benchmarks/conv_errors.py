@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and PyTorch read their environment when imported
 
 # isort: split
 import numpy as np
 
 from benchmarks.report import Report, arguments, end
-from conv.direct import Direct
-from conv.layer import by_columns, in_phases
-from conv.winograd import POINTS, Winograd
+from highways.conv.direct import Direct
+from highways.conv.layer import by_columns, in_phases
+from highways.conv.winograd import POINTS, Winograd
 
 SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps, outputs
 BATCH = 100

@@ -24,7 +24,7 @@ import multiprocessing
 import sys
 from functools import partial
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
@@ -34,8 +34,8 @@ from benchmarks import conv_rivals
 from benchmarks.report import Report, arguments, checked, end, ratio_to_best, row_of
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
-from conv.nets import PUBLISHED
-from plumbing.commands import number
+from highways.commands import number
+from highways.conv.nets import PUBLISHED
 
 BATCH = 100
 STEPS = {1: 3, 3: 1}  # {maps of an image: steps in a turn}; those of nets for CIFAR are slower

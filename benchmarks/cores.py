@@ -14,7 +14,7 @@ import time
 from contextlib import closing, nullcontext
 from dataclasses import replace
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy reads its environment when it is imported
 
 # isort: split
@@ -23,13 +23,13 @@ import numpy as np
 import highway_networks as hn
 from benchmarks.report import Report, arguments, end, summarise
 from benchmarks.step import mnist_like
-from plumbing.commands import number
-from plumbing.processes import MOST_JOBS, all_cores, in_processes
-from plumbing.ranks import ALONE, Rank, Together
-from training import runs
-from training.convolutional import Training
-from training.images import fingerprint
-from training.protocols import BATCH, ConvSettings, protocol_of
+from highways.commands import number
+from highways.conv import runs
+from highways.conv.images import fingerprint
+from highways.conv.protocols import BATCH, ConvSettings, protocol_of
+from highways.conv.training import Training
+from highways.processes import MOST_JOBS, all_cores, in_processes
+from highways.ranks import ALONE, Rank, Together
 
 CONVOLUTIONAL = {
     "mnist_16": ConvSettings(net="mnist-16"),

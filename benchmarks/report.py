@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from plumbing.commands import Parser, first_line, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, write_json
-from plumbing.installed import how_to_install
-from plumbing.records import load_results
+from highways.commands import Parser, first_line, path_name, run_command, run_program
+from highways.files import ROOT, InputError, check_writable, environment, write_json
+from highways.installed import how_to_install
+from highways.records import load_results
 
 # targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {

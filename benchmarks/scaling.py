@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
@@ -25,8 +25,8 @@ import numpy as np
 import highway_networks as hn
 from benchmarks import rivals, step
 from benchmarks.report import Report, arguments, end
-from plumbing.commands import number
-from plumbing.files import ROOT
+from highways.commands import number
+from highways.files import ROOT
 
 BASE = {"depth": 30, "width": 50, "batch": 128}
 GROWTH = {

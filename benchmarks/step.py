@@ -17,7 +17,7 @@ import time
 from functools import partial
 from itertools import cycle, islice
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
@@ -26,7 +26,7 @@ import numpy as np
 import highway_networks as hn
 from benchmarks import rivals
 from benchmarks.report import Report, arguments, end, ratio_to_best, ratios, row_of, summarise
-from plumbing.commands import number
+from highways.commands import number
 
 STEPS = 20  # steps in each turn
 WARM_UP = 2  # rounds discarded

@@ -11,7 +11,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
     takes-FILE                               how long the measurement of this record took
-    the name of a table or a sentence that a module of report/ registers
+    the name of a table or a sentence that an experiments/NAME/show.py registers
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
-from plumbing.commands import Parser, first_line, run_command, run_program
-from report.pages import changed_pages, pages
-from training.committed import read_committed
+from experiments import register_pictures_and_tables
+from highways.commands import Parser, first_line, run_command, run_program
+from highways.lab.committed import read_committed
+from highways.lab.showing.pages import changed_pages, pages
 
 
 def main(argv=None) -> int:
     Parser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
 
     def work(save):
+        register_pictures_and_tables()
         changed = changed_pages(cache(read_committed))
         if changed:
             save(changed)

@@ -1,1 +1,35 @@
-"""The questions, a file each.  Imports nothing, so that the command's check of what is installed comes first."""
+"""The questions, a folder each.  Imports none of them before it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def question_names() -> list[str]:
+    """The names of all questions: the folders here that have a question.py."""
+    return sorted(file.parent.name for file in FOLDER.glob("*/question.py"))
+
+
+def find_question(name: str):
+    """The Question of this name; raises ValueError where its folder declares another name."""
+    question = importlib.import_module(f"experiments.{name}.question").QUESTION
+    if question.name != name:
+        raise ValueError(f"experiments/{name}/question.py declares the question {question.name!r}")
+    return question
+
+
+def all_questions() -> list:
+    """Every Question, in the order of their names."""
+    return [find_question(name) for name in question_names()]
+
+
+def register_pictures_and_tables() -> None:
+    """Imports every module that registers pictures or tables: the show.py of every question, that
+    of the benchmarks, and those that all share."""
+    for module in ("benchmarks.show", "highways.lab.showing.ledger", "highways.lab.showing.tables"):
+        importlib.import_module(module)
+    for file in sorted(FOLDER.glob("*/show.py")):
+        importlib.import_module(f"experiments.{file.parent.name}.show")

@@ -16,17 +16,15 @@ from pathlib import Path
 if not __package__:  # run as a folder, from elsewhere: python clone/experiments
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import dataclasses
 import json
 from functools import cache, partial
 
-from claims import ledger
-from claims.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
-from experiments.question import Question, all_questions, find_question, question_names
-from plumbing.commands import Parser, first_line, number, path_name, run_command, run_program
-from plumbing.files import (
+from experiments import all_questions, find_question, question_names, register_pictures_and_tables
+from highways.commands import Parser, first_line, number, path_name, run_command, run_program
+from highways.files import (
     ROOT,
     InputError,
     Lock,
@@ -37,12 +35,15 @@ from plumbing.files import (
     read_json,
     write_json,
 )
-from plumbing.processes import MOST_JOBS, all_cores
-from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
-from plumbing.statistics import format_stat
-from report.pages import changed_pages
-from training import committed, finished
-from training.trials import Runner, flags_of, results_folder
+from highways.lab import committed, finished
+from highways.lab.judging import ledger
+from highways.lab.judging.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
+from highways.lab.question import Question
+from highways.lab.showing.pages import changed_pages
+from highways.lab.trials import Runner, flags_of, results_folder
+from highways.processes import MOST_JOBS, all_cores
+from highways.records import checksum, load_record, load_results, seconds_on_two_cores
+from highways.statistics import format_stat
 
 PROGRAM = "python -m experiments"
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -257,7 +258,7 @@ def read_results(folder: Path) -> dict[str, dict]:
     for name in sorted(awaited):
         path = folder / path_of(name)
         if path.exists():
-            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}.py")
+            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}/question.py")
     records = {}
     for name in sorted(wanted - awaited):
         path = folder / path_of(name)
@@ -368,6 +369,7 @@ def add_runs(argv) -> int:
             def read(name):
                 return new.get(name) or committed.read_committed(name)
 
+            register_pictures_and_tables()
             pages = changed_pages(read)
             save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
             print(f"{path}: runs added: {n_added}; pages changed: {len(pages)}")

@@ -20,15 +20,15 @@ from pathlib import Path
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from tqdm import tqdm
 
 import highway_networks as hn
+from highways.commands import Parser, run_command, run_program
+from highways.files import ROOT, environment, json_bytes
+from highways.nets import layer_by_layer
 from make_highway_explorer import NET, load_page_mnist, load_page_net
-from plumbing.commands import Parser, run_command, run_program
-from plumbing.files import ROOT, environment, json_bytes
-from training import layer_by_layer
 
 OUT = ROOT / "results" / "explorer.json"
 SHIFTS = np.arange(-4, 2.25, 0.25).tolist()  # added to b_T

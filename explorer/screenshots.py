@@ -19,9 +19,9 @@ from typing import NamedTuple
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from plumbing.commands import Parser, run_command, run_program
-from plumbing.files import ROOT, InputError
+import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from highways.commands import Parser, run_command, run_program
+from highways.files import ROOT, InputError
 
 PAGE = ROOT / "docs" / "explorer.html"
 TRAIN_PAGE = ROOT / "docs" / "train.html"

@@ -8,14 +8,15 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, one_line_error
 
-from conv.net import ConvNet
-from conv.nets import find_net
-from experiments import cifar, table1
-from plumbing.files import InputError, read_json
-from plumbing.records import select
-from training import finished
+from conftest import ROOT, one_line_error
+from experiments.cifar import question as cifar
+from experiments.table1 import question as table1
+from highways.conv.net import ConvNet
+from highways.conv.nets import find_net
+from highways.files import InputError, read_json
+from highways.lab import finished
+from highways.records import select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BAD_ANSWERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conv import cifar
-from conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
-from plumbing.files import InputError
+from conftest import BAD_ANSWERS
+from highways.conv import cifar
+from highways.conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
+from highways.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
 TEN, HUNDRED = OFFICIAL

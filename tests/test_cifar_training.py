@@ -8,24 +8,26 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import one_line_error, run
 from test_cifar import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from claims import ledger
-from claims.claim import AUTHORS_LOGS
-from conv import cifar as images_of_cifar
-from conv.layer import Dense, Dropout
-from conv.net import ConvNet
-from conv.nets import PUBLISHED, find_net, mnist_net
-from experiments import cifar
-from plumbing.files import InputError
-from plumbing.records import select
-from report.cifar import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
-from training import conv_trials, convolutional, protocols, runs
-from training import images as conv_images
-from training.trials import Runner
+from conftest import one_line_error, run
+from experiments.cifar import question as cifar
+from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
+from highways.conv import cifar as images_of_cifar
+from highways.conv import images as conv_images
+from highways.conv import protocols, runs
+from highways.conv import training as convolutional
+from highways.conv import trials as conv_trials
+from highways.conv.layer import Dense, Dropout
+from highways.conv.net import ConvNet
+from highways.conv.nets import PUBLISHED, find_net, mnist_net
+from highways.files import InputError
+from highways.lab.judging import ledger
+from highways.lab.judging.claim import AUTHORS_LOGS
+from highways.lab.trials import Runner
+from highways.records import select
 
 A = protocols.ConvSettings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]

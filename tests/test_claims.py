@@ -6,10 +6,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from conftest import ROOT
 
-from claims import ledger
-from claims.claim import (
+from conftest import ROOT
+from experiments import __main__ as command_line
+from experiments import all_questions, find_question
+from highways.files import InputError
+from highways.lab.judging import ledger
+from highways.lab.judging.claim import (
     AUTHORS_LOGS,
     PUBLISHED,
     SOURCES,
@@ -23,13 +26,10 @@ from claims.claim import (
     sample_as_text,
     verdict_of_parts,
 )
-from claims.rules import below, is_above
-from experiments import __main__ as command_line
-from experiments.question import all_questions, find_question
-from plumbing.files import InputError
-from plumbing.records import check_ledger, seconds_on_two_cores, select
-from plumbing.statistics import mean_sd_n
-from report import ledger as ledger_tables
+from highways.lab.judging.rules import below, is_above
+from highways.lab.showing import ledger as ledger_tables
+from highways.records import check_ledger, seconds_on_two_cores, select
+from highways.statistics import mean_sd_n
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from plumbing import files
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
+from highways import files
 
 
 def train(*words, **more):
@@ -76,7 +76,7 @@ def test_quick_never_touches_the_headline(tmp_path):
     data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
     for name in ("highway_networks.py", "requirements.txt", "run.json"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("plumbing", "data"):
+    for name in ("highways", "data"):
         shutil.copytree(ROOT / name, tmp_path / name)
     before = (tmp_path / "run.json").read_bytes()
     words = [sys.executable, "highway_networks.py", "--quick", "--depth", "2", "--data-dir", str(data), "--jobs", "1"]

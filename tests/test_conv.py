@@ -5,13 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import highway_networks as hn
-from conv.net import ConvNet
-from conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
-from conv.pooling import Pool
-from training.optimizers import Nesterov
+from conftest import ROOT
+from highways.conv.net import ConvNet
+from highways.conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
+from highways.conv.pooling import Pool
+from highways.nets.optimizers import Nesterov
 
 STEP = 1e-30
 EVERYTHING = [
@@ -347,7 +347,7 @@ def test_nets_take_a_dropout_rate_for_each_place():
 
 
 def test_importing_conv_net_alone_gives_all_kinds_of_layers():
-    code = "import conv.net as net; print(*net.KINDS)"
+    code = "import highways.conv.net as net; print(*net.KINDS)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     kinds = "conv conv-bn conv-maxout plain plain-maxout residual highway highway-bn"
     others = "pool average dropout hidden hidden-maxout dense"

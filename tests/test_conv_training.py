@@ -18,23 +18,25 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import OLD, ROOT, idx_bytes, one_line_error, run, write_data_set
 from test_conv import convolved
 from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conv.layer import Dense, Dropout
-from conv.net import ConvNet
-from conv.nets import NETS, PUBLISHED
-from experiments.table1 import PILOT
-from plumbing import files
-from plumbing.files import InputError, environment, write_arrays
-from plumbing.records import select
-from training import checkpoints, convolutional, protocols, runs, schedules
-from training import images as conv_images
-from training import progress as conv_progress
-from training.optimizers import Nesterov
+from conftest import OLD, ROOT, idx_bytes, one_line_error, run, write_data_set
+from experiments.table1.question import PILOT
+from highways import files
+from highways.conv import checkpoints, protocols, runs
+from highways.conv import images as conv_images
+from highways.conv import progress as conv_progress
+from highways.conv import training as convolutional
+from highways.conv.layer import Dense, Dropout
+from highways.conv.net import ConvNet
+from highways.conv.nets import NETS, PUBLISHED
+from highways.files import InputError, environment, write_arrays
+from highways.nets import schedules
+from highways.nets.optimizers import Nesterov
+from highways.records import select
 
 SMALL = protocols.ConvSettings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)

@@ -15,22 +15,23 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from conftest import ROOT, one_line_error
 from experiments import __main__ as command_line
-from experiments import cifar
-from experiments.question import all_questions, find_question, question_names
-from plumbing.files import InputError, read_json
-from report import pages as fill
-from report import registry
-from report.table1 import difference
-from report.tables import entry_text
-from training import committed as committed_records
-from training import conv_trials, protocols
-from training.committed import COMMANDS as COMMANDS_OF_RUNS
-from training.committed import checked
+from experiments import all_questions, find_question, question_names
+from experiments.cifar import question as cifar
+from experiments.table1.show import difference
+from highways.conv import protocols
+from highways.conv import trials as conv_trials
+from highways.files import InputError, read_json
+from highways.lab import committed as committed_records
+from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
+from highways.lab.committed import checked
+from highways.lab.showing import pages as fill
+from highways.lab.showing import registry
+from highways.lab.showing.tables import entry_text
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
@@ -129,7 +130,7 @@ def test_a_number_is_that_of_the_committed_json(name, text):
 
 def test_every_table_stands_on_a_page():
     """Except those of questions that await their results."""
-    awaited = {f"report.{question.name}" for question in all_questions() if question.awaits}
+    awaited = {f"experiments.{question.name}.show" for question in all_questions() if question.awaits}
     tables = {name for name, make in registry.TABLES.items() if make.func.__module__ not in awaited}
     assert tables <= {name for name, _ in (param.values for param in NUMBERS)}
 
@@ -261,12 +262,12 @@ def copied(folder: Path, *names: str) -> Path:
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """Without results/: the pictures of experiments are drawn by other tests."""
-    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "report", "training")
+    return copied(tmp_path_factory.mktemp("clone"), "data", "benchmarks", "experiments", "highways")
 
 
 @pytest.fixture
 def pages(tmp_path):
-    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "report", "training", "docs", "results")
+    return copied(tmp_path, "data", "benchmarks", "experiments", "highways", "docs", "results")
 
 
 def run_in(folder: Path, command: str):

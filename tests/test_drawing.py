@@ -12,11 +12,15 @@ from xml.etree import ElementTree
 
 import imageio.v3 as imageio
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from report import benchmark, headline, past_a_thousand, registry, style, very_deep
+from benchmarks import show as benchmark
+from conftest import ROOT, must_be_readable, one_line_error, run
+from experiments.headline import show as headline
+from experiments.past_a_thousand import show as past_a_thousand
+from experiments.very_deep import show as very_deep
+from highways.lab.showing import registry, style
 
 
 def small_run(block, epochs=3, layers=4, level=0.9):
@@ -480,7 +484,8 @@ def test_a_user_s_rcparams_are_respected_from_python():
     """Importing the pictures changes neither rcParams nor the backend."""
     program = (
         "import json, os, matplotlib; matplotlib.rcParams['font.size'] = 21.0; before = dict(matplotlib.rcParams)\n"
-        "from report import registry, style; registry.import_all()\n"
+        "import experiments; from highways.lab.showing import registry, style\n"
+        "experiments.register_pictures_and_tables()\n"
         "assert dict(matplotlib.rcParams) == before and 'MPLBACKEND' not in os.environ\n"
         "matplotlib.use('Agg'); matplotlib.rcParams['figure.figsize'] = (9, 4)\n"
         "record = json.load(open('run_sweep.json'))\n"
@@ -569,8 +574,8 @@ def test_what_cannot_be_read_on_a_phone():
 
 
 def test_colours_are_named_in_one_place():
-    """That place is report/style.py, which says what each colour means."""
-    elsewhere = {*PROGRAMS, *REPORTS} - {"report/style.py"}
+    """That place is highways/lab/showing/style.py, which says what each colour means."""
+    elsewhere = {*PROGRAMS, *REPORTS} - {"highways/lab/showing/style.py"}
     for path in elsewhere:
         text = (ROOT / path).read_text(encoding="utf-8")
         assert re.findall(r"#[0-9A-Fa-f]{6}\b|RdBu|PuOr|viridis", text) == [], path
@@ -659,14 +664,14 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
 
 
 # what every program that draws may import
-KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_module_names
+KNOWN = {"numpy", "matplotlib", "imageio", "highways", "experiments"} | sys.stdlib_module_names
 # what some of them may import besides
 MORE = {
-    "make_highway_explorer.py": {"highway_networks", "training"},  # the page holds a net, and the headline's run
+    "make_highway_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
     "make_highway_train_page.py": {"highway_networks", "make_highway_explorer"},  # the page trains on MNIST
-    "report/headline.py": {"highway_networks"},  # the table that the command prints
+    "experiments/headline/show.py": {"highway_networks"},  # the table that the command prints
 }
-REPORTS = sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))
+REPORTS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "experiments").glob("*/show.py"))
 DRAWING = [*PROGRAMS, "make_highway_explorer.py", "make_highway_train_page.py", *REPORTS]
 
 

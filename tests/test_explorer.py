@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import scipy.special
 from browser import browser_only, together, violations
-from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ, slug
 
 import highway_networks as hn
 import make_highway_explorer as explorer
 from benchmarks import explorer as benchmark
-from experiments import lesion
+from conftest import ROOT, write_data_set
+from experiments.lesion import question as lesion
 from explorer import measure, screenshots
-from plumbing.records import select
-from training import layer_by_layer
+from highways.nets import layer_by_layer
+from highways.records import select
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])

@@ -5,8 +5,8 @@ import pytest
 from test_gradients import random_net
 
 import highway_networks as hn
-from training import layer_by_layer
-from training.matched_blocks import parameters_per_layer
+from highways.nets import layer_by_layer
+from highways.nets.matched_blocks import parameters_per_layer
 
 
 def sigmoid(z):

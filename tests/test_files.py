@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conv import cifar
-from plumbing import files
-from plumbing.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
-from training import checkpoints, convolutional, protocols
-from training.trials import Runner
+from conftest import ROOT, write_data_set
+from highways import files
+from highways.conv import checkpoints, cifar, protocols
+from highways.conv import training as convolutional
+from highways.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
+from highways.lab.trials import Runner
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -47,7 +47,7 @@ def at_most(megabytes):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from plumbing.files import Lock
+from highways.files import Lock
 lock = Lock(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

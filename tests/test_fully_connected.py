@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import setting
 
 import highway_networks as hn
-from training import fully_connected, search
-from training.extra_blocks import Residual
+from conftest import setting
+from highways.nets import fully_connected, search
+from highways.nets.extra_blocks import Residual
 
 
 def test_layers_have_as_many_parameters():

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import experiments.static_gates.static_blocks  # noqa: F401  these three modules register their activations and blocks
 import highway_networks as hn
-import training.activations
-import training.extra_blocks
-import training.static_gates  # noqa: F401  these three modules register their activations and blocks
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N

@@ -5,16 +5,15 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from conftest import ROOT
 
 # what no module of a room may import
 FORBIDDEN = {
-    "plumbing": ("highway_networks", "conv", "training", "claims", "experiments", "report", "benchmarks"),
-    "conv": ("training", "claims", "experiments", "report", "benchmarks"),
-    "claims": ("highway_networks", "conv", "training", "experiments", "report", "benchmarks"),
-    "training": ("experiments", "report", "benchmarks"),
-    "report": ("conv", "training", "claims", "experiments", "benchmarks"),
-    "benchmarks": ("experiments", "report"),
+    "highways": ("experiments", "benchmarks"),
+    "highways/lab/judging": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
+    "highways/lab/showing": ("highways.conv", "highways.nets", "highways.lab.judging"),
+    "benchmarks": ("experiments",),
 }
 
 
@@ -42,16 +41,15 @@ def test_a_room_imports_none_above_it(room):
             assert not above, f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_no_question_imports_another():
-    for path in sorted((ROOT / "experiments").glob("*.py")):
-        if path.stem == "__main__":
-            continue
+def test_only_trials_are_imported_from_another_question():
+    """Other questions' claims, rows and pictures are not."""
+    for path in sorted((ROOT / "experiments").glob("*/*.py")):
         for module in imported(path):
-            allowed = is_within(module, "experiments.question") or not is_within(module, "experiments")
-            assert allowed, f"{path.name} imports {module}"
+            if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):
+                assert not module.endswith((".question", ".show")), f"{path.relative_to(ROOT)} imports {module}"
 
 
 def test_an_import_of_a_room_above_is_seen(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("def late():\n    from experiments import lesion\n")
-    assert {"experiments", "experiments.lesion"} <= imported(path)
+    assert {"experiments", "experiments.lesion.question"} <= imported(path)

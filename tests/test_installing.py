@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
 
-from plumbing import installed
-from plumbing.files import InputError
-from training.trials import Runner
+from conftest import ROOT
+from highways import installed
+from highways.files import InputError
+from highways.lab.trials import Runner
 
 unix = pytest.mark.skipif(os.name == "nt", reason="a shell's commands")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -162,15 +162,15 @@ def stock(tmp_path):
     clone = tmp_path / "a clone"
     on_path = tmp_path / "bin"
     wheels = tmp_path / "wheels"
-    for folder in (clone / "plumbing", on_path, wheels):
+    for folder in (clone / "highways", on_path, wheels):
         folder.mkdir(parents=True)
     say_where = "import sys; print(sys.prefix)"
     make_wheel(wheels, "needed", "")
     make_wheel(wheels, "pytest", say_where)
-    shutil.copy(ROOT / "plumbing" / "installed.py", clone / "plumbing")
+    shutil.copy(ROOT / "highways" / "installed.py", clone / "highways")
     (clone / "requirements.txt").write_text("needed\n")
     (clone / "requirements-dev.txt").write_text("-r requirements.txt\npytest\n")
-    (clone / "highway_networks.py").write_text(f"import plumbing.installed, needed; {say_where}")
+    (clone / "highway_networks.py").write_text(f"import highways.installed, needed; {say_where}")
     python3 = on_path / "python3"
     python3.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
     python3.chmod(0o755)
@@ -244,7 +244,7 @@ def build(hook: str, tmp_path):
     the copy."""
     pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools 70.1, as pip would get it")
     clone = tmp_path / "clone"
-    for name in ("benchmarks", "claims", "conv", "experiments", "plumbing", "report", "training"):
+    for name in ("benchmarks", "experiments", "highways"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in [*ROOT.glob("*.py"), ROOT / "pyproject.toml", ROOT / "requirements.txt"]:
         shutil.copy(path, clone)

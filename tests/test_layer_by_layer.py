@@ -7,13 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from conftest import ROOT, verdict_on
 from test_gradients import STEP, random_net
 
 import highway_networks as hn
-from experiments import fifty_layers, gates, lesion, routing
-from training import fully_connected, kept_nets, layer_by_layer
-from training.measures import hoyer
+from conftest import ROOT, verdict_on
+from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers import question as fifty_layers
+from experiments.gates import question as gates
+from experiments.lesion import question as lesion
+from experiments.routing import question as routing
+from highways.nets import fully_connected, layer_by_layer
+from highways.nets.measures import hoyer
 
 
 def logits_from(net, state, start=0):

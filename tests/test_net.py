@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
@@ -19,12 +18,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from conv.net import ConvNet
-from plumbing.arrays import zero_rows, zeros
-from plumbing.files import InputError
-from training import convolutional
-from training.extra_blocks import Residual
-from training.optimizers import SGD, Nesterov
+from conftest import ROOT
+from highways.arrays import zero_rows, zeros
+from highways.conv import training as convolutional
+from highways.conv.net import ConvNet
+from highways.files import InputError
+from highways.nets.extra_blocks import Residual
+from highways.nets.optimizers import SGD, Nesterov
 
 ACTIVATION_FUNCTIONS = {
     "tanh": np.tanh,

@@ -7,11 +7,12 @@ import pytest
 from test_conv import convolved
 
 import highway_networks as hn
-from conv.convolution import METHODS
-from conv.net import ConvNet
-from conv.normalised import EPSILON, PACE, combined, moments_of
-from training import convolutional, protocols
-from training import images as conv_images
+from highways.conv import images as conv_images
+from highways.conv import protocols
+from highways.conv import training as convolutional
+from highways.conv.convolution import METHODS
+from highways.conv.net import ConvNet
+from highways.conv.normalised import EPSILON, PACE, combined, moments_of
 
 STEP = 1e-30
 LAYERS = [

@@ -4,9 +4,9 @@ import multiprocessing
 
 import pytest
 
-from plumbing import commands
-from plumbing.commands import _once_a_second
-from plumbing.processes import in_processes
+from highways import commands
+from highways.commands import _once_a_second
+from highways.processes import in_processes
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

@@ -18,32 +18,30 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
-from experiments import (
-    __main__ as command_line,
-)  # fmt: skip
-from experiments import (
-    adam_explodes,
-    blocks,
-    cifar,
-    depth_of_use,
-    factor_model,
-    full_mnist,
-    gate_bias,
-    gates,
-    headline,
-    lesion,
-    optimization,
-    thousand_layers,
-    very_deep,
-)
-from experiments.question import all_questions, find_question
-from plumbing.files import InputError
-from report import registry, style
-from training import fully_connected, gate_statistics, kept_nets, matched_blocks, protocols, search
+from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
+from experiments import __main__ as command_line  # fmt: skip
+from experiments import all_questions, find_question
+from experiments.adam_explodes import question as adam_explodes
+from experiments.blocks import question as blocks
+from experiments.cifar import question as cifar
+from experiments.depth_of_use import question as depth_of_use
+from experiments.factor_model import question as factor_model
+from experiments.fifty_layers import kept_nets
+from experiments.full_mnist import question as full_mnist
+from experiments.gate_bias import question as gate_bias
+from experiments.gates import question as gates
+from experiments.headline import question as headline
+from experiments.lesion import question as lesion
+from experiments.optimization import question as optimization
+from experiments.thousand_layers import question as thousand_layers
+from experiments.very_deep import question as very_deep
+from highways.conv import protocols
+from highways.files import InputError
+from highways.lab.showing import registry, style
+from highways.nets import fully_connected, gate_statistics, matched_blocks, search
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
@@ -144,8 +142,8 @@ def source_path(source: str) -> str:
 
 
 def tables_of(name) -> list:
-    """The tables of report/NAME.py."""
-    return [make for make in registry.TABLES.values() if make.func.__module__ == f"report.{name}"]
+    """The tables of experiments/NAME/show.py."""
+    return [make for make in registry.TABLES.values() if make.func.__module__ == f"experiments.{name}.show"]
 
 
 def read_results_in(folder, path) -> dict:
@@ -362,7 +360,7 @@ def test_a_changed_program_measures_again(tmp_path):
     """In a copy of the project: the log serves its results as long as the files that compute a
     trial are unchanged.
 
-    plumbing/ and other questions compute no trial of gate_bias."""
+    Files of highways/ outside nets/ and conv/, and other questions, compute no trial of gate_bias."""
     project = tmp_path / "project"
     shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz"))
 
@@ -377,8 +375,8 @@ def test_a_changed_program_measures_again(tmp_path):
         return "60 of 60 trials were in" in process.stdout
 
     assert not all_come_from_the_log()
-    edit("plumbing/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
-    edit("experiments/blocks.py", "QUESTION = Question(", "A_NEW_NAME = 1\nQUESTION = Question(")
+    edit("highways/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
+    edit("experiments/blocks/question.py", "QUESTION = Question(", "A_NEW_NAME = 1\nQUESTION = Question(")
     assert all_come_from_the_log()
     edit("highway_networks.py", "import math", "import math  # for roots")
     assert not all_come_from_the_log()
@@ -760,7 +758,7 @@ def test_nothing_was_chosen_on_test_images(name, group, n_train):
 
 def test_the_short_protocol_is_the_recipe_that_was_chosen():
     table1 = find_question("table1")
-    from experiments.table1 import RECIPES, best
+    from experiments.table1.question import RECIPES, best
 
     assert table1.name == "table1"
     assert protocols.PROTOCOLS["mnist"]["short"] == RECIPES[best(committed("table1")["trials"]["recipes"])]

@@ -13,20 +13,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, one_line_error, write_data_set
 
 import conv_highway_networks
 import highway_networks as hn
-from conv.net import ConvNet
-from conv.normalised import Normalised
-from plumbing import ranks
-from plumbing.files import InputError
-from plumbing.processes import all_cores, in_processes, warn_of_few_cores
-from training import runs
-from training.convolutional import Training, train_conv
-from training.images import fingerprint
-from training.optimizers import SGD, Nesterov
-from training.protocols import ConvSettings, Protocol, protocol_of
+from conftest import ROOT, in_process, one_line_error, write_data_set
+from highways import ranks
+from highways.conv import runs
+from highways.conv.images import fingerprint
+from highways.conv.net import ConvNet
+from highways.conv.normalised import Normalised
+from highways.conv.protocols import ConvSettings, Protocol, protocol_of
+from highways.conv.training import Training, train_conv
+from highways.files import InputError
+from highways.nets.optimizers import SGD, Nesterov
+from highways.processes import all_cores, in_processes, warn_of_few_cores
 
 SMALL = ("--depth", 3, "--hidden", 7, "--epochs", 3, "--n-train", 256, "--n-test", 75, "--batch", 32)
 CONV = ("--net", "mnist-3", "--epochs", 3)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from claims.claim import PUBLISHED
-from claims.rules import (
+from highways.lab.judging.claim import PUBLISHED
+from highways.lab.judging.rules import (
     above,
     all_below,
     all_ratios_below,

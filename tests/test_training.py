@@ -10,16 +10,16 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from conftest import without_time, write_data_set
 from threadpoolctl import threadpool_info
 
 import highway_networks as hn
-import training.extra_blocks  # noqa: F401  registers "residual"
-from plumbing import files
-from plumbing.commands import run_command
-from plumbing.files import InputError, environment, write_json
-from plumbing.processes import in_processes
-from training import layer_by_layer
+import highways.nets.extra_blocks  # noqa: F401  registers "residual"
+from conftest import without_time, write_data_set
+from highways import files
+from highways.commands import run_command
+from highways.files import InputError, environment, write_json
+from highways.nets import layer_by_layer
+from highways.processes import in_processes
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 

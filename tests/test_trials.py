@@ -12,16 +12,17 @@ import zipfile
 from types import SimpleNamespace
 
 import pytest
-from conftest import setting
 
 import highway_networks as hn
-from plumbing import files
-from plumbing.files import InputError
-from training import fully_connected, sources
-from training import trials as trials_module
-from training.extra_blocks import Residual
-from training.sources import checksum_of_sources
-from training.trials import Runner
+from conftest import setting
+from highways import files
+from highways.files import InputError
+from highways.lab import sources
+from highways.lab import trials as trials_module
+from highways.lab.sources import checksum_of_sources
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.extra_blocks import Residual
 
 
 def runner_in(folder, jobs=1):

@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 
 import highway_networks as hn
 from benchmarks.conv_errors import errors
-from conv import winograd
-from conv.convolution import METHODS, Convolution
-from conv.net import ConvNet
-from conv.nets import PUBLISHED
-from conv.winograd import POINTS, Winograd, matrices, tile
+from highways.conv import winograd
+from highways.conv.convolution import METHODS, Convolution
+from highways.conv.net import ConvNet
+from highways.conv.nets import PUBLISHED
+from highways.conv.winograd import POINTS, Winograd, matrices, tile
 
 STEP = 1e-30
 SIDES = {2: 10, 3: 9, 4: 8, 6: 6}  # of an image that has such tiles

@@ -9,11 +9,11 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import highway_networks as hn
-from plumbing.files import InputError
-from training.extra_blocks import Residual
+from conftest import ROOT
+from highways.files import InputError
+from highways.nets.extra_blocks import Residual
 
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -9,11 +9,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
 
-from experiments.question import question_names
-from plumbing.files import read_json
-from plumbing.records import select
+from conftest import ROOT
+from experiments import question_names
+from highways.files import read_json
+from highways.records import select
 
 # the page, and what it shows: the question, its picture and table, a section of a page, and four groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 MEASURE, JUDGE, LOOK, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
-FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
+FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "results", "tests")
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,11 @@ def clone(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     (folder / "viz").mkdir()
 
-    question = folder / "experiments" / "narrow.py"
+    question = folder / "experiments" / "narrow" / "question.py"
+    question.parent.mkdir()
     text = QUESTION.replace("EPOCHS = 12", "EPOCHS = 1")
     question.write_text(text, encoding="utf-8")
-    (folder / "report" / "narrow.py").write_text(SHOWN, encoding="utf-8")
+    (question.parent / "show.py").write_text(SHOWN, encoding="utf-8")
     page = folder / "docs" / "open_questions.md"
     page.write_text(f"{page.read_text(encoding='utf-8')}\n{SECTION}", encoding="utf-8")
     for command in MEASURE.splitlines():

@@ -6,8 +6,8 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival
-from conv.net import ConvNet
-from training.optimizers import Nesterov
+from highways.conv.net import ConvNet
+from highways.nets.optimizers import Nesterov
 
 
 class Ours(ConvRival):

@@ -8,8 +8,8 @@ import os
 import numpy as np
 
 from benchmarks.report import Rival
-from conv.layer import Dense
-from conv.net import ConvNet
+from highways.conv.layer import Dense
+from highways.conv.net import ConvNet
 
 LR = 0.01
 MOMENTUM = 0.9

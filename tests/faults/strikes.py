@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
+
+from conftest import ROOT
 
 # The thorough numbers, named on docs/guarantees.md
 COMMAND_KILLS = 60

@@ -3,6 +3,7 @@
 import re
 
 import strikes
+
 from conftest import ROOT
 
 

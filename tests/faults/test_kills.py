@@ -16,7 +16,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import OLD, ROOT, SMALL, run
 from strikes import (
     COMMAND_KILLS,
     FEW_STRIKES,
@@ -35,9 +34,10 @@ from strikes import (
 )
 
 import highway_networks as hn
-from plumbing import files
-from plumbing.files import check_writable
-from plumbing.processes import WorkerDied, in_processes
+from conftest import OLD, ROOT, SMALL, run
+from highways import files
+from highways.files import check_writable
+from highways.processes import WorkerDied, in_processes
 
 pytestmark = one_after_another
 WORKER_DIED = "a worker process died (killed, or out of memory): nothing was written"
@@ -130,7 +130,7 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set, n):
 WRITER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from plumbing.files import write_json
+from highways.files import write_json
 path = Path(sys.argv[1])
 kills = int(sys.argv[2])
 for i in range(kills):
@@ -318,8 +318,8 @@ def test_a_worker_that_dies_while_it_tells_is_reported(n):
 
 BUSY = """
 import sys
-from plumbing import processes
-from plumbing.commands import run_command, run_program
+from highways import processes
+from highways.commands import run_command, run_program
 
 def work(save):
     for i, result in enumerate(processes.in_processes(bytes, [(bytes(300_000),)] * 10**6, 2)):

@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 
-from conftest import ROOT
 from strikes import few_or
+
+from conftest import ROOT
 
 TAKER = """
 import sys
 from pathlib import Path
-from plumbing.files import InputError, Lock
+from highways.files import InputError, Lock
 path = Path(sys.argv[1])
 inside = Path(sys.argv[2])
 to_take = int(sys.argv[3])

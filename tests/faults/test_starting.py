@@ -18,16 +18,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, SMALL, one_line_error, run
 from strikes import linux, unix
 from test_installing import COMMANDS, assert_says_what_is_missing, python
 
 import highway_networks as hn
-from conv import cifar
-from plumbing import installed, processes
-from plumbing.commands import run_command, run_program
-from plumbing.processes import CannotStart, in_processes
-from training import convolutional, protocols
+from conftest import ROOT, SMALL, one_line_error, run
+from highways import installed, processes
+from highways.commands import run_command, run_program
+from highways.conv import cifar, protocols
+from highways.conv import training as convolutional
+from highways.processes import CannotStart, in_processes
 
 IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
 
@@ -43,7 +43,7 @@ def old_pythons() -> list[str]:
 
 
 def test_an_old_python_can_read_all_that_comes_before_the_check():
-    for path in [*COMMANDS, "plumbing/__init__.py", "plumbing/installed.py"]:
+    for path in [*COMMANDS, "highways/__init__.py", "highways/installed.py"]:
         ast.parse((ROOT / path).read_text(encoding="utf-8"), path, feature_version=(3, 7))
 
 

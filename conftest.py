@@ -1,0 +1,246 @@
+import contextlib
+import copy
+import gzip
+import http.server
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import matplotlib.text
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import highway_networks as hn
+
+ROOT = Path(hn.__file__).resolve().parent
+ENVIRONMENT = dict(os.environ)
+# Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+OLD = '{"runs": []}'  # the JSON of an earlier run, which a training may replace
+# Flags of a training that takes almost no time on write_data_set()'s images
+SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
+
+settings.register_profile("few", max_examples=20, deadline=None)
+settings.register_profile("thorough", max_examples=200, deadline=None)
+
+
+def pytest_configure(config):
+    """Hypothesis tries more examples where -m names the thorough tests."""
+    settings.load_profile("few" if config.option.markexpr == "not thorough" else "thorough")
+
+
+def pytest_collection_finish():
+    """Undoes what benchmarks/one_thread.py sets when a test module imports benchmarks: commands that the
+    tests start must compute as they do for a user."""
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
+
+
+@pytest.fixture(scope="session")
+def mnist():
+    return hn.load_mnist()
+
+
+@pytest.fixture(autouse=True)
+def no_data_dir_from_outside(monkeypatch):
+    for name in ("MNIST_DIR", "CIFAR_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def must_be_readable(fig) -> None:
+    """A picture in the house style has a title.  Shown 400 pixels wide, as on a phone, it has no letters of less
+    than 8 pixels; those of an exponent may be smaller."""
+    assert fig.get_suptitle(), "no title"
+    pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
+    for text in fig.findobj(matplotlib.text.Text):
+        if text.get_text():
+            assert text.get_fontsize() * pixels_a_point >= 8, text.get_text()
+
+
+def idx_bytes(array: np.ndarray) -> bytes:
+    header = bytes((0, 0, 8, array.ndim)) + np.array(array.shape, ">u4").tobytes()
+    return header + array.astype(np.uint8).tobytes()
+
+
+def write_data_set(folder: Path, n_train=300, n_test=80, side=6, classes=3, compress=True) -> Path:
+    """A small learnable data set in MNIST's layout: class c brightens the rows 2c and 2c + 1."""
+    rng = np.random.default_rng(5)
+    folder.mkdir(parents=True, exist_ok=True)
+    for prefix, n in (("train", n_train), ("t10k", n_test)):
+        labels = np.arange(n) % classes
+        images = rng.integers(0, 60, (n, side, side))
+        for image, label in zip(images, labels, strict=True):
+            image[2 * label : 2 * label + 2] += 150
+        for array, kind in ((images, "images-idx3"), (labels, "labels-idx1")):
+            data = idx_bytes(array)
+            name = f"{prefix}-{kind}-ubyte"
+            if compress:
+                (folder / f"{name}.gz").write_bytes(gzip.compress(data, 1))
+            else:
+                (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.fixture
+def data_set(tmp_path):
+    return write_data_set(tmp_path / "shapes")
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """A local HTTP server.  Yields (files, asked, address).
+
+    `files` maps a name to the bytes to serve, or to a function that answers for the handler; other names are a 404.
+    `asked` lists the paths that were asked for.
+    """
+    files = {}
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = files.get(self.path.rsplit("/", 1)[-1])
+            if callable(body):
+                body(self)
+                return
+            self.send_response(404 if body is None else 200)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, request, client_address):
+            """Ignores clients that went away: some tests are about them."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    # every 0.02 s the server checks whether to stop
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    yield files, asked, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def interrupted(body):
+    """The connection ends in the middle of what was announced."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body[: len(body) // 2])
+
+    return answer
+
+
+def silent(handler):
+    """Answers 200, then sends nothing."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.flush()
+    threading.Event().wait(2)
+
+
+BAD_ANSWERS = {
+    "a web page": lambda body: b"<html>please log in</html>",
+    "nothing": lambda body: b"",
+    "truncated": lambda body: body[:-1],
+    "corrupted": lambda body: body[:500] + b"?" + body[501:],
+    "not there": lambda body: None,
+    "interrupted": interrupted,
+    "silent": lambda body: silent,
+}
+
+
+def run(script: str, *words, cwd=None, **environment):
+    """Runs a program of the project as a user would; returns the finished process, its output as text."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / script), *map(str, words)],
+        cwd=cwd or ROOT,
+        env=os.environ | {"MPLBACKEND": "Agg"} | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+def in_process(main, *words) -> subprocess.CompletedProcess:
+    """Calls a program's main() in this process: quicker than run(), and returns the same."""
+    stdout = io.StringIO()
+    stderr = io.StringIO()
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        try:
+            status = main([str(word) for word in words])
+        except SystemExit as end:
+            status = end.code
+    return subprocess.CompletedProcess(words, status, stdout.getvalue(), stderr.getvalue())
+
+
+def one_line_error(process) -> str:
+    """The error of a program that refused its input: exit status 2, one line on stderr, no traceback."""
+    assert process.returncode == 2, process.stderr
+    errors = [line for line in process.stderr.splitlines() if "error: " in line]
+    assert len(errors) == 1
+    assert "Traceback" not in process.stderr
+    assert "usage:" not in process.stderr
+    assert process.stderr.rstrip().endswith(errors[0])
+    return errors[0]
+
+
+def without_time(record: dict) -> str:
+    """A record as JSON text without wall-clock and environment: what must be the same for the same seed."""
+    clean = copy.deepcopy(record)
+    clean.pop("env", None)
+    for pair in clean["runs"]:
+        del pair["wallclock_sec"]
+        for run in pair.values():
+            if isinstance(run, dict):
+                del run["wallclock_sec"]
+    return json.dumps(clean)
+
+
+def setting(**changes):
+    """The setting of a trial: a net of four layers, trained on a few images."""
+    common = {
+        "block": "highway",
+        "layers": 4,
+        "activation": "tanh",
+        "rate": 2.0,
+        "momentum": 0.9,
+        "decay": 0.9,
+        "gate_bias": -2.0,
+        "clip": 1.0,
+        "seed": 0,
+        "epochs": 2,
+        "n_train": 1280,
+        "n_test": 300,
+    }
+    return {**common, **changes}
+
+
+def claim_of(question: str, claim_id: str):
+    """The claim of this id that a question declares."""
+    from experiments import find_question
+
+    [claim] = [claim for claim in find_question(question).claims if claim.id == claim_id]
+    return claim
+
+
+def verdict_on(question: str, claim_id: str, *records: dict) -> str:
+    """The verdict of these results on a claim."""
+    from highways.lab.judging.claim import judge
+
+    _, verdict = judge(claim_of(question, claim_id), *records)
+    return verdict

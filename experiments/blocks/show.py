@@ -1,0 +1,241 @@
+"""Four kinds of block: results/blocks.json."""
+
+import math
+from statistics import median
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, layers_of_blocks, panels, trials_with
+from highways.lab.showing.tables import markdown_table
+from highways.records import select
+
+
+@picture("blocks")
+def blocks(record):
+    """What a gate buys: loss and test error against depth of four kinds of block."""
+    fig, axes = panels(1, 2, 4.8)
+    loss, error = axes
+    depths = record["settings"]["layers"]
+    for ax, measure in ((loss, loss_of), (error, error_of)):
+        for block in KINDS:
+            row = select(record["summary"], row="block", block=block)
+            label = f"{block}, {row['parameters_per_layer']} a layer"
+            draw_net(ax, record, measure, block, row["width"], label)
+        ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
+        ax.set_xlabel(f"layers ({record['settings']['epochs']} epochs)")
+        ax.minorticks_off()
+    loss.set(ylabel="training loss")
+    ticks = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+    error.set(ylabel="test error", yticks=ticks, yticklabels=ticks)
+    keys = {
+        f"median of {record['settings']['seeds']} seeds": {"ls": "-"},
+        "a seed": {"marker": ".", "ls": ""},
+        "diverged seeds (no value)": {"marker": "x", "ls": "", "ms": 8},
+    }
+    for text, style in keys.items():
+        loss.plot([], [], color=GREY, lw=2, label=text, **style)
+    handles_and_labels = loss.get_legend_handles_labels()
+    fig.legend(*handles_and_labels, loc="outside lower center", ncols=2, title="parameters")
+    headline(fig, finding_of_loss(record))
+    return fig
+
+
+def finding_of_loss(record: dict) -> str:
+    """The median loss of every kind in the deepest nets of equal parameters."""
+    deepest = record["settings"]["layers"][-1]
+    texts = []
+    for block in KINDS:
+        width = select(record["summary"], row="block", block=block)["width"]
+        trials = trials_with(record, "final", block=block, layers=deepest, width=width)
+        middle = median_of(trials, loss_of)
+        if middle < math.inf:
+            texts.append(f"{block} {middle:.2g}")
+        else:
+            diverged = sum(trial["diverged"] is not None for trial in trials)
+            texts.append(f"{block} diverged in {diverged} of {len(trials)} seeds")
+    return f"Training loss at {deepest} layers: {', '.join(texts)}"
+
+
+def matched_width_of(record: dict) -> int:
+    """The width that nets of all kinds have in the second comparison.
+
+    In the first comparison the widths differ, so that all kinds have equally many parameters."""
+    return select(record["summary"], row="definitions")["matched_width"]
+
+
+def loss_of(trial: dict) -> float:
+    return math.inf if trial["diverged"] else trial["loss"]
+
+
+def error_of(trial: dict) -> float:
+    return math.inf if trial["diverged"] else 1 - trial["test_accuracy"]
+
+
+def median_of(trials: list[dict], measure) -> float:
+    return median(map(measure, trials))
+
+
+def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
+    """The median over seeds against depth, and each seed as a dot.
+
+    A cross above the axes says that seeds diverged."""
+    color = KINDS[block]
+    medians = []
+    for layers in record["settings"]["layers"]:
+        trials = trials_with(record, "final", block=block, layers=layers, width=width)
+        values = sorted(measure(trial) for trial in trials)
+        finite = [value for value in values if value < math.inf]
+        n_diverged = len(values) - len(finite)
+        ax.plot([layers] * len(finite), finite, ".", ms=5, alpha=0.5, color=color)
+        if n_diverged:
+            above = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+            ax.plot(layers, 1.04, "x", ms=8, color=color, **above)
+        middle = median_of(trials, measure)
+        if middle < math.inf:
+            medians.append((layers, middle))
+    style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
+    ax.plot(*zip(*medians, strict=True), label=label, **style)
+
+
+@picture("blocks")
+def gradient_flow(record):
+    """How the gradient comes back through the layers of each kind of block, before and after training."""
+    depths = record["settings"]["layers"]
+    drawn_depths = [layers for layers in depths if layers in (20, 100, 200)] or depths
+    fig, axes = panels(3, len(drawn_depths), 7, sharex="col", sharey="row", squeeze=False)
+    for column, layers in zip(axes.T, drawn_depths, strict=True):
+        draw_depth(column, record, layers)
+    texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
+    for ax, text in zip(axes[:, 0], texts, strict=True):
+        ax.set(yscale="log", ylabel=text)
+    handles = {}  # of all depths, since a kind that diverged at one depth is missing there
+    for ax in axes[0]:
+        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles[text] = handle
+    fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
+    finding = finding_of_gradients(record, drawn_depths[-1])
+    headline(fig, finding, "each at the settings that its own search chose")
+    return fig
+
+
+def finding_of_gradients(record: dict, layers: int) -> str:
+    """How much smaller the gradient is at the first layer than at the last, before training."""
+    texts = []
+    for block in KINDS:
+        trained = with_gradients(record, block, layers)
+        if trained:
+            gradient = trained[0]["at_start"]["gradient"]
+            texts.append(f"{block} {gradient[0] / gradient[-1]:.2g}")
+    return f"Gradient at layer 1 over layer {layers} before training: {', '.join(texts)}"
+
+
+def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
+    """The trials of a kind whose gradients were measured.
+
+    These are the nets of equal parameters that did not diverge."""
+    trials = trials_with(record, "final", block=block, layers=layers)
+    return [trial for trial in trials if "trained" in trial]
+
+
+def draw_depth(column, record, layers: int) -> None:
+    """A column of the picture: the first seed of each kind that did not diverge."""
+    at_start, after_training, gates = column
+    for block, color in KINDS.items():
+        trained = with_gradients(record, block, layers)
+        if not trained:
+            continue
+        trial = trained[0]
+        for ax, when in ((at_start, "at_start"), (after_training, "trained")):
+            norms = [math.nan if norm is None else norm for norm in trial[when]["gradient"]]
+            ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
+        if "mean_T" in trial:
+            mean_T = trial["mean_T"]
+            gates.plot(layers_of_blocks(mean_T), mean_T, color=color, lw=1.8)
+    at_start.set_title(f"{layers} layers")
+    gates.set_xlabel("layer")
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("blocks", matched="parameters")
+@table("blocks-width-50", matched="width")
+def blocks_table(read, matched: str) -> str:
+    """Median loss and accuracy of four kinds of block, with equal parameters or at one width."""
+    record = read("results/blocks.json")
+    kinds = [row for row in record["summary"] if row["row"] == "block"]
+    rows = []
+    for layers in record["settings"]["layers"]:
+        cells = []
+        for kind in kinds:
+            width = matched_width_of(record) if matched == "width" else kind["width"]
+            trials = trials_with(record, "final", block=kind["block"], layers=layers, width=width)
+            cells.append(medians_of(trials))
+        rows.append(f"| {layers} | {' | '.join(cells)} |")
+    names = [kind["block"] for kind in kinds]
+    return markdown_table(f"| layers | {' | '.join(names)} |", rows)
+
+
+def medians_of(trials: list[dict]) -> str:
+    """The median loss and the median accuracy, or how many seeds diverged."""
+    lost = sum(trial["test_accuracy"] is None for trial in trials)
+    if lost:
+        return f"{lost} of {len(trials)} diverged"
+    loss = median(trial["loss"] for trial in trials)
+    accuracy = median(trial["test_accuracy"] for trial in trials)
+    return f"{loss:.2g}, {accuracy:.4f}"
+
+
+@table("compounding")
+def compounding(read) -> str:
+    """At each depth: the identity part, which is the product of (1 - T) over the blocks; how much of
+    the gradient reaches the first layer; and mean T in the first and in the last third."""
+    record = read("results/blocks.json")
+    rows = []
+    for layers in record["settings"]["layers"]:
+        of_depth = [row for row in record["summary"] if row.get("layers") == layers]
+        gradients = [row for row in of_depth if row["row"] == "gradient"]
+        highway_at_start = select(gradients, block="highway", when="at_start")
+        highway = select(gradients, block="highway", when="trained")
+        residual_at_start = select(gradients, block="residual", when="at_start")
+        residual = select(gradients, block="residual", when="trained")
+        gates = select(of_depth, row="gates", block="highway")
+        stats = (
+            highway_at_start["identity_part"],
+            highway["identity_part"],
+            highway_at_start["gradient_first_over_last"],
+            highway["gradient_first_over_last"],
+            residual_at_start["gradient_first_over_last"],
+            residual["gradient_first_over_last"],
+            gates["mean_T_early"],
+            gates["mean_T_late"],
+        )
+        cells = [f"{stat['mean']:.2g}" for stat in stats]
+        rows.append(f"| {layers} | {' | '.join(cells)} |")
+    columns = (
+        "layers",
+        "highway, identity part: at the start",
+        "trained",
+        "highway, gradient at the first layer / at the last: at the start",
+        "trained",
+        "residual, the same: at the start",
+        "trained",
+        "trained highway, mean T: first third",
+        "last third",
+    )
+    return markdown_table(f"| {' | '.join(columns)} |", rows)
+
+
+@table("unscaled")
+def unscaled(read) -> str:
+    """The best loss of residual nets, without the scale of W_H at the start and with it."""
+    record = read("results/blocks.json")
+    depths = record["settings"]["layers"]
+    rows = []
+    for start, text in (("unscaled", "not scaled"), ("scaled", "scaled")):
+        cells = [text]
+        for layers in depths:
+            row = select(record["summary"], row="residual start", layers=layers, start=start)
+            cells.append(f"{row['best_loss']:.2g}")
+        rows.append(f"| {' | '.join(cells)} |")
+    columns = [f"{layers} layers" for layers in depths]
+    return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)

@@ -1,0 +1,192 @@
+"""The claims of the questions on kinds of blocks: the verdicts that the rules give to made-up
+results."""
+
+import json
+
+import pytest
+
+from conftest import ROOT, verdict_on
+from experiments.blocks import question as blocks
+from experiments.residual_past_a_thousand import question as residual_past_a_thousand
+from highways.records import select
+
+DEPTHS = blocks.BUDGETS["default"]["layers"]
+NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
+
+
+def made_up(changes: dict | None = None) -> dict:
+    """A record of nets that end at an accuracy of 0.97 and a loss of 0.01; T is 0.2 in early
+    blocks, 0.1 in late ones.
+
+    `changes` replaces values, {(name, block, width, layers): value}; None means that the net
+    diverged."""
+    changes = changes or {}
+    trials = []
+    for block, width in NETS:
+        for layers in DEPTHS:
+            for seed in range(3):
+
+                def value(name, usual, net=(block, width, layers), seed=seed):
+                    changed = changes.get((name, *net), usual)
+                    return None if changed is None else changed * (1 + 1e-4 * seed)
+
+                trials.append({
+                    "block": block,
+                    "width": width,
+                    "layers": layers,
+                    "loss": value("loss", 0.01),
+                    "test_accuracy": value("accuracy", 0.97),
+                    "mean_T": [value("early", 0.2), 0.15, value("late", 0.1)],
+                    "at_start": {"gradient": [value("gradient_at_start", 0.6), 1.0]},
+                    "trained": {"gradient": [value("gradient", 0.6), 1.0]},
+                })  # fmt: skip
+    return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+
+
+GRADIENTS = ("gradient_at_start", "gradient")
+USUAL = {
+    "carry-gate-not-needed": "reproduced",
+    "carry-gate-trains": "reproduced",
+    "gradient-fades": "not reproduced",
+    "residual-half-parameters": "reproduced",
+    "residual-better": "not clear",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts"),
+    [
+        ({}, {}),
+        ({("accuracy", "residual", 50, 50): 0.9677}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 50, 50): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
+        ({("accuracy", "residual", 50, 50): 0.9683}, {}),
+        ({("accuracy", "residual", 50, 50): None}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 71, 50): None}, {"residual-better": "not reproduced, the rest not clear"}),
+        ({("accuracy", "residual", 71, 50): 0.98}, {"residual-better": "in part, the rest not clear"}),
+        (
+            {("accuracy", "highway", 50, 50): 0.5},
+            {"carry-gate-not-needed": "in part", "residual-better": "in part, the rest not clear"},
+        ),
+        ({("accuracy", "highway-carry", 50, 10): 0.98}, {"carry-gate-not-needed": "in part"}),
+        ({("accuracy", "highway-carry", 50, 10): None}, {"carry-gate-trains": "in part"}),
+        ({("accuracy", "highway-carry", 41, 200): 0.5}, {"carry-gate-trains": "in part"}),
+        ({("gradient", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        ({("gradient_at_start", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        (
+            {(name, "highway", 50, layers): 0.4 for name in GRADIENTS for layers in (100, 200)},
+            {"gradient-fades": "reproduced"},
+        ),
+        (
+            {("gradient", "highway", 50, 200): None, ("gradient", "highway", 50, 100): None},
+            {"gradient-fades": "not reproduced, the rest not clear"},
+        ),
+    ],
+)
+def test_the_verdicts_on_the_blocks(changes, verdicts):
+    record = made_up(changes)
+    for claim_id, expected in {**USUAL, **verdicts}.items():
+        assert verdict_on("blocks", claim_id, record) == expected, claim_id
+
+
+def accuracies_around(accuracy: float) -> list[dict]:
+    return [{"test_accuracy": accuracy + noise, "rate": 2.0} for noise in (-0.001, 0, 0.001)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "same_rate", "own_rate", "expected"),
+    [  # 1000 layers reach 0.96; one hidden layer reaches `same_rate` at their rate, `own_rate` at its own
+        ({}, 0.95, 0.95, "not reproduced"),
+        ({}, 0.95, 0.97, "not reproduced"),  # less accurate at one of the rates is not enough
+        ({}, 0.97, 0.95, "not reproduced"),
+        ({}, 0.97, 0.96, "not reproduced, the rest not clear"),
+        ({}, 0.97, 0.97, "in part"),
+        ({200: 0.031}, 0.95, 0.95, "in part"),
+        ({100: 0.031, 200: 0.031}, 0.97, 0.97, "reproduced"),
+        ({100: 0.03, 200: 0.03}, 0.96, 0.96, "not clear"),
+        ({100: None, 200: None}, 0.97, 0.97, "in part, the rest not clear"),
+    ],
+)
+def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected):
+    record = made_up({("loss", "highway", 50, layers): loss for layers, loss in losses.items()})
+    known = {"best": accuracies_around(0.96), "one_hidden_layer_longer": accuracies_around(same_rate)}
+    more = {"deep": accuracies_around(0.96), "one layer": accuracies_around(same_rate)}
+    more["one layer, own rate"] = accuracies_around(own_rate) * 2
+    records = (record, {"trials": more}, {"trials": known})
+    assert verdict_on("blocks", "struggles-beyond-100", *records) == expected
+
+
+@pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
+def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
+    record = made_up({("accuracy", block, 50, layers): None for layers in DEPTHS})
+    assert verdict_on("blocks", "residual-half-parameters", record) == expected
+
+
+# ---- A thousand layers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss_factor", "accuracy", "expected"),
+    [
+        (2.9, 0.95, "reproduced"),
+        (3.1, 0.95, "in part"),
+        (3.1, 0.1, "not reproduced"),
+        (None, None, "not reproduced"),  # one seed diverged: that is enough
+    ],
+)
+def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_factor, accuracy, expected):
+    shallow = []
+    deep = []
+    for seed in range(3):
+        net = {"block": "residual", "skipped_accuracy": 0.9}
+        net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
+        shallow.append({**net, "layers": 200})
+        others = {**net, "loss": 10.0}  # nets that judge nothing
+        shallow += [{**others, "block": "highway", "layers": layers} for layers in (200, 1000)]
+        shallow.append({**others, "layers": 1000})
+        if loss_factor:
+            deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
+        else:
+            deeper = {"loss": None, "test_accuracy": None} if seed == 0 else {}
+        deep.append({**net, "layers": 1500, **deeper})
+    very_deep = {"settings": {"layers": [200, 1000]}, "trials": {"final": shallow}}
+    records = ({"settings": {}, "trials": deep}, very_deep)
+    assert verdict_on("residual_past_a_thousand", "residual-past-1000", *records) == expected
+
+
+def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
+    net = {"block": "residual", "layers": 1000, "rate": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
+    final = [{**net, "seed": 1}, {**net, "seed": 2}, {**net, "seed": 1, "layers": 200, "scale": 0.1}]
+    final.append({**net, "seed": 1, "block": "highway"})
+    record = {"settings": {"layers": [200, 1000]}, "trials": {"final": final}}
+    expected = {"block": "residual", "layers": 1500, "rate": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
+    assert residual_past_a_thousand.setting_of(record) == expected
+
+
+# ---- Rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_gradient_at_the_first_layer_over_that_at_the_last():
+    assert blocks.first_over_last([3.0, 9.0, 2.0]) == 1.5
+    assert blocks.first_over_last([3.0, 0.0]) is None
+    assert blocks.first_over_last([None, 1.0]) is None
+    assert blocks.first_over_last([1.0, None]) is None
+
+
+def test_a_net_that_lost_a_seed_has_no_mean():
+    record = json.loads((ROOT / "results" / "blocks.json").read_text())
+    rows = blocks.rows(record)
+    net = select(rows, row="net", block="highway-carry", width=41, layers=200)
+    assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}
+    gates = select(rows, row="gates", block="highway-carry", layers=200)
+    assert gates["mean_T_early"]["mean"] is None
+    highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["layers"] == 200]
+    assert len(highway) == 1  # its two widths are one
+
+
+def test_the_seeds_that_did_not_learn_are_named():
+    measured = {"wide": {10: [0.9, 0.8]}, "narrow": {10: [0.95, 0.96], 100: [0.97, 0.1], 200: [0.97, None]}}
+    assert blocks.two_widths_as_text(measured) == (
+        "test accuracy at 10 to 10 layers, of width 50: 0.8500; "
+        "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000; "
+        "of width 41 at 200 layers, seed by seed: 0.9700, diverged"
+    )

@@ -1,0 +1,234 @@
+"""Is it simple gradient descent that trains these nets, or the clip of its gradient?
+
+    python -m experiments clip            -> results/clip.json
+
+The paper's abstract: "Even with hundreds of layers, highway networks can be trained directly
+through simple gradient descent." Here the gradient is clipped at norm 1, for both kinds of net;
+that clip is ours.  How often does it act, and what do the same nets do without it?
+
+We train the eight nets of `optimization`, plain and highway, of 10 to 100 layers.  Since the
+sentence says hundreds, we also train the deepest highway net of `blocks`, of 200 layers.  Each has
+the setting that was chosen for it, and is trained in three ways:
+
+    clipped     as in `optimization`, counting the steps in which the gradient's norm exceeds 1
+    free        the same, without the clip
+    free, half  without the clip, at half the rate: a rate that was searched with the clip may be too
+                high without it
+
+Fixed before these runs: at a depth highway nets train by simple gradient descent if, over three
+seeds, the free nets never diverge and end with at most three times the loss of the clipped ones
+(geometric means, 95 % interval, Holm's correction over the depths).  They may do so at the rate of
+the clipped nets or at half of it: the way with the lower mean loss counts.  A free seed that
+diverges does not train.  Plain nets are shown, too, by the same rule.  Three times is our margin.
+The same seeds choose between the two rates and judge.  This favours free nets, but by no more than
+their results differ between seeds.
+
+Changed after the runs: the free net of a seed is compared with the clipped net of this seed, where
+at first the two means were compared.  Where the clip never acts, the two nets are the same.
+
+Expected, before these runs: the clip acts in most steps of the first epoch, and in less than a
+tenth of all steps; free tanh nets train at all depths, and so do the free ReLU nets of 50 and 200
+layers at half their rates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from experiments.clip import trial as clipping
+from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from highways.lab.judging.rules import all_below, corrected, interval, is_below, logs, mean
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.search import chosen_settings, over_seeds
+from highways.statistics import mean_sd_n
+
+LAYERS = (10, 20, 50, 100)  # of `optimization`
+DEEPEST = 200  # of `blocks`, highway nets
+BLOCKS = ("highway", "plain")
+WAYS = {  # (the clip, the factor of the rate)
+    "clipped": (1.0, 1.0),
+    "free": (None, 1.0),
+    "free, half": (None, 0.5),
+}
+FREE = ("free", "free, half")
+FACTOR = 3  # the loss of free nets may be at most this many times that of clipped ones
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}, "full": {"seeds": 10}}
+
+
+def deepest_highway(blocks: dict) -> dict:
+    """The setting of the deepest highway net in the results of `blocks`."""
+    chosen = chosen_settings(blocks["trials"]["final"])
+    highway = [setting for setting in chosen if setting["block"] == "highway"]
+    return max(highway, key=lambda setting: setting["layers"])
+
+
+def run(runner: Runner) -> list[dict]:
+    chosen = chosen_settings(runner.needed["optimization"]["trials"]["final"])
+    chosen.append(deepest_highway(runner.needed["blocks"]))
+    settings = []
+    for setting in chosen:
+        for way, (clip, times) in WAYS.items():
+            settings.append({**setting, "way": way, "clip": clip, "rate": setting["rate"] * times})
+    wanted = over_seeds(settings, runner.settings["seeds"])
+    return fully_connected.run(runner, wanted, clipping.trial)
+
+
+# ---- Measures -----------------------------------------------------------------------------------
+
+
+def depths(record: dict, block: str) -> list[int]:
+    """The layers of the nets of a kind, the shallowest first."""
+    return sorted({trial["layers"] for trial in record["trials"] if trial["block"] == block})
+
+
+def losses(record: dict, block: str, layers: int, way: str) -> list[float | None]:
+    """The last training loss of every seed; None where it diverged."""
+    return values_of(record["trials"], "loss", block=block, layers=layers, way=way)
+
+
+def mean_log(values: list[float | None]) -> float:
+    """The mean logarithm of losses; infinite where a seed diverged."""
+    if None in values:
+        return math.inf
+    return float(np.mean(np.log(values)))
+
+
+def better_way(record: dict, block: str, layers: int) -> str:
+    """The free way with the lower mean loss."""
+    return min(FREE, key=lambda way: mean_log(losses(record, block, layers, way)))
+
+
+def pairs(record: dict, block: str) -> dict[int, dict]:
+    """{layers: the losses of the clipped nets, and of the free nets in their better way}."""
+    found = {}
+    for layers in depths(record, block):
+        way = better_way(record, block, layers)
+        found[layers] = {
+            "way": way,
+            "clipped": losses(record, block, layers, "clipped"),
+            "free": losses(record, block, layers, way),
+        }
+    return found
+
+
+def of_seeds(pair: dict) -> list[float]:
+    """The logarithm to base 10 of free loss over clipped loss, seed by seed; NaN where one diverged."""
+    return (logs(pair["free"]) - logs(pair["clipped"])).tolist()
+
+
+def ratio_of_pairs(pair: dict) -> tuple[float, float, float]:
+    """The mean ratio (geometric) of free to clipped losses, and its 95 % interval."""
+    logarithms = of_seeds(pair)
+    low, high = interval(logarithms)
+    return 10 ** mean(logarithms), 10**low, 10**high
+
+
+def trains_free(found: dict[int, dict]) -> list[bool | None]:
+    """Whether free nets train, depth by depth."""
+    verdicts = corrected(*(is_below(of_seeds(pair), math.log10(FACTOR)) for pair in found.values()))
+    result = []
+    for pair, verdict in zip(found.values(), verdicts, strict=True):
+        result.append(False if None in pair["free"] else verdict)
+    return result
+
+
+# ---- Summary ------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions; a row for each net; a row for each net in each way."""
+    result = [{"row": "definitions", "factor": FACTOR}]
+    names = {True: "trains", False: "does not train", None: "open"}
+    for block in BLOCKS:
+        found = pairs(record, block)
+        for (layers, pair), verdict in zip(found.items(), trains_free(found), strict=True):
+            numbers = ratio_of_pairs(pair)
+            value, low, high = (number if math.isfinite(number) else None for number in numbers)
+            row = {"row": "net", "block": block, "layers": layers, "free_over_clipped": value}
+            row.update({"low": low, "high": high, "better": pair["way"], "free": names[verdict]})
+            result.append(row)
+            result += [row_of_way(record, block, layers, way) for way in WAYS]
+    return result
+
+
+def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
+    wanted = {"block": block, "layers": layers, "way": way}
+    row = {"row": "way", **wanted}
+    row["loss"] = mean_sd_n(losses(record, block, layers, way))
+    row["diverged"] = sum(end is not None for end in values_of(record["trials"], "diverged", **wanted))
+    shares = values_of(record["trials"], "steps_over", **wanted)
+    row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
+    row["share_of_first_epoch"] = mean_sd_n([share[0] if share else None for share in shares])
+    return row
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+
+def show(measured: dict) -> str:
+    parts = []
+    for layers, pair in measured.items():
+        lost = pair["free"].count(None)
+        value, low, high = ratio_of_pairs(pair)
+        text = f"{value:.3g} (95 %: {low:.3g} to {high:.3g})"
+        if pair["free"] == pair["clipped"]:
+            text = "1, since the clip never acts"
+        if lost:
+            text = f"{lost} of {len(pair['free'])} seeds diverge"
+        parts.append(f"{layers} layers {text}")
+    return f"loss without the clip over that with it: {', '.join(parts)}"
+
+
+def share_of_steps(record: dict) -> dict:
+    """For each number of layers: the share of steps in which the clip acts, seed by seed."""
+    shares = {}
+    for layers in depths(record, "highway"):
+        by_epoch = values_of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
+        shares[layers] = [float(np.mean(share)) for share in by_epoch]
+    return shares
+
+
+def shares_as_text(measured: dict) -> str:
+    parts = [f"{layers} layers {effect_as_text(shares)}" for layers, shares in measured.items()]
+    return f"share of steps in which it acts: {', '.join(parts)}"
+
+
+ABOUT = {"layers": (*LAYERS, DEEPEST), **fully_connected.ALL}
+CLAIMS = (
+    Claim(
+        id="simple-gradient-descent",
+        source="paper, abstract",
+        says="highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to 200 "
+        f"layers (no seed diverges, a loss at most {FACTOR} times that with it)",
+        about=ABOUT,
+        measure=lambda record: pairs(record, "highway"),
+        show=show,
+        holds=trains_free,
+        note="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
+        "seed was decided after the runs",
+    ),
+    Claim(
+        id="clip-seldom-acts",
+        source="paper, abstract",
+        says="does the clip act in less than a tenth of the steps of highway nets?",
+        kind="open question",
+        about=ABOUT,
+        measure=share_of_steps,
+        show=shares_as_text,
+        holds=lambda m: all_below([(shares, (0.1,)) for shares in m.values()]),
+    ),
+)
+
+QUESTION = Question(
+    name="clip",
+    source="Training Very Deep Networks, abstract and section 5",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("optimization", "blocks"),
+)

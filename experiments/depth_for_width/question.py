@@ -1,0 +1,184 @@
+"""Does depth make up for width?  Deep and narrow highway nets beside shallow and wide ones.
+
+    python -m experiments depth_for_width            -> results/depth_for_width.json
+
+The blog says that highway layers "require additional parameters", but that "since we can go
+deeper, the layers do not need to be as wide which can compensate".  The paper (section 5) says
+that "deep and narrow highway networks can match/exceed the accuracy of wide and shallow maxout
+networks"; its nets are convolutional.
+
+Three nets are trained here.  A highway net of 50 layers and width 25 has about as many parameters
+as the highway net of 10 layers and width 50 in `blocks`, first and last layer included.  A highway
+net of 50 layers and width 22 has about as many parameters in its blocks as that net has in its
+own, and a fifth fewer in all.  A maxout net of 3 layers and width 77 has as many as the net of
+width 25.  Search, epochs and images are those of `blocks`.  The rates of maxout are searched in a
+range in which pilots of one epoch had learned.  The best settings are then trained over ten seeds
+that the search did not use.  Five would seldom decide: the margin of 0.002 is less than two
+standard deviations between seeds.
+
+Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a
+claim: Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the
+shallow highway net, and the one of width 25 at most as much to the plain net of 10 layers and 71
+units, which has a fifth more parameters.  Deep and narrow matches wide and shallow if the net of
+width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01; on
+MNIST depth is of little use.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import highway_networks as hn
+from experiments.more_seeds.more import with_more_seeds
+from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from highways.lab.judging.rules import above, corrected, is_above
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES, four_digits
+from highways.nets.search import log_uniform, over_seeds, ranked, search
+from highways.statistics import mean_sd_n
+
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {"trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 10, **ALL},
+    "full": {"trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 10, **ALL},
+}
+DEEP = ("highway", 25, 50)  # (block, width, layers)
+DEEP_AND_NARROWER = ("highway", 22, 50)
+WIDE = ("maxout", 77, 3)
+TRAINED = (DEEP, DEEP_AND_NARROWER, WIDE)
+SHALLOW = ("highway", 50, 10)  # trained in `blocks`
+PLAIN = ("plain", 71, 10)  # trained in `blocks`
+MAXOUT_RATES = (0.2, 2)  # lr / (1 - momentum), drawn log-uniformly
+PIXELS_AND_CLASSES = (784, 10)
+
+
+def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a net; highway nets alternate tanh and ReLU."""
+    block, width, layers = net
+    rng = np.random.default_rng([k, layers, width, 8])
+    activation = "tanh" if block == "maxout" else ("tanh", "relu")[k % 2]
+    rates = MAXOUT_RATES if block == "maxout" else RATES[block][layers][activation]
+    setting = {
+        "block": block,
+        "width": width,
+        "layers": layers,
+        "activation": activation,
+        "rate": four_digits(log_uniform(rng, *rates)),
+        "momentum": 0.9,
+        "decay": DECAY[runner.budget],
+    }
+    if block == "highway":
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+    return setting
+
+
+def parameters(net: tuple[str, int, int]) -> int:
+    """All parameters of a net on MNIST."""
+    block, width, layers = net
+    return hn.DeepNet(*PIXELS_AND_CLASSES, width, layers - 1, block, 0).parameters.size
+
+
+def run(runner: Runner) -> dict:
+    trials, bests = search(runner, [*TRAINED], sample)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+# ---- Summary -----------------------------------------------------------------------------------
+
+
+def settings_of(net: tuple[str, int, int]) -> dict:
+    block, width, layers = net
+    return {"block": block, "width": width, "layers": layers}
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each net trained here, and one for each net of `blocks`, with its parameters."""
+    result = []
+    for net in TRAINED:
+        final = ranked(record["trials"]["final"], **settings_of(net))
+        searched = [name for name in ("activation", "rate", "gate_bias") if name in final[0]]
+        result.append({
+            "row": "net",
+            **settings_of(net),
+            "parameters": parameters(net),
+            "loss": mean_sd_n([trial["loss"] for trial in final]),
+            "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+            "best": ", ".join(f"{name} {final[0][name]}" for name in searched),
+        })  # fmt: skip
+    for net in (SHALLOW, PLAIN):
+        result.append({"row": "net of blocks", **settings_of(net), "parameters": parameters(net)})
+    return result
+
+
+def accuracies(record: dict, net: tuple[str, int, int]) -> list[float | None]:
+    return values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
+
+
+def measure_compensation(record: dict, *others: dict) -> dict:
+    blocks = with_more_seeds(*others)
+    return {
+        "deep": accuracies(record, DEEP),
+        "narrower": accuracies(record, DEEP_AND_NARROWER),
+        "shallow": accuracies(blocks, SHALLOW),
+        "plain": accuracies(blocks, PLAIN),
+    }
+
+
+def measure_against_maxout(record: dict) -> dict:
+    return {"deep": accuracies(record, DEEP), "wide": accuracies(record, WIDE)}
+
+
+def compensation_as_text(measured: dict) -> str:
+    deep = measured["deep"]
+    return (
+        f"width 25 less 10 layers of width 50 {effect_as_text(deep, measured['shallow'])}, "
+        f"width 22 {effect_as_text(measured['narrower'], measured['shallow'])}; "
+        f"width 25 less plain {effect_as_text(deep, measured['plain'])}"
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="depth-makes-up-for-width",
+        source="blog",
+        says="deeper highway nets need not be as wide (the accuracy of 50 layers of width 25, or of width 22, is at "
+        f"most {MARGIN} below that of 10 highway layers of width 50; that of 50 layers of width 25 is also at most "
+        f"{MARGIN} below that of 10 plain layers, which have a fifth more parameters)",
+        about=ALL,
+        over=("depth_for_width", "blocks", "more_seeds"),
+        measure=measure_compensation,
+        show=compensation_as_text,
+        holds=lambda m: corrected(
+            is_above(m["deep"], -MARGIN, baseline=m["shallow"]),
+            is_above(m["narrower"], -MARGIN, baseline=m["shallow"]),
+            is_above(m["deep"], -MARGIN, baseline=m["plain"]),
+        ),
+        note="on MNIST, for ten epochs",
+    ),
+    Claim(
+        id="deep-and-narrow-matches-wide-maxout",
+        kind="open question",
+        source="paper, 5, open",
+        says="do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? (the "
+        f"accuracy of 50 highway layers of width 25 is at most {MARGIN} below that of 3 maxout layers of width 77)",
+        about=ALL,
+        measure=measure_against_maxout,
+        show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",
+        holds=lambda m: [above(m["deep"], -MARGIN, baseline=m["wide"])],
+        note="the paper says it of its convolutional nets, whose rows name Maxout",
+    ),
+)
+
+QUESTION = Question(
+    name="depth_for_width",
+    source="Highway Networks with TensorFlow (a blog); Training Very Deep Networks, section 5",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -1,0 +1,179 @@
+"""How much depth does a problem need?  Lesions of 50 layers, and shallower nets trained anew.
+
+    python -m experiments depth_needed                          -> results/depth_needed.json
+    python -m experiments depth_needed --data-dir CIFAR-100   # besides MNIST
+
+The paper (section 5): "for the first time, highway networks allow us to examine how much
+computation depth is needed for a given problem", by closing layers of a trained net.  If closing
+layers shows this, a net that is trained anew must need the depth that lesions find.
+
+The greedy search of `lesion` closes as many of the 49 blocks of a net as it can before the error on
+the training images rises by a point.  Lesions find that the net needs the blocks that are left;
+their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are trained anew, with the settings,
+epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so that the
+shallower nets are, if anything, at a disadvantage.
+
+Fixed before these runs: the training error of a net with fewer blocks than the lesions leave
+must be higher than that of the net of 50 layers by more than a point; that of a net with as many
+or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
+correction over all depths and data sets.  A depth within one block of what the lesions leave
+judges nothing, because what they leave differs by about a block between seeds.
+
+Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
+nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
+problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well as those of 49.
+"""
+
+from __future__ import annotations
+
+from experiments.fifty_layers import kept_nets
+from highways.files import InputError
+from highways.lab.judging.claim import Claim, values_of
+from highways.lab.judging.rules import corrected, is_above, mean
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import CIFAR
+from highways.records import select
+from highways.statistics import mean_sd_n
+
+BUDGETS = {
+    "quick": {"blocks": (1, 2)},
+    "default": {"blocks": (6, 15, 45)},
+    "full": {"blocks": (3, 6, 10, 15, 20, 30, 45)},
+}
+POINT = 0.01  # of the training error
+NEAR = 1  # blocks: a depth this near to what the lesions leave judges nothing
+PAPERS_SETS = ("MNIST", CIFAR)
+MEASURED = ("training_error", "loss", "test_accuracy")
+
+
+def trial(setting: dict) -> dict:
+    result = fully_connected.trial(setting)
+    return {**result, "training_error": error_of(result)}
+
+
+def error_of(result: dict) -> float | None:
+    return None if result["diverged"] else 1 - result["train_accuracy"]
+
+
+def run(runner: Runner) -> dict:
+    """Trains the nets, on MNIST first; adds what `lesion` found in the nets of 50 layers."""
+    nets = kept_nets.settings_of_kept_nets(runner)
+    wanted = []
+    for net in nets:
+        for blocks in runner.settings["blocks"]:
+            wanted.append({**net, "layers": blocks + 1})
+    found = [lesions_of(net, runner.needed["lesion"]) for net in nets]
+    return {"anew": fully_connected.run(runner, wanted, trial), "lesions": found}
+
+
+def lesions_of(net: dict, lesion: dict) -> dict:
+    """What `lesion` found in a net of 50 layers.
+
+    Its training error, the number of blocks that lesions leave, and its errors with all blocks
+    above the k-th closed.  Raises InputError if the results of `lesion` have no such net."""
+    place = {"data": net["data"], "seed": net["seed"]}
+    try:
+        found = select(lesion["trials"], **place)
+    except LookupError:
+        how = "python -m experiments lesion with the same --data-dir makes it"
+        which = f"{net['data']}, seed {net['seed']}"
+        raise InputError(f"the results of lesion have no net of {which}: {how}") from None
+    return {
+        **place,
+        "training_error": found["error"],
+        "blocks": len(found["errors"]),
+        "blocks_left": len(found["errors"]) - found["closed_together"],
+        "errors_of_first": found["errors_above"],
+    }
+
+
+# ---- Summary -----------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each data set and depth."""
+    result = []
+    for data, trials in kept_nets.by_data_set(record["trials"]["anew"]).items():
+        for blocks in record["settings"]["blocks"]:
+            of_depth = [trial for trial in trials if trial["layers"] == blocks + 1]
+            row = {"data": data, "blocks": blocks}
+            for name in MEASURED:
+                row[name] = mean_sd_n([trial[name] for trial in of_depth])
+            result.append(row)
+    return result
+
+
+def measure_depths(record: dict) -> dict:
+    """For each data set: the number of blocks that lesions leave ("lesions"), the training errors by
+    number of blocks ("errors"), and those of the nets of 50 layers ("of_50_layers")."""
+    measured = {}
+    for data in PAPERS_SETS:
+        lesions = record["trials"]["lesions"]
+        errors = {}
+        for blocks in record["settings"]["blocks"]:
+            errors[blocks] = values_of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
+        measured[data] = {
+            "lesions": mean(values_of(lesions, "blocks_left", data=data)),
+            "errors": errors,
+            "of_50_layers": values_of(lesions, "training_error", data=data),
+        }
+    return measured
+
+
+def agree(measured: dict) -> list[bool | None]:
+    """Whether the error is what the lesions predict, at each depth that is not near what they leave.
+
+    None if Holm's correction leaves it open, or if a net of that depth diverged."""
+    predicted = []  # whether the error should be higher than that of 50 layers
+    comparisons = []
+    for of_set in measured.values():
+        for blocks, errors in of_set["errors"].items():
+            if abs(blocks - of_set["lesions"]) <= NEAR:
+                continue
+            predicted.append(blocks < of_set["lesions"])
+            comparisons.append(is_above(errors, POINT, baseline=of_set["of_50_layers"]))
+    verdicts = []
+    for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
+        verdicts.append(None if is_higher is None else is_higher == should_be_higher)
+    return verdicts
+
+
+def depths_as_text(measured: dict) -> str:
+    texts = []
+    for data, of_set in measured.items():
+        errors = [f"{blocks} blocks {mean(errors):.2g}" for blocks, errors in of_set["errors"].items()]
+        errors.append(f"49 blocks {mean(of_set['of_50_layers']):.2g}")
+        left = f"lesions leave {of_set['lesions']:.0f} blocks"
+        texts.append(f"{data}: {left}; training error of {', '.join(errors)}")
+    return "; ".join(texts)
+
+
+CLAIMS = (
+    Claim(
+        id="lesions-tell-the-depth-needed",
+        source="paper, 5",
+        says="lesions tell how much depth a problem needs (trained anew, a net with fewer blocks than the greedy "
+        "lesions leave has a training error over a point higher than the net of 50 layers; one with more blocks has "
+        "not)",
+        about={"data": PAPERS_SETS},
+        measure=measure_depths,
+        show=depths_as_text,
+        holds=agree,
+        note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
+        "parameters, too; of the five parts, three hold for nearly any theory: 45 blocks fit nearly as "
+        "49 do, on both sets, and 6 fit CIFAR-100 worse",
+    ),
+)
+
+QUESTION = Question(
+    name="depth_needed",
+    source="Training Very Deep Networks, section 5",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("fifty_layers", "lesion"),
+    takes_more_data_sets=True,
+)

@@ -1,0 +1,120 @@
+"""Figure 1 at 400 epochs: results/figure_1_finals.json."""
+
+import math
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import COLOR, MARKER, headline, panels, trials_with
+from highways.lab.showing.tables import entry_text, markdown_table
+from highways.records import select
+
+
+def depths_of(record: dict) -> list[int]:
+    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
+
+
+def thresholds_of(record: dict) -> list[str]:
+    """The thresholds, as in the names of the rows' entries: "0.1", ..., "1e-05"."""
+    return select(record["summary"], row="definitions")["thresholds"].split(", ")
+
+
+@picture("figure_1_finals")
+def figure_1_finals(record):
+    """The loss curves of all nets, a panel for each depth, highway beside plain."""
+    depths = depths_of(record)
+    n_rows = math.ceil(len(depths) / 2)
+    fig, axes = panels(n_rows, 2, 3 * n_rows + 0.8, sharex=True, sharey=True)
+    for ax, depth in zip(axes.flat, depths, strict=True):
+        for block in ("highway", "plain"):
+            draw_curves(ax, record, block, depth)
+        ax.set(yscale="log", xscale="log", title=f"{depth} layers")
+    axes.flat[0].legend(loc="lower left")
+    fig.supxlabel("epoch", fontsize="small")
+    fig.supylabel("training loss, mean over the epoch", fontsize="small")
+    headline(fig, finding(record), "compared: the epochs to each marked loss, at each depth")
+    return fig
+
+
+def draw_curves(ax, record, block: str, depth: int) -> None:
+    """A line for each seed, with a marker at the first epoch whose mean loss reaches a threshold."""
+    trials = trials_with(record, "final", block=block, layers=depth)
+    thresholds = [float(threshold) for threshold in thresholds_of(record)]
+    for k, trial in enumerate(trials):
+        losses = trial["losses"]
+        epochs = range(1, len(losses) + 1)
+        label = None if k else block  # one entry of the legend for all seeds
+        ax.plot(epochs, losses, color=COLOR[block], lw=1.3, label=label)
+        for threshold in thresholds:
+            arrived = [epoch for epoch, loss in zip(epochs, losses, strict=True) if loss <= threshold]
+            if arrived:
+                style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4}
+                ax.plot(arrived[0], threshold, **style)
+
+
+def finding(record: dict) -> str:
+    """In how many of the comparisons each kind reaches the threshold first."""
+    rows = [row for row in record["summary"] if row["row"] == "threshold"]
+    first = [row["first"] for row in rows]
+    if not first:
+        return "No net reaches a threshold"
+    highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
+    return f"{highway}, plain in {first.count('plain')}; {first.count('open')} are not clear"
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("figure-1-losses")
+def last_losses(read) -> str:
+    """The last losses of both kinds at each depth."""
+    record = read("results/figure_1_finals.json")
+    rows = []
+    for depth in depths_of(record):
+        cells = [f"{depth}"]
+        for block in ("highway", "plain"):
+            row = select(record["summary"], row="net", block=block, layers=depth)
+            cells.append(entry_text(row["loss"], "loss", 0))
+        compared = select(record["summary"], row="depth", layers=depth)
+        cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
+        rows.append(f"| {' | '.join(cells)} |")
+    return markdown_table("| layers | highway: loss | plain: loss | plain over highway (95 % interval) |", rows)
+
+
+@table("figure-1-speeds")
+def speeds(read) -> str:
+    """The epochs to each threshold, highway / plain."""
+    record = read("results/figure_1_finals.json")
+    rows = []
+    for depth in depths_of(record):
+        cells = [f"{depth}"]
+        for threshold in thresholds_of(record):
+            cells.append(cell_of_speed(record, depth, threshold))
+        rows.append(f"| {' | '.join(cells)} |")
+    names = " | ".join(f"to {float(threshold):g}" for threshold in thresholds_of(record))
+    return markdown_table(f"| layers | {names} |", rows)
+
+
+def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
+    """ "12 / 40: highway first": mean epochs, and who is first where that is clear."""
+    parts = []
+    for block in ("highway", "plain"):
+        row = select(record["summary"], row="net", block=block, layers=depth)
+        epochs = row[f"epochs_to_{threshold}"]
+        if epochs["mean"] is None:
+            parts.append("never" if epochs["n"] == 0 else "not all")
+        else:
+            parts.append(f"{epochs['mean']:.3g}")
+    text = " / ".join(parts)
+    wanted = {"layers": depth, "threshold": float(threshold)}
+    compared = [row for row in record["summary"] if row["row"] == "threshold" and wanted.items() <= row.items()]
+    if compared and compared[0]["first"] != "open":
+        text = f"{text}: {compared[0]['first']}"
+    return text
+
+
+def with_interval(row: dict, name: str, form: str) -> str:
+    """A number of a row with its interval."""
+    if row[name] is None:
+        return "-"
+    low = form.format(row[f"{name}_low"])
+    high = form.format(row[f"{name}_high"])
+    return f"{form.format(row[name])} ({low} to {high})"

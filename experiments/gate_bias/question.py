@@ -1,0 +1,378 @@
+"""Which initial gate bias trains, at which depth?
+
+    python -m experiments gate_bias            -> results/gate_bias.json
+
+The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth about 10, 20 and 30.
+The blog says that very low and very high biases fail to converge in a reasonable time; that
+otherwise they need not be exact; and "when in doubt start with high biases (more negative)".
+
+We add a rule.  At the start T is about sigmoid(b) in each of the L layers, so that its sum over the
+layers is L sigmoid(b).  While this sum is below two or three, training does not fail.
+
+Two ways to fail were defined before any run.  A net fails hard if the running loss of the last
+epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails
+softly if it trains, but closing all its blocks costs less than 0.5 % of test accuracy: the
+blocks do nothing, and the net is a shallow one.  All nets of an activation have the same rate,
+a good one for gates that are mostly shut.  A net that fails at it may train at a far lower rate,
+as plain nets do.
+
+The settings are a grid, not a sample, so claims about them are judged by counts at each depth.
+Chosen after the runs:
+
+- Very high means 0 and above, very low -10 and below; the grid has two biases of each.
+- Such biases fail to converge at a depth if more than half of the settings fail hard.  Nets that fail
+  softly are shown beside them.  At first they counted as failures in a second part of each rule.
+- In doubt means that the choice is between very high and very low.
+- A bias need not be exact if over half of the others, from -1 to -7, come within 0.01 of the best of
+  their test accuracies.
+"""
+
+from __future__ import annotations
+
+import math
+
+from highways.lab.judging.claim import CHOSEN_AFTER, Claim, values_of
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+
+BUDGETS = {
+    "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
+    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **fully_connected.ALL},
+    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), **fully_connected.ALL},
+}
+BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
+RATES = {"tanh": 3.0, "relu": 1.5}
+HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard at this loss or more
+SOFT = 0.005  # a net fails softly if its blocks are worth less accuracy
+RULE = 2.5  # the rule predicts a hard failure at this L sigmoid(b) or more
+PILOT = (20, 50)  # depths at which the rule was found
+HIGH = 0.0  # biases of this and above are very high
+LOW = -10.0  # biases of this and below are very low
+NEAR = 0.01  # a bias is as good as the best if its test accuracy is at most this much lower
+MODERATE = tuple(bias for bias in BIASES if LOW < bias < HIGH)
+ARTICLES = (-3.0, -1.0)  # the encyclopedia article's range of biases
+GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
+
+
+def trial(setting: dict) -> dict:
+    _, result = fully_connected.train_and_skip(setting)
+    return result
+
+
+def fate(trial: dict) -> str:
+    """One of "hard", "soft" and "trained"."""
+    if fully_connected.selection_loss(trial) >= HARD or trial["test_accuracy"] is None:
+        return "hard"
+    worth_of_blocks = trial["test_accuracy"] - trial["skipped_accuracy"]
+    return "soft" if worth_of_blocks < SOFT else "trained"
+
+
+def transforms(setting: dict) -> float:
+    """L sigmoid(b): the sum of T over the layers at the start."""
+    return setting["layers"] / (1 + math.exp(-setting["gate_bias"]))
+
+
+def run(runner: Runner) -> list[dict]:
+    budget = runner.settings
+    wanted = [
+        {
+            "block": "highway",
+            "layers": layers,
+            "activation": activation,
+            "rate": rate,
+            "momentum": 0.9,
+            "decay": 0.9,
+            "gate_bias": bias,
+            "clip": 1.0,
+            "seed": 0,
+            "epochs": budget["epochs"],
+            "n_train": budget["n_train"],
+            "n_test": budget["n_test"],
+        }
+        for layers in sorted(budget["layers"], reverse=True)
+        for activation, rate in RATES.items()
+        for bias in BIASES
+    ]
+    trials = fully_connected.run(runner, wanted, trial)
+    return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
+
+
+# ---- Summary ------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions, the shares that fail, how often the rule is right, and the guideline's nets."""
+    trials = record["trials"]
+    return [
+        {"row": "definitions", "rule_threshold": RULE},
+        failures(trials),
+        rule(trials),
+        *guideline(trials),
+    ]
+
+
+def failures(trials: list[dict]) -> dict:
+    learned = [trial["transforms"] for trial in trials if trial["fate"] != "hard"]
+    failed = [trial["transforms"] for trial in trials if trial["fate"] == "hard"]
+    fates = values_of(trials, "fate")
+    return {
+        "row": "failures",
+        "nets": len(trials),
+        "share_failed_hard": share("hard", fates),
+        "share_failed_soft": share("soft", fates),
+        "most_transforms_that_learned": max(learned, default=None),
+        "fewest_transforms_that_failed": min(failed, default=None),
+    }
+
+
+def share(name: str, fates: list[str]) -> float:
+    return fates.count(name) / len(fates)
+
+
+def rule(trials: list[dict]) -> dict:
+    """How often our rule is right that nets with L sigmoid(b) >= RULE fail hard and others do not.
+
+    Beside it, how often it would be right to say of all nets that they train."""
+    at_other_depths = [trial for trial in trials if trial["layers"] not in PILOT]
+    alarms = [trial for trial in trials if trial["transforms"] >= RULE]
+    others = [trial for trial in trials if trial["transforms"] < RULE]
+    return {
+        "row": "rule",
+        "rule_accuracy": accuracy_of_rule(trials),
+        "rule_accuracy_at_depths_without_pilot": accuracy_of_rule(at_other_depths),
+        "rule_accuracy_of_always_trains": 1 - share("hard", values_of(trials, "fate")),
+        "rule_false_alarms": sum(trial["fate"] != "hard" for trial in alarms),
+        "rule_misses": sum(trial["fate"] == "hard" for trial in others),
+    }
+
+
+def accuracy_of_rule(trials: list[dict]) -> float:
+    right = [(trial["transforms"] >= RULE) == (trial["fate"] == "hard") for trial in trials]
+    return sum(right) / len(right)
+
+
+def guideline(trials: list[dict]) -> list[dict]:
+    """For each depth of the paper's guideline: the fate at its bias, and the bias of lowest loss."""
+    result = []
+    for layers, bias in GUIDELINE.items():
+        for activation in RATES:
+            of_net = {"layers": layers, "activation": activation}
+            nets = [trial for trial in trials if of_net.items() <= trial.items()]
+            best = min(nets, key=fully_connected.selection_loss)
+            [net_fate] = values_of(nets, "fate", gate_bias=bias)
+            result.append({
+                "row": "guideline",
+                "activation": activation,
+                "layers": layers,
+                "gate_bias": bias,
+                "fate": net_fate,
+                "best_bias": best["gate_bias"],
+            })  # fmt: skip
+    return result
+
+
+def fates_of_guideline(record: dict) -> dict:
+    """{activation: the fate at each of the guideline's depths}."""
+    fates = {}
+    for activation in RATES:
+        fates[activation] = []
+        for layers, bias in GUIDELINE.items():
+            of_net = {"activation": activation, "layers": layers, "gate_bias": bias}
+            fates[activation] += values_of(record["trials"], "fate", **of_net)
+    return fates
+
+
+def counts_by_depth(record: dict, low: float, high: float) -> dict[int, dict]:
+    """{layers: {"settings": n, "hard": n, "soft": n, "trained": n}} for gate biases from low to high."""
+    counts = {}
+    for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
+        if low <= trial["gate_bias"] <= high:
+            of_depth = counts.setdefault(trial["layers"], {"settings": 0, "hard": 0, "soft": 0, "trained": 0})
+            of_depth["settings"] += 1
+            of_depth[trial["fate"]] += 1
+    return counts
+
+
+def very_high(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, HIGH, math.inf)
+
+
+def very_low(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, -math.inf, LOW)
+
+
+def biases_of_article(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, *ARTICLES)
+
+
+def all_biases(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, -math.inf, math.inf)
+
+
+def most_fail(counts: dict[int, dict]) -> list[bool]:
+    """Whether at each depth more than half of the settings do not train."""
+    return [of_depth["hard"] > of_depth["settings"] / 2 for of_depth in counts.values()]
+
+
+def some_fail(counts: dict[int, dict]) -> list[bool]:
+    """Whether at each depth at least one setting does not train."""
+    return [of_depth["hard"] > 0 for of_depth in counts.values()]
+
+
+def some_are_idle(counts: dict[int, dict]) -> list[bool]:
+    """Whether at each depth at least one setting trains with idle blocks."""
+    return [of_depth["soft"] > 0 for of_depth in counts.values()]
+
+
+def listed(counts: dict[int, dict], name: str) -> str:
+    return ", ".join(str(of_depth[name]) for of_depth in counts.values())
+
+
+def failures_as_text(counts: dict[int, dict]) -> str:
+    depths = ", ".join(map(str, counts))
+    settings = max(of_depth["settings"] for of_depth in counts.values())
+    return (
+        f"of {settings} settings at {depths} layers: {listed(counts, 'hard')} fail hard; "
+        f"{listed(counts, 'soft')} fail softly"
+    )
+
+
+def measure_doubt(record: dict) -> dict:
+    return {"high": very_high(record), "low": very_low(record)}
+
+
+def lower_is_safer(measured: dict) -> list[bool]:
+    """Whether very low biases are safer than very high ones: at no depth do more of them not train,
+    and fewer in all."""
+    low = [of_depth["hard"] for of_depth in measured["low"].values()]
+    high = [of_depth["hard"] for of_depth in measured["high"].values()]
+    never_more = all(of_low <= of_high for of_low, of_high in zip(low, high, strict=True))
+    return [never_more and sum(low) < sum(high)]
+
+
+def good_biases(record: dict) -> dict[str, list[int]]:
+    """{activation: at each depth, how many moderate biases are as good as the best of them}."""
+    found = {}
+    for activation in RATES:
+        found[activation] = []
+        nets = [trial for trial in record["trials"] if trial["activation"] == activation]
+        for layers in sorted({trial["layers"] for trial in nets}):
+            accuracies = []
+            for bias in MODERATE:
+                [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+                accuracies.append(accuracy or 0)
+            found[activation].append(sum(accuracy >= max(accuracies) - NEAR for accuracy in accuracies))
+    return found
+
+
+ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net that fails may train at a lower one"
+IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
+BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
+ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
+CLAIMS = (
+    Claim(
+        id="gate-bias-guideline",
+        kind="open question",
+        source="paper, 2.2, open",
+        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that "
+        "are suggested for convolutional ones, -1, -2, -3?",
+        about=ABOUT,
+        measure=fates_of_guideline,
+        show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
+        holds=lambda m: [fate == "trained" for fate in m["tanh"] + m["relu"]],
+        one_run=True,
+    ),
+    Claim(
+        id="high-gate-biases-fail",
+        source="blog",
+        says="very high gate biases (0 and above) fail to converge in a reasonable time (three "
+        "epochs), most of them at each depth",
+        about=ABOUT,
+        measure=very_high,
+        show=failures_as_text,
+        holds=most_fail,
+        note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+        one_run=True,
+    ),
+    Claim(
+        id="low-gate-biases-fail",
+        source="blog",
+        says="very low gate biases (-10 and below) fail to converge in a reasonable time (three "
+        "epochs), most of them at each depth",
+        about=ABOUT,
+        measure=very_low,
+        show=failures_as_text,
+        holds=most_fail,
+        note=f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
+        one_run=True,
+    ),
+    Claim(
+        id="start-more-negative",
+        source="blog",
+        says="when in doubt, start more negative (in three epochs too low a bias, -10 and "
+        "below, fails to train at no depth more often than too high a one, 0 and above, and "
+        "less often in all)",
+        about=ABOUT,
+        measure=measure_doubt,
+        show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
+        holds=lower_is_safer,
+        note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+        one_run=True,
+    ),
+    Claim(
+        id="gate-bias-is-critical",
+        source="encyclopedia article",
+        says="the gate bias at the start is critical for whether a net trains (at each depth "
+        "some of the 20 settings, ten biases with tanh and with ReLU, do not train in three "
+        "epochs)",
+        about=ABOUT,
+        measure=all_biases,
+        show=failures_as_text,
+        holds=some_fail,
+        note=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
+        one_run=True,
+    ),
+    Claim(
+        id="gate-bias-is-critical-for-use",
+        kind="open question",
+        source="encyclopedia article, open",
+        says="does the gate bias at the start decide whether the blocks are of use, within the "
+        "article's range, -1 to -3? (at each depth some of these settings train in three "
+        f"epochs, but with idle blocks; {IDLE})",
+        about=ABOUT,
+        measure=biases_of_article,
+        show=failures_as_text,
+        holds=some_are_idle,
+        note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
+        f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
+        one_run=True,
+    ),
+    Claim(
+        id="biases-need-not-be-exact",
+        source="blog",
+        says="apart from very high and very low ones, gate biases need not be exact (at each "
+        f"depth over half of the {len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g} "
+        f"come within {NEAR} of the best of these)",
+        about=ABOUT,
+        measure=good_biases,
+        show=lambda m: (
+            f"of {len(MODERATE)} biases, within {NEAR} of the best at 10, 20, 30, 50, 100 layers: "
+            f"tanh {', '.join(map(str, m['tanh']))}; ReLU {', '.join(map(str, m['relu']))}"
+        ),
+        holds=lambda m: [good > len(MODERATE) / 2 for good in m["tanh"] + m["relu"]],
+        note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
+        "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
+        f"layers fail; {ONE_RATE}",
+        one_run=True,
+    ),
+)
+
+QUESTION = Question(
+    name="gate_bias",
+    source="the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

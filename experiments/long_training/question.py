@@ -1,0 +1,105 @@
+"""Do plain nets of 10 and 20 layers reach a loss below 1e-4 in 400 epochs, as in Figure 1?
+
+    python -m experiments long_training            -> results/long_training.json
+
+The paper's plain nets of 10 and 20 layers reach a training loss below 1e-4.  It does not say in how
+many epochs; the axis of its Figure 1 ends at 400.  The 20 epochs of `optimization` end well above
+that loss.  Here the same nets, and the highway net of 10
+layers, are trained for 400 epochs.
+
+Each net tries four settings: tanh and ReLU, each at the highest rate that `optimization` searches
+for this net and at half of it.  The setting with the lowest mean loss in the last of 40 epochs
+(400 with --full) is then trained over seeds that this choice did not use.  Momentum, gate bias and
+decay were fixed beforehand; the rate falls to a seventh over 400 epochs.  The claim is judged by
+the loss on all training images at the end.
+"""
+
+from __future__ import annotations
+
+from experiments.optimization.figure_1 import RATES
+from highways.lab.judging.claim import Claim, values_of
+from highways.lab.judging.rules import corrected, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL, epochs_to
+from highways.nets.search import over_seeds, ranked, search
+from highways.statistics import mean_sd_n
+
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"trials": 4, "search_epochs": 40, "epochs": 400, "seeds": 3, **ALL},
+    "full": {"trials": 4, "search_epochs": 400, "epochs": 400, "seeds": 5, **ALL},
+}
+NETS = (("plain", 20), ("plain", 10), ("highway", 10))  # (block, layers)
+LOW_LOSS = 1e-4
+
+
+def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
+    """The k-th of a net's four settings: tanh and ReLU at the highest rate, then both at half of it."""
+    block, layers = net
+    activation = ("tanh", "relu")[k % 2]
+    divisor = (1, 2)[k // 2]
+    _, highest_rate = RATES[net][activation]
+    setting = {
+        "block": block,
+        "layers": layers,
+        "activation": activation,
+        "momentum": 0.9,
+        "decay": 0.995,
+        "rate": highest_rate / divisor,
+    }
+    if block == "highway":
+        setting["gate_bias"] = -2.0
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    trials, bests = search(runner, [*NETS], sample, finalists=None)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions, and a row for each net."""
+    result = [{"row": "definitions", "low_loss": LOW_LOSS}]
+    for block, layers in NETS:
+        final = ranked(record["trials"]["final"], block=block, layers=layers)
+        epochs = [epochs_to(LOW_LOSS, trial["losses"]) for trial in final]
+        result.append({
+            "row": "net",
+            "block": block,
+            "layers": layers,
+            "loss": mean_sd_n([trial["loss"] for trial in final]),
+            "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+            "epochs_to_low_loss": mean_sd_n(epochs),
+            "best": "{activation}, rate {rate}".format_map(final[0]),
+        })  # fmt: skip
+    return result
+
+
+CLAIMS = (
+    Claim(
+        id="plain-reaches-low-loss",
+        source="paper, Figure 1",
+        says="plain nets of 10 and 20 layers reach a loss below 1e-4",
+        about={"layers": (10, 20), **ALL},
+        measure=lambda record: {
+            "at_10": values_of(record["trials"]["final"], "loss", block="plain", layers=10),
+            "at_20": values_of(record["trials"]["final"], "loss", block="plain", layers=20),
+        },
+        show="loss at 10 layers {at_10:2}, at 20 {at_20:2}",
+        holds=lambda m: corrected(is_below(m["at_10"], LOW_LOSS), is_below(m["at_20"], LOW_LOSS)),
+        note="in 400 epochs, where the axis of the paper's figure ends",
+    ),
+)
+
+QUESTION = Question(
+    name="long_training",
+    source="Training Very Deep Networks, section 3.1, Figure 1",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

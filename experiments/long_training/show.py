@@ -1,0 +1,59 @@
+"""The long budget of the paper's Figure 1: results/long_training.json."""
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import COLOR, GREY, headline, mean_sd, panels, trials_with
+from highways.lab.showing.tables import entry_text, markdown_table
+from highways.records import select
+
+LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
+
+
+def low_loss_of(record: dict) -> tuple[float, str]:
+    """The loss that the nets are to reach, and its text, "1e-4"."""
+    loss = select(record["summary"], row="definitions")["low_loss"]
+    return loss, f"{loss:.0e}".replace("e-0", "e-")
+
+
+@picture("long_training")
+def long_training(record):
+    """Loss curves of the long budget, every seed of each net, against the paper's 1e-4."""
+    ends = []
+    fig, ax = panels(1, 1, 4)
+    for (block, layers), style in LINES.items():
+        trials = trials_with(record, "final", block=block, layers=layers)
+        last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
+        net = f"{block}, {layers} layers"
+        ends.append(f"{net} {mean_sd(last_losses)[0]:.2g}" if last_losses else f"{net} diverged")
+        for k, trial in enumerate(trials):
+            epochs = range(1, len(trial["losses"]) + 1)
+            label = None if k else net  # one entry of the legend for all seeds
+            ax.plot(epochs, trial["losses"], color=COLOR[block], ls=style, lw=1.6, label=label)
+    low_loss, text = low_loss_of(record)
+    ax.axhline(low_loss, color=GREY, lw=1.2, ls=":", label=f"the paper's {text}")
+    ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
+    ax.legend(title=f"{record['settings']['seeds']} seeds of each")
+    headline(fig, f"Loss after {len(trials[0]['losses'])} epochs: {'; '.join(ends)}")
+    return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("long-training")
+def long_training_table(read) -> str:
+    record = read("results/long_training.json")
+    rows = []
+    for block, layers in (("plain", 10), ("plain", 20), ("highway", 10)):
+        row = select(record["summary"], row="net", block=block, layers=layers)
+        names = ("best", "loss", "epochs_to_low_loss", "test_accuracy")
+        cells = [entry_text(row[name], name, 0) for name in names]
+        rows.append(f"| {block}, {layers} layers | {' | '.join(cells)} |")
+    _, text = low_loss_of(record)
+    columns = (
+        "net",
+        "best setting (rate: lr / (1 - momentum))",
+        "training loss",
+        f"first epoch of a mean loss of {text}",
+        "test accuracy",
+    )
+    return markdown_table(f"| {' | '.join(columns)} |", rows)

@@ -1,0 +1,266 @@
+"""Two other kinds of block: an LSTM's, unrolled over layers, and maxout.
+
+    python -m experiments lstm_and_maxout            -> results/lstm_and_maxout.json
+
+The paper's footnote 2: pilot experiments "were successful with a more complex block design
+closely resembling an LSTM block 'unrolled in time'".  The published program asks for "block-wise
+highway vs ResNet vs LSTM" at matched depth.  Two kinds of block come near: one with input, forget
+and output gate and a cell beside its output (`LSTM` in highways/nets/extra_blocks.py), and one without
+the output gate, which is eq. 2 and stands in `blocks` as highway-carry.
+
+Of maxout nets the paper says that they "can cope much better with increased depth than those with
+traditional activation functions" (3.3.1), and of nets with competitive interactions that "they
+still suffer when depth increases beyond 20 even with careful initialization" (5).
+
+Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters
+a layer; the same number of trials in a search; the two best settings trained at full length; then
+seeds that the search did not use.  All nets have tanh: it belongs to an LSTM, and a maxout net
+needs it in its first layer only.  Rates are searched in ranges in which pilots of one epoch had
+learned, at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of
+highway nets.
+
+Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
+losses are compared by their logarithms, and if only one of two nets lost a seed, it is the worse
+one, as in `blocks`:
+
+- The LSTM block is successful in very deep nets if its loss at 50 and 100 layers is below that of
+  the plain nets of `blocks` (71 units, as many parameters) and at most three times its loss at 20.
+- It does as well as a highway block if its test accuracy is at most 0.002 lower at every depth.
+- Maxout copes better than plain nets if its loss is below theirs at 50 and 100 layers.
+- It suffers beyond 20 layers if its loss at 50 and at 100 is over three times its loss at 20.
+
+Expected: the LSTM's block trains at all depths and does as well as highway; maxout is better than
+plain and suffers at 100 layers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.more_seeds.more import with_more_seeds
+from highways.lab.judging.claim import Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
+from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, four_digits, parameters_per_layer
+from highways.nets.search import log_uniform, over_seeds, ranked, search
+from highways.statistics import mean_sd_n
+
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {
+        "layers": (10, 20, 50, 100),
+        "trials": 10,
+        "search_epochs": 3,
+        "epochs": 10,
+        "seeds": 5,
+        **ALL,
+    },
+    "full": {
+        "layers": (10, 20, 50, 100, 200),
+        "trials": 100,
+        "search_epochs": 20,
+        "epochs": 100,
+        "seeds": 5,
+        **ALL,
+    },
+}
+BLOCKS = ("lstm", "maxout")
+UNITS = WIDTH["highway"]
+RATES = {  # lr / (1 - momentum), drawn log-uniformly
+    "lstm": dict.fromkeys((10, 20, 50, 100, 200), (1, 8)),
+    "maxout": {10: (0.1, 1), 20: (0.1, 1), 50: (0.05, 0.7), 100: (0.05, 0.7), 200: (0.02, 0.5)},
+}
+VERY_DEEP = (50, 100)  # layers
+SHALLOW = 20
+
+
+def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a net, (block, layers)."""
+    block, layers = kind
+    rng = np.random.default_rng([k, layers, BLOCKS.index(block), 7])
+    setting = {
+        "block": block,
+        "width": UNITS,
+        "layers": layers,
+        "activation": "tanh",
+        "rate": four_digits(log_uniform(rng, *RATES[block][layers])),
+        "momentum": 0.9,
+        "decay": DECAY[runner.budget],
+    }
+    if block == "lstm":
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    kinds = [(block, layers) for block in BLOCKS for layers in runner.settings["layers"]]
+    trials, bests = search(runner, kinds, sample)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+# ---- Summary -----------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind, and one for each net."""
+    result = []
+    for block in BLOCKS:
+        result.append(
+            {
+                "row": "block",
+                "block": block,
+                "parameters_per_layer": parameters_per_layer(block, UNITS),
+            }
+        )
+        for layers in record["settings"]["layers"]:
+            final = ranked(record["trials"]["final"], block=block, layers=layers)
+            searched = [name for name in ("rate", "gate_bias") if name in final[0]]
+            result.append({
+                "row": "net",
+                "block": block,
+                "layers": layers,
+                "loss": mean_sd_n([trial["loss"] for trial in final]),
+                "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+                "best": ", ".join(f"{name} {final[0][name]}" for name in searched),
+            })  # fmt: skip
+    return result
+
+
+def losses(record: dict, block: str, layers: int, width: int = UNITS) -> list[float | None]:
+    return values_of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
+
+
+def measure_very_deep(block: str):
+    """Makes a claim's `measure`: the losses of a kind at 20, 50 and 100 layers, and of plain nets at
+    50 and 100."""
+
+    def measure(record: dict, blocks: dict) -> dict:
+        measured = {"shallow": losses(record, block, SHALLOW)}
+        for layers in VERY_DEEP:
+            measured[layers] = losses(record, block, layers)
+            measured[f"plain {layers}"] = losses(blocks, "plain", layers, WIDTH["plain"])
+        return measured
+
+    return measure
+
+
+def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
+    return in_ratio(is_below, values, bound, baseline)
+
+
+def better_than_plain(measured: dict) -> list[Comparison | bool]:
+    """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
+    return [compared(is_below_in_ratio, measured[layers], measured[f"plain {layers}"], 1) for layers in VERY_DEEP]
+
+
+def within_three_times(measured: dict) -> list[Comparison | bool]:
+    """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
+    shallow = measured["shallow"]
+    return [compared(is_below_in_ratio, measured[layers], shallow, STRUGGLES) for layers in VERY_DEEP]
+
+
+def struggles(measured: dict) -> list[bool | None]:
+    """Whether the loss is over three times that of 20 layers, at 50 and at 100 layers."""
+    verdicts = corrected(*within_three_times(measured))
+    return [None if verdict is None else not verdict for verdict in verdicts]
+
+
+def losses_as_text(measured: dict) -> str:
+    texts = [f"loss at {SHALLOW} layers {sample_as_text(measured['shallow'], 2)}"]
+    for layers in VERY_DEEP:
+        text = f"at {layers} {sample_as_text(measured[layers], 2)}"
+        if None not in measured[layers]:
+            text += f", over plain's {ratio_as_text(measured[layers], measured[f'plain {layers}'])}"
+            text += f", over that of {SHALLOW} {ratio_as_text(measured[layers], measured['shallow'])}"
+        texts.append(text)
+    return "; ".join(texts)
+
+
+def measure_accuracies(record: dict, *others: dict) -> dict:
+    """{layers: {block: test accuracies}} of LSTM and highway nets."""
+    blocks = with_more_seeds(*others)
+    measured = {}
+    for layers in record["settings"]["layers"]:
+        measured[layers] = {
+            "lstm": values_of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
+            "highway": values_of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
+        }
+    return measured
+
+
+def as_good_as_highway(measured: dict) -> list[bool | None]:
+    comparisons = []
+    for at_depth in measured.values():
+        comparisons.append(compared(is_above, at_depth["lstm"], at_depth["highway"], -MARGIN))
+    return corrected(*comparisons)
+
+
+def accuracies_as_text(measured: dict) -> str:
+    texts = []
+    for layers, at_depth in measured.items():
+        texts.append(f"{layers} layers {effect_as_text(at_depth['lstm'], at_depth['highway'])}")
+    return f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
+
+
+CLAIMS = (
+    Claim(
+        id="lstm-block-succeeds",
+        source="paper, 2.2",
+        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 "
+        "layers: a lower loss than plain nets, and at most three times that of 20 layers)",
+        about=ALL,
+        over=("lstm_and_maxout", "blocks"),
+        measure=measure_very_deep("lstm"),
+        show=losses_as_text,
+        holds=lambda m: corrected(*better_than_plain(m), *within_three_times(m)),
+        note="on MNIST, for ten epochs; how much such a net uses its blocks was not measured",
+    ),
+    Claim(
+        id="lstm-as-good-as-highway",
+        source="published program, open",
+        says=f"at equal depth the LSTM's block is as accurate as a highway block (at most {MARGIN} lower)",
+        kind="open question",
+        about=ALL,
+        over=("lstm_and_maxout", "blocks", "more_seeds"),
+        measure=measure_accuracies,
+        show=accuracies_as_text,
+        holds=as_good_as_highway,
+    ),
+    Claim(
+        id="maxout-copes-better",
+        source="paper, 3.3.1",
+        says="maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)",
+        about=ALL,
+        over=("lstm_and_maxout", "blocks"),
+        measure=measure_very_deep("maxout"),
+        show=losses_as_text,
+        holds=lambda m: corrected(*better_than_plain(m)),
+        note="fully connected, on MNIST, for ten epochs; the paper says it of convolutional nets",
+    ),
+    Claim(
+        id="maxout-suffers-beyond-20",
+        source="paper, 5",
+        says="maxout nets suffer beyond some 20 layers (at 50 and 100 layers over three times the loss of 20 layers)",
+        about=ALL,
+        over=("lstm_and_maxout", "blocks"),
+        measure=measure_very_deep("maxout"),
+        show=losses_as_text,
+        holds=struggles,
+        note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
+        "competitive interactions, even with careful initialization",
+    ),
+)
+
+QUESTION = Question(
+    name="lstm_and_maxout",
+    source="Training Very Deep Networks, footnote 2, sections 3.3.1 and 5; the README of the published program",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -1,0 +1,98 @@
+"""LSTM and maxout nets, deep and narrow nets: as many parameters, and the verdicts."""
+
+import pytest
+
+from conftest import verdict_on
+from experiments.depth_for_width import question as depth_for_width
+from experiments.lstm_and_maxout import question as lstm_and_maxout
+from highways.nets.fully_connected import ALL
+
+
+def trials_of(block, width, layers, loss=0.01, accuracy=0.97) -> list[dict]:
+    """Three seeds of a net.  loss=None: the first seed is lost."""
+    trials = []
+    for seed in range(3):
+        net = {"block": block, "width": width, "layers": layers, **ALL}
+        lost = loss is None and seed == 0
+        net["loss"] = None if lost else (loss or 0.01) * (1 + seed / 1000)
+        net["test_accuracy"] = None if lost else accuracy + seed / 1e4
+        trials.append(net)
+    return trials
+
+
+def record_of(nets: dict) -> dict:
+    """A record of these nets, {(block, width, layers): keyword arguments of trials_of()}."""
+    final = []
+    for net, changes in nets.items():
+        final += trials_of(*net, **changes)
+    return {"settings": {"layers": lstm_and_maxout.BUDGETS["default"]["layers"]}, "trials": {"final": final}}
+
+
+def both_records(changes: dict) -> list[dict]:
+    """The records of LSTM and maxout nets, and of `blocks`: all losses are 0.01, those of plain
+    nets 0.1.
+
+    `changes` goes to record_of() for some of the LSTM and maxout nets."""
+    nets = {(block, 50, layers): {} for block in lstm_and_maxout.BLOCKS for layers in (10, 20, 50, 100)}
+    blocks = {("highway", 50, layers): {} for layers in (10, 20, 50, 100)}
+    blocks |= {("plain", 71, layers): {"loss": 0.1} for layers in (10, 50, 100)}
+    nets |= changes
+    return [record_of(nets), record_of(blocks)]
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "changes", "expected"),
+    [
+        ("lstm-block-succeeds", {}, "reproduced"),
+        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": 0.05}}, "in part"),
+        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": None}}, "in part"),  # diverges with one seed
+        ("maxout-copes-better", {}, "reproduced"),
+        ("maxout-copes-better", {("maxout", 50, 50): {"loss": 0.2}}, "in part"),
+        ("maxout-suffers-beyond-20", {}, "not reproduced"),
+        ("maxout-suffers-beyond-20", {("maxout", 50, layers): {"loss": 0.05} for layers in (50, 100)}, "reproduced"),
+        ("maxout-suffers-beyond-20", {("maxout", 50, 100): {"loss": None}}, "in part"),
+    ],
+)
+def test_verdicts_on_losses(claim_id, changes, expected):
+    assert verdict_on("lstm_and_maxout", claim_id, *both_records(changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "expected"), [(0.97, "reproduced"), (0.96, "in part"), (0.968, "in part, the rest not clear")]
+)
+def test_the_verdict_on_lstm_and_highway(accuracy, expected):
+    record, blocks = both_records({("lstm", 50, 50): {"accuracy": accuracy}})
+    more_seeds = {"settings": {}, "trials": {"blocks": []}}
+    blocks["experiment"] = "blocks"
+    assert verdict_on("lstm_and_maxout", "lstm-as-good-as-highway", record, blocks, more_seeds) == expected
+
+
+# ---- Depth for width ---------------------------------------------------------------------------
+
+
+def test_the_nets_have_as_many_parameters():
+    shallow = depth_for_width.parameters(depth_for_width.SHALLOW)
+    for net in (depth_for_width.DEEP, depth_for_width.WIDE):
+        assert depth_for_width.parameters(net) == pytest.approx(shallow, rel=0.03)
+    assert depth_for_width.parameters(depth_for_width.DEEP_AND_NARROWER) == pytest.approx(0.8 * shallow, rel=0.03)
+    assert depth_for_width.parameters(depth_for_width.PLAIN) == pytest.approx(1.2 * shallow, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("deep", "narrower", "expected"),
+    [(0.97, 0.97, "reproduced"), (0.97, 0.96, "in part"), (0.96, 0.96, "not reproduced")],
+)
+def test_the_verdict_on_depth_for_width(deep, narrower, expected):
+    record = record_of({
+        depth_for_width.DEEP: {"accuracy": deep},
+        depth_for_width.DEEP_AND_NARROWER: {"accuracy": narrower},
+    })  # fmt: skip
+    blocks = {**record_of({depth_for_width.SHALLOW: {}, depth_for_width.PLAIN: {}}), "experiment": "blocks"}
+    more_seeds = {"settings": {}, "trials": {"blocks": []}}
+    assert verdict_on("depth_for_width", "depth-makes-up-for-width", record, blocks, more_seeds) == expected
+
+
+@pytest.mark.parametrize(("wide", "expected"), [(0.97, "reproduced"), (0.98, "not reproduced")])
+def test_the_verdict_on_wide_maxout(wide, expected):
+    record = record_of({depth_for_width.DEEP: {}, depth_for_width.WIDE: {"accuracy": wide}})
+    assert verdict_on("depth_for_width", "deep-and-narrow-matches-wide-maxout", record) == expected

@@ -1,0 +1,138 @@
+"""The paper's Figure 1: results/optimization.json."""
+
+from statistics import mean
+
+from matplotlib.ticker import MaxNLocator
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import COLOR, MARKER, blank, headline, note, shades, trials_with
+from highways.lab.showing.tables import markdown_table
+from highways.records import select
+
+
+def depths_of(record: dict) -> list[int]:
+    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
+
+
+@picture("optimization")
+def optimization(record):
+    """Figure 1: above, the loss curves of the best setting of each depth; below, the best trials of
+    the searches."""
+    fig = blank(6.8)
+    axes = fig.subplot_mosaic([["highway", "plain"], ["search", "search"]], height_ratios=(1.4, 1))
+    highway = axes["highway"]
+    plain = axes["plain"]
+    plain.sharey(highway)
+    depths = depths_of(record)
+    draw_curves(highway, record, "highway", depths)
+    draw_curves(plain, record, "plain", depths)
+    highway.set_ylabel("training loss, mean over the epoch")
+    plain.tick_params(labelleft=False)
+    highway.set_title("highway")
+    plain.set_title("plain")
+    draw_search(axes["search"], record, depths)
+    headline(fig, finding(record, depths))
+    return fig
+
+
+def finding(record: dict, depths: list[int]) -> str:
+    """The loss of plain nets over that of highway nets, at the smallest and at the largest depth."""
+    texts = []
+    for depth in (depths[0], depths[-1]):
+        ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]
+        texts.append(f"unknown at {depth} layers" if ratio is None else f"{ratio:.3g} at {depth} layers")
+    return f"Plain's training loss over highway's: {', '.join(dict.fromkeys(texts))}"
+
+
+def draw_curves(ax, record, block: str, depths: list[int]) -> None:
+    """The loss curves of one kind: a color for each depth, a line for each seed."""
+    for depth, color in zip(depths, shades(COLOR[block], len(depths)), strict=True):
+        trials = trials_with(record, "final", block=block, layers=depth)
+        for k, trial in enumerate(trials):
+            epochs = range(1, len(trial["losses"]) + 1)
+            label = None if k else f"{depth} layers"
+            ax.plot(epochs, trial["losses"], color=color, lw=1.6, label=label)
+    ax.set(yscale="log", xlabel="epoch")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.legend(loc="lower left")
+
+
+def draw_search(ax, record, depths: list[int]) -> None:
+    """The mean loss of the best trials of each search, against depth."""
+    settings = record["settings"]
+    for block, text_offset in (("highway", -15), ("plain", 7)):
+        points = []
+        for depth in depths:
+            row = select(record["summary"], row="net", block=block, layers=depth)
+            loss = row["top_search_loss"]["mean"]
+            if loss is not None:
+                points.append((depth, loss))
+        style = {"color": COLOR[block], "marker": MARKER[block], "ms": 8, "lw": 2}
+        ax.plot(*zip(*points, strict=True), label=block, **style)
+        for depth, loss in points:
+            note(ax, f"{loss:.2g}", (depth, loss), (0, text_offset), COLOR[block])
+    text = f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs"
+    ax.set_title(text)
+    ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+    ax.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
+    ax.minorticks_off()
+    ax.margins(y=0.2)
+    ax.legend(loc="upper left")
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("depths")
+def depths(read) -> str:
+    """Loss and accuracy of both kinds at each depth."""
+    record = read("results/optimization.json")
+    rows = []
+    for layers in depths_of(record):
+        highway = select(record["summary"], row="net", block="highway", layers=layers)
+        plain = select(record["summary"], row="net", block="plain", layers=layers)
+        ratio = select(record["summary"], row="depth", layers=layers)["plain_over_highway_loss"]
+        cells = [
+            f"{layers}",
+            f"{highway['loss']['mean']:.2g}",
+            f"{plain['loss']['mean']:.2g}",
+            f"{ratio:.3g}",
+            f"{highway['test_accuracy']['mean']:.4f}",
+            f"{plain['test_accuracy']['mean']:.4f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    losses = "highway: loss | plain: loss | plain over highway"
+    return markdown_table(f"| layers | {losses} | highway: accuracy | plain: accuracy |", rows)
+
+
+@table("cost")
+def cost(read) -> str:
+    """How long `optimization --full` takes, which has two stages: the search, then the final runs.
+
+    The trials of a stage are spread over the cores, but no stage is shorter than its longest trial."""
+    record = read("results/optimization.json")
+    full = select(record["summary"], row="full budget")
+    stages = (full["trials"], full["seeds"])  # how many trials each net has in the search and in the final runs
+    seconds_per_epoch = {}
+    for trial in record["trials"]["final"]:
+        if not trial["diverged"]:
+            net = (trial["block"], trial["layers"])
+            seconds_per_epoch.setdefault(net, []).append(trial["seconds"] / trial["epochs"])
+    # how long a trial of each net takes
+    seconds = [full["epochs"] * mean(values) for values in seconds_per_epoch.values()]
+    longest = max(seconds)
+
+    def hours(cores):
+        return sum(max(longest, n * sum(seconds) / cores) for n in stages) / 3600
+
+    rows = []
+    for cores in (2, 64):
+        time = hours(cores)
+        text = f"{time / 24:.1f} days" if time > 48 else f"{time:.1f} h"
+        rows.append(f"| {cores} | {text} |")
+    # with this many cores the search takes as long as its longest trial: more cores do not help
+    useful = round(full["trials"] * sum(seconds) / longest)
+    text = f"{hours(useful):.1f} h: {len(stages)} stages, in each a longest trial of {longest / 3600:.1f} h"
+    rows.append(f"| {useful} and more | {text} |")
+    rows.append(f"| all trials together | {sum(stages) * sum(seconds) / 3600:.0f} core-hours |")
+    return markdown_table("| cores | time |", rows)

@@ -1,0 +1,125 @@
+"""Do residual nets go on past 1000 layers?
+
+    python -m experiments residual_past_a_thousand            -> results/residual_past_a_thousand.json
+
+An encyclopedia article says that they do.  `very_deep` trained residual nets of 200, 500 and 1000
+layers, none deeper.  So a net of half as many layers again, 1500, is trained with the setting of
+its best residual net of 1000 layers.  Only the scale of W_H at the start is smaller, by the factor
+1000 / 1500, so that the sum of the scales over the layers is the same.  The epochs are as few as
+there, two.
+
+Fixed before these runs: residual nets go on if the net of 1500 layers has a test accuracy above 0.9
+and a training loss at most three times that of the nets of 200 layers.  This is the rule by which
+`very_deep` had judged its nets of 1000 layers.  A net of one hidden layer has an accuracy above 0.9,
+too.  So the accuracy with all blocks closed is measured, and shown, but does not judge.
+
+Expected: the nets train.  With all blocks closed they lose little, as at 1000 layers.
+"""
+
+from __future__ import annotations
+
+from highways.lab.judging.claim import Claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.rules import corrected, in_ratio, is_above, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.matched_blocks import LEARNED, STRUGGLES
+from highways.nets.search import chosen_settings, over_seeds
+from highways.statistics import mean_sd_n
+
+DEEPER = 1.5  # how many times as many layers as the deepest nets of very_deep
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}, "full": {"seeds": 10}}
+MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
+
+
+def trial(setting: dict) -> dict:
+    _, result = fully_connected.train_and_skip(setting)
+    return result
+
+
+def setting_of(very_deep: dict) -> dict:
+    """The setting of the deepest residual net of `very_deep`, with more layers and a smaller scale."""
+    deepest = very_deep["settings"]["layers"][-1]
+    final = very_deep["trials"]["final"]
+    [chosen] = chosen_settings(residual_nets(final, deepest))
+    return {**chosen, "layers": int(DEEPER * deepest), "scale": float(f"{chosen['scale'] / DEEPER:.4g}")}
+
+
+def residual_nets(trials: list[dict], layers: int) -> list[dict]:
+    return [trial for trial in trials if trial["block"] == "residual" and trial["layers"] == layers]
+
+
+def run(runner: Runner) -> list[dict]:
+    setting = setting_of(runner.needed["very_deep"])
+    return fully_connected.run(runner, over_seeds([setting], runner.settings["seeds"]), trial)
+
+
+def rows(record: dict) -> list[dict]:
+    trials = record["trials"]
+    row = {"layers": trials[0]["layers"], "rate": trials[0]["rate"], "scale": trials[0]["scale"]}
+    for name in MEASURED:
+        row[name] = mean_sd_n([trial[name] for trial in trials])
+    return [row]
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+
+def measure(record: dict, very_deep: dict) -> dict:
+    """The nets past a thousand layers, and the losses of the shallowest residual nets of `very_deep`."""
+    trials = record["trials"]
+    final = very_deep["trials"]["final"]
+    shallowest, *_, deepest = very_deep["settings"]["layers"]
+    return {
+        "loss": values_of(trials, "loss"),
+        "loss_of_200": values_of(final, "loss", block="residual", layers=shallowest),
+        "highway_at_200": values_of(final, "loss", block="highway", layers=shallowest),
+        "highway_at_1000": values_of(final, "loss", block="highway", layers=deepest),
+        "accuracy": values_of(trials, "test_accuracy"),
+        "skipped": values_of(trials, "skipped_accuracy"),
+    }
+
+
+def goes_on(measured: dict) -> list[bool | None]:
+    """Whether the nets have learned, and have a loss at most STRUGGLES times that of 200 layers.
+
+    False for both if a seed is lost."""
+    if None in measured["accuracy"] + measured["loss"]:
+        return [False, False]
+    return corrected(
+        is_above(measured["accuracy"], LEARNED),
+        in_ratio(is_below, measured["loss"], STRUGGLES, baseline=measured["loss_of_200"]),
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="residual-past-1000",
+        source="encyclopedia article",
+        says=f"residual nets go on past 1000 layers (at 1500 a test accuracy above {LEARNED}, a "
+        f"loss at most {STRUGGLES} times that of 200)",
+        about={"layers": (200, 500, 1000, 1500), **fully_connected.ALL},
+        over=("residual_past_a_thousand", "very_deep"),
+        measure=measure,
+        show=lambda m: (
+            f"loss over that of 200 layers {ratio_as_text(m['loss'], m['loss_of_200'])}; test "
+            f"accuracy {effect_as_text(m['accuracy'])}, with all blocks closed "
+            f"{effect_as_text(m['skipped'])}; highway nets, loss at 1000 layers over that of 200: "
+            f"{ratio_as_text(m['highway_at_1000'], m['highway_at_200'])}"
+        ),
+        holds=goes_on,
+        note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of "
+        "1000 layers keep the bound on the loss as well",
+        passed_by="a net of one hidden layer (accuracy 0.95 and loss 0.16, after one epoch)",
+    ),
+)
+
+QUESTION = Question(
+    name="residual_past_a_thousand",
+    source="an encyclopedia article on highway networks",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("very_deep",),
+)

@@ -1,0 +1,420 @@
+"""Static gates, which do not see the image: the blocks, the nets that are compared, and how they
+are compared."""
+
+import math
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import highway_networks as hn
+from conftest import ROOT, claim_of, verdict_on
+from experiments.fifty_layers import kept_nets
+from experiments.static_gates import question
+from experiments.static_gates import show as shown
+from experiments.static_gates import static_blocks as static_gates
+from highways.lab.judging.claim import NotMeasured, judge
+from highways.nets import fully_connected
+from highways.records import load_results, select
+
+OF_SET = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
+SETTING = {
+    **OF_SET,
+    "variant": "full",
+    "block": "highway",
+    "width": 12,
+    "layers": 5,
+    "activation": "tanh",
+    "rate": 2.0,
+    "momentum": 0.9,
+    "decay": 0.9,
+    "gate_bias": -2.0,
+    "clip": 1.0,
+    "seed": 1,
+    "epochs": 4,
+    "measured_every": 2,
+}
+
+
+def small_net(block, **settings):
+    return hn.DeepNet(6, 3, 5, 4, block, 0, **{"dtype": np.float64, **settings})
+
+
+# ---- The blocks ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", ["static-unit", "static-scalar"])
+def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
+    """With W_T = 0 a highway net computes the same.  Its gradient is the same, too; that of b_T is
+    summed over the units that share a b_T."""
+    rng = np.random.default_rng(1)
+    static = small_net(block)
+    static.b_T[:] = rng.normal(-1, 1, static.b_T.shape)
+    highway = small_net("highway")
+    for name in ("W_in", "b_in", "W_H", "b_H", "W_out", "b_out"):
+        getattr(highway, name)[:] = getattr(static, name)
+    highway.W_T[:] = 0
+    highway.b_T[:] = static.b_T[:, :, 0]
+    x = rng.normal(size=(7, 6))
+    y = rng.integers(0, 3, 7)
+    for net in (static, highway):
+        net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1])
+    np.testing.assert_allclose(static.predict(x), highway.predict(x), rtol=1e-12)
+    np.testing.assert_allclose(static.grad.W_H, highway.grad.W_H, rtol=1e-9, atol=1e-15)
+    of_highway = highway.grad.b_T[:, :, None]
+    if block == "static-scalar":
+        of_highway = of_highway.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(static.grad.b_T, of_highway, rtol=1e-9, atol=1e-15)
+
+
+def test_the_parameters_of_static_gates_are_counted():
+    """A block of width w: w^2 + w for H, and w, or one, for T."""
+    for block, of_gates in (("static-unit", 7), ("static-scalar", 1)):
+        added = static_gates.size_of_net(4, 3, 7, 3, block) - static_gates.size_of_net(4, 3, 7, 2, block)
+        assert added == 7 * 7 + 7 + of_gates
+        assert static_gates.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
+
+
+@pytest.mark.parametrize(("sizes", "width"), [((784, 10), 68), ((3072, 100), 64)])
+def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
+    """785 w + 49 (w^2 + 2 w) + 10 (w + 1) on MNIST: no other width is nearer to 289 660."""
+    full = static_gates.size_of_net(*sizes, 50, 49, "highway")
+    assert static_gates.width_of_equal_size(full, *sizes, 49, "static-unit") == width
+    distances = [abs(static_gates.size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
+    assert np.argmin(distances) + 40 == width
+    assert min(distances) < 0.01 * full
+
+
+# ---- Gates that do not learn -----------------------------------------------------------------------------------------
+
+
+def test_frozen_gates_stay_as_they_were_drawn_and_all_else_learns():
+    setting = {**SETTING, "frozen_gates": True}
+    before = fully_connected.make(setting)
+    net, _ = fully_connected.train(setting)
+    assert (net.W_T == before.W_T).all()
+    assert (net.b_T == before.b_T).all()
+    for name in ("W_in", "b_in", "W_H", "b_H", "W_out", "b_out"):
+        assert (getattr(net, name) != getattr(before, name)).mean() > 0.5, name
+
+
+def test_the_gradient_of_frozen_gates_does_not_count_for_the_clip():
+    net = small_net("highway")
+    setting = {**SETTING, "frozen_gates": True}
+    optimizer = fully_connected.sgd(net, setting, steps=3)
+    net.gradient[:] = 0
+    net.grad.W_T[:] = 1e6
+    net.grad.b_out[0] = 0.5
+    assert optimizer.step(net.gradient) == 0.5
+    assert fully_connected.sgd(net, SETTING, steps=3).learned is None
+
+
+# ---- T replaced by its mean ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", ["static-unit", "static-scalar"])
+def test_replaced_gates_are_those_numbers(block):
+    net = small_net("highway", dtype=np.float32)
+    x = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
+    mean_T = static_gates.mean_gates(net, x)
+    np.testing.assert_allclose(mean_T, net.gates(x).mean(axis=1), rtol=1e-5)
+    T = mean_T[:, :, None]
+    if block == "static-scalar":
+        T = T.mean(axis=1, keepdims=True)
+    static = static_gates.with_static_gates(net, T, block)
+    state = np.tanh(x @ net.W_in.T + net.b_in)
+    for layer in range(net.depth):
+        H = np.tanh(state @ net.W_H[layer].T + net.b_H[layer])
+        state = H * T[layer].T + state * (1 - T[layer].T)
+    np.testing.assert_allclose(static.predict(x), state @ net.W_out.T + net.b_out, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_changes_where_t_sees_nothing():
+    """In a full net with W_T = 0, in which all b_T are equal, the mean of T is T itself."""
+    net = fully_connected.make(SETTING)
+    net.W_T[:] = 0
+    whole = question.measure(net, SETTING)
+    for replaced in question.replace_gates(net, SETTING).values():
+        assert replaced == pytest.approx(whole, rel=1e-5)
+
+
+# ---- The trials ------------------------------------------------------------------------------------------------------
+
+
+def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
+    result = question.trial(SETTING)
+    assert [point["epoch"] for point in result["over_training"]] == [2, 4]
+    last = result["over_training"][-1]
+    for name in ("loss", "train_accuracy", "test_loss", "test_accuracy"):
+        assert result[name] == last[name]
+    assert result["over_training"][0]["loss"] > last["loss"]
+    assert result["replaced"].keys() == {"unit", "scalar"}
+    plain = fully_connected.trial(SETTING)
+    assert {name: result[name] for name in plain} == plain  # measuring does not change the training
+
+
+def test_other_variants_are_not_replaced_and_count_what_they_learn():
+    """With frozen gates the parameters of the gates are not learned: 12 * 13 in each of 4 blocks."""
+    random = question.trial({**SETTING, "variant": "random", "frozen_gates": True})
+    full = question.trial(SETTING)
+    assert "replaced" not in random
+    assert full["learned_parameters"] - random["learned_parameters"] == 4 * 12 * 13
+
+
+def test_a_net_that_diverges_is_measured_as_far_as_it_came(monkeypatch):
+    train_epoch = hn.train_epoch
+    calls = []
+
+    def diverging(*args, **settings):
+        calls.append(args)
+        if len(calls) == 4:
+            raise FloatingPointError("loss nan")
+        return train_epoch(*args, **settings)
+
+    monkeypatch.setattr(hn, "train_epoch", diverging)
+    result = question.trial(SETTING)
+    assert result["diverged"]
+    assert len(result["over_training"]) == 1
+    assert (result["loss"], result["test_loss"]) == (None, None)
+    assert "replaced" not in result
+
+
+def test_all_variants_search_the_same_draws():
+    runner = SimpleNamespace(budget="default", settings=question.BUDGETS["default"])
+    own = ("variant", "block", "frozen_gates", "width")
+    for k in range(runner.settings["trials"]):
+        sampled = [question.sample((variant, OF_SET), k, runner) for variant in question.VARIANTS]
+        common = [{name: value for name, value in setting.items() if name not in own} for setting in sampled]
+        assert all(setting == common[0] for setting in common)
+        assert question.RATES[0] <= common[0]["rate"] <= question.RATES[1]
+        lowest, highest = question.GATE_BIASES
+        place = (common[0]["gate_bias"] - lowest) / (highest - lowest)
+        assert k <= place * runner.settings["trials"] + 0.02  # b_T is rounded
+        assert place * runner.settings["trials"] <= k + 1.02
+    assert [setting["width"] for setting in sampled] == [50, 50, 50, 50, 68]
+
+
+def test_a_seed_gives_all_variants_of_a_width_the_same_weights_of_h():
+    nets = []
+    for variant in ("full", "unit", "scalar", "random"):
+        nets.append(fully_connected.make({**SETTING, "variant": variant, **question.VARIANTS[variant]}))
+    for net in nets:
+        assert (net.W_in == nets[0].W_in).all()
+        assert (net.W_H == nets[0].W_H).all()
+
+
+# ---- Comparing -------------------------------------------------------------------------------------------------------
+
+NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)  # for seeds 1 to 5
+
+
+def made_up(**changed) -> dict:
+    """Results in which all variants are equal, except for what `changed` names.
+
+    That is {variant: {measure: (factor, added)}}: the measure is multiplied by the factor, then
+    `added` is added."""
+    final = []
+    for data in question.SETS:
+        for variant in question.VARIANTS:
+            for seed, noise in enumerate(NOISE, 1):
+                measured = {"loss": 0.01, "train_accuracy": 0.99, "test_loss": 0.2, "test_accuracy": 0.9}
+                for name, (factor, added) in changed.get(variant, {}).items():
+                    measured[name] = measured[name] * factor * (1 + noise) + added * (1 + noise)
+                replaced = {"loss": 1.0, "train_accuracy": 0.7 + noise, "test_loss": 1.0, "test_accuracy": 0.6}
+                final.append({
+                    "data": data,
+                    "variant": variant,
+                    "seed": seed,
+                    "layers": 50,
+                    "epochs": 25,
+                    "width": 50,
+                    "rate": 1.0,
+                    "momentum": 0.9,
+                    "gate_bias": -2.0,
+                    "diverged": None,
+                    "learned_parameters": 1000,
+                    **measured,
+                    "over_training": [{"epoch": 25, **measured}],
+                    **({"replaced": {"unit": replaced, "scalar": replaced}} if variant == "full" else {}),
+                })  # fmt: skip
+    return {"settings": {"epochs": 25, "layers": 50}, "trials": {"final": final}}
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, "not reproduced"),  # equal
+        ({"loss": (10, 0)}, "reproduced"),
+        ({"loss": (0.1, 0)}, "not reproduced"),  # better than full
+        ({"loss": (1.3, 0)}, "not reproduced"),  # clearly worse, but by less than the margin
+    ],
+)
+def test_what_a_higher_training_loss_says(change, verdict):
+    record = made_up(unit=change)
+    assert verdict_on("static_gates", "unit-gates-training-loss", record) == verdict
+    assert verdict_on("static_gates", "scalar-gates-training-loss", record) == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("gate_bias", "verdict"),
+    [
+        (-7.5, "in part, the rest not clear"),
+        (-1.6, "in part, the rest not clear"),
+        (-7.2, "reproduced"),
+        (-1.8, "reproduced"),
+    ],
+)
+def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it(gate_bias, verdict):
+    record = made_up(unit={"loss": (10, 0)})
+    for trial in record["trials"]["final"]:
+        if question.is_of(trial, "unit", "MNIST"):
+            trial["gate_bias"] = gate_bias
+    measured, found = judge(claim_of("static_gates", "unit-gates-training-loss"), record)
+    assert found == verdict
+    assert measured.endswith("b_T at the end of its range on MNIST") == (verdict != "reproduced")
+    row = select(question.rows(record), row="compared", measure="training loss", data="MNIST", variant="unit")
+    assert row["full_is"] == ("needed" if verdict == "reproduced" else "open")
+
+
+def test_one_margin_for_each_data_set():
+    """0.008 of accuracy is more than MNIST's margin and less than CIFAR-100's."""
+    record = made_up(wide={"test_accuracy": (0, 0.892)})
+    for trial in record["trials"]["final"]:
+        if trial["variant"] == "wide":
+            trial["over_training"][0]["test_accuracy"] = 0.892 + 0.001 * NOISE[trial["seed"] - 1]
+    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    assert question.is_needed(found["MNIST", "wide"]) is True
+    assert question.is_needed(found["CIFAR-100", "wide"]) is False
+    assert verdict_on("static_gates", "wide-gates-test-accuracy", record) == "in part"
+
+
+def test_p_values_are_corrected_for_all_variants_and_sets():
+    """Two of the eight comparisons have a p below 0.05.  Corrected, neither is decided."""
+    differences = [0.02, 0.05, 0.01, 0.06, 0.03]
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["variant"] == "unit":
+            trial["over_training"][0]["test_accuracy"] = 0.9 - differences[trial["seed"] - 1]
+    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    for data in question.SETS:
+        one = found[data, "unit"]
+        assert one.excess.p < 0.05 < one.p
+        assert one.p == pytest.approx(8 * one.excess.p)
+        assert question.is_needed(one) is None
+
+
+def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
+    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
+    that."""
+    costs = [0.0, 0.001, -0.001, 0.005, 0.003]
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["variant"] != "full":
+            trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
+    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    one = found["MNIST", "unit"]
+    assert one.excess.high < one.margin
+    assert one.p_of_margin > 0.05
+    assert question.is_needed(one) is None
+
+
+def test_seeds_are_paired():
+    """Seeds differ by factors of ten, the variant "random" by a factor of two at every seed: in
+    pairs, that is clear."""
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        trial["loss"] = 10.0 ** trial["seed"]
+        if trial["variant"] == "random":
+            trial["loss"] *= 2 + 0.01 * trial["seed"]
+    record["trials"]["final"].reverse()
+    found = question.costs(record["trials"]["final"], question.MEASURES["training loss"])
+    assert question.is_needed(found["MNIST", "random"]) is True
+    cost, low, high = question.in_units(found["MNIST", "random"], question.MEASURES["training loss"])
+    assert 2 < low < cost < high < 2.1
+
+
+@pytest.mark.parametrize(("who", "needed"), [(["unit"], True), (["full"], False), (["unit", "full"], None)])
+def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["variant"] in who and trial["seed"] == 3:
+            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial.pop("replaced", None)
+    for name in ("training loss", "test accuracy"):
+        found = question.costs(record["trials"]["final"], question.MEASURES[name])
+        assert question.is_needed(found["MNIST", "unit"]) is needed
+    assert "lost a seed" in judge(claim_of("static_gates", "unit-gates-training-loss"), record)[0]
+    assert question.rows(record)  # with what is there
+
+
+def test_a_trained_net_needs_its_gates_where_the_error_rises():
+    record = made_up()
+    assert verdict_on("static_gates", "trained-nets-need-their-gates", record) == "reproduced"
+    for trial in record["trials"]["final"]:
+        if "replaced" in trial and trial["data"] == "MNIST":
+            trial["replaced"] = {**trial["replaced"], "scalar": {**trial["replaced"]["scalar"], "train_accuracy": 0.99}}
+    assert verdict_on("static_gates", "trained-nets-need-their-gates", record) == "in part"
+
+
+def test_both_data_sets_are_needed():
+    record = made_up()
+    final = record["trials"]["final"]
+    record["trials"]["final"] = [trial for trial in final if trial["data"] == "MNIST"]
+    for claim in question.CLAIMS:
+        with pytest.raises(NotMeasured, match="not trained on CIFAR-100 yet"):
+            claim.measure(record)
+
+
+def test_the_summary_holds_the_comparisons():
+    record = made_up(unit={"loss": (10, 0), "test_accuracy": (1, -0.1)})
+    rows = question.rows(record)
+    row = select(rows, row="compared", measure="training loss", data="MNIST", variant="unit")
+    assert row["cost"] == pytest.approx(10, rel=0.01)
+    assert row["low"] < row["cost"] < row["high"]
+    assert row["full_is"] == "needed"
+    assert len([row for row in rows if row["row"] == "compared"]) == len(question.MEASURES) * 8
+    row = select(rows, row="replaced", data="CIFAR-100", by="unit")
+    assert row["error"]["mean"] == pytest.approx(0.01)
+    assert row["error_replaced"]["mean"] == pytest.approx(0.3)
+
+
+def test_margins_are_those_that_the_question_names():
+    loss = question.MEASURES["training loss"]
+    assert math.exp(question.margin_of(loss, "MNIST")) == pytest.approx(1.5)
+    of_fifty_layers = load_results(ROOT / "results" / "fifty_layers.json")["summary"]
+    for data, margin in question.MARGIN_OF_ACCURACY.items():
+        sd = select(of_fifty_layers, data=data)["test_accuracy"]["sd"]
+        assert margin == pytest.approx(2 * sd, abs=0.001)
+    assert kept_nets.LONGER == {"CIFAR-100": 4}
+
+
+# ---- What is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_s_title_says_what_was_found():
+    record = made_up(unit={"loss": (10, 0)})
+    rows = question.rows(record)
+    assert "training error goes from 1 to 30 % on MNIST, from 1 to 30 % on CIFAR-100" in shown.finding(rows)
+
+
+def test_a_lost_seed_leaves_a_gap_in_the_picture():
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["seed"] == 3 and trial["variant"] in ("full", "wide"):
+            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial.pop("replaced", None)
+    record["summary"] = question.rows(record)
+    fig = shown.static_gates(record)
+    assert len(fig.axes) == 3
+    assert "a seed is lost" in shown.compared(lambda name: record)
+
+
+def test_the_tables_hold_the_numbers():
+    record = made_up(unit={"loss": (10, 0)})
+    record["summary"] = question.rows(record)
+    text = shown.compared(lambda name: record)
+    assert re.search(r"\| training loss \| MNIST \| unit \| 10 times \(9.9 to 10.1\) \| \S+ \| needed \|", text)
+    assert "| test accuracy | MNIST | random | 0.00 points (0.00 to 0.00) | 1 | not needed |" in text
+    assert "| MNIST | of every unit | 1.00" in shown.replaced(lambda name: record)
+    assert "| CIFAR-100 | wide | 50 | 1000 |" in shown.nets(lambda name: record)

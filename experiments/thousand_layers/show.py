@@ -1,0 +1,117 @@
+"""Which nets of a thousand layers use their layers: results/thousand_layers.json."""
+
+import math
+
+from highways.lab.showing.registry import picture
+from highways.lab.showing.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, panels
+
+# the accuracies drawn: the look of single runs, that of means over seeds, the legend's name
+ACCURACIES = {
+    "test_accuracy": ({"marker": "o", "ls": "-"}, {"marker": "*"}, "with its blocks"),
+    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all closed"),
+}
+
+
+@picture("thousand_layers")
+def thousand_layers(record):
+    """Against the gate bias: the accuracy with and without the blocks, and how far the gates are
+    open."""
+    fig, axes = panels(2, 1, 7.6, height_ratios=(1.6, 1))
+    above, below = axes
+    settings = record["settings"]
+    by_bias = sorted(record["trials"]["by_bias"], key=lambda trial: -trial["gate_bias"])
+    biases = [trial["gate_bias"] for trial in by_bias]
+    draw_accuracies(above, record["trials"], by_bias, settings)
+    draw_sums(below, record["trials"]["by_bias"])
+    nets = f"a highway net of {settings['layers']} layers{failing(above, by_bias)}"
+    headline(fig, finding(record["trials"]["best"]), nets)
+    for ax in axes:
+        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
+        ax.set_xlim(biases[0] + 1.2, biases[-1] - 0.8)  # the more negative, the further to the right
+    return fig
+
+
+def finding(trials: list[dict]) -> str:
+    """What the blocks add to the accuracy of the best nets."""
+    means = []
+    for name in ACCURACIES:
+        accuracies = [trial[name] for trial in trials if trial[name] is not None]
+        means.append(f"{mean_sd(accuracies)[0]:.3f}" if accuracies else "none")
+    whole, skipped = means
+    bias = trials[0]["gate_bias"]
+    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks closed {skipped}"
+
+
+def draw_sums(ax, trials: list[dict]) -> None:
+    """The sum of mean T against the gate bias."""
+    known = [trial for trial in trials if trial["sum_of_mean_T"] is not None]
+    biases = [trial["gate_bias"] for trial in known]
+    sums = [trial["sum_of_mean_T"] for trial in known]
+    ax.plot(biases, sums, "o-", color=COLOR["highway"], lw=2)
+    for place in zip(biases, sums, strict=True):
+        note(ax, f"{place[1]:.2g}", place, (-5, -11), COLOR["highway"], ha="right")
+    ax.axhline(1, color=GREY, ls=":", lw=1.5)
+    ax.set(yscale="log", ylabel="sum over the layers of mean T")
+    ax.set_title("layers' worth of transforming")
+    ax.margins(y=0.12)
+
+
+def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> None:
+    """Accuracy with blocks and without, against the gate bias; horizontal lines are nets of one
+    hidden layer."""
+    low, high = limits(trials)
+    short = epochs_as_text(settings["epochs"])
+    longer = epochs_as_text(settings["longer"])
+    biases = [trial["gate_bias"] for trial in by_bias]
+    for name, (look, look_of_mean, text) in ACCURACIES.items():
+        accuracies = [math.nan if trial[name] is None else trial[name] for trial in by_bias]
+        ax.plot(biases, accuracies, **look, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
+        label = f"{text}, {longer}, mean of {settings['seeds']}"
+        look_of_mean = {"ls": "", "ms": 11, "color": COLOR["highway"], **look_of_mean}
+        ax.plot([], [], **look_of_mean, label=label)
+        draw_mean(ax, trials["best"], name, look_of_mean)
+        draw_mean(ax, trials["shut"], name, look_of_mean)  # the blog's gate bias, which shuts the gates
+    draw_one_hidden_layer(ax, trials["one_hidden_layer"], short, ":")
+    draw_one_hidden_layer(ax, trials["one_hidden_layer_longer"], longer, "--")
+    ax.set(ylabel="test accuracy", ylim=(low, high))
+    ax.legend(loc="lower right")
+
+
+def failing(ax, by_bias: list[dict]) -> str:
+    """The gate biases whose accuracies lie below the picture, in words."""
+    low, _ = ax.get_ylim()
+    below = [trial for trial in by_bias if (trial["test_accuracy"] or 0) < low]
+    failed = [f"{trial['gate_bias']:g}" for trial in below]
+    return f"; with {' and '.join(failed)} it fails" if failed else ""
+
+
+def limits(trials: dict) -> tuple[float, float]:
+    """The limits of the accuracy axis: the range of the nets that learn."""
+    accuracies = []
+    for group in trials.values():
+        for name in ACCURACIES:
+            accuracies += [trial[name] for trial in group if trial[name] is not None]
+    learned = [accuracy for accuracy in accuracies if accuracy > 0.7]
+    return min(learned, default=0) - 0.02, max(learned, default=1) + 0.01
+
+
+def draw_mean(ax, trials: list[dict], name: str, look: dict) -> None:
+    """The mean over seeds of nets of one gate bias, as a marker and as text."""
+    accuracies = [trial[name] for trial in trials if trial[name] is not None]
+    if not accuracies:
+        return
+    mean, _ = mean_sd(accuracies)
+    place = (trials[0]["gate_bias"], mean)
+    ax.plot(*place, **look)
+    note(ax, f"{mean:.3f}", place, (-8, 3), COLOR["highway"], ha="right", weight="bold")
+
+
+def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> None:
+    """The mean accuracy of nets of one hidden layer, as a line across."""
+    accuracies = [trial["test_accuracy"] for trial in trials if trial["test_accuracy"] is not None]
+    if not accuracies:
+        return
+    mean, _ = mean_sd(accuracies)
+    ax.axhline(mean, color=GREY, ls=line, lw=1.5)
+    text = f"one hidden layer, {epochs}: {mean:.3f}"
+    note(ax, text, (0.72, mean), (0, -13), GREY, xycoords=("axes fraction", "data"))

@@ -1,0 +1,151 @@
+"""Two hundred to a thousand layers: results/very_deep.json."""
+
+import math
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import (
+    COLOR,
+    GREY,
+    KIND_MARKER,
+    KINDS,
+    epochs_as_text,
+    headline,
+    mean_sd,
+    panels,
+    trials_with,
+)
+from highways.lab.showing.tables import entry_text, markdown_table
+from highways.records import select
+
+BLOCKS = ("residual", "highway")
+WITH_BLOCKS = "with its blocks"
+CLOSED = "all closed"
+
+
+@picture("very_deep")
+def very_deep(record):
+    """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
+    fig, axes = panels(1, 2, 4)
+    loss, accuracy = axes
+    depths = record["settings"]["layers"]
+    for block in BLOCKS:
+        style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
+        nets = [trials_with(record, "final", block=block, layers=layers) for layers in depths]
+        draw_means(loss, depths, nets, "loss", **style, label=block)
+        draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-")
+        draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":")
+    for line, text in (("-", WITH_BLOCKS), (":", CLOSED)):
+        loss.plot([], [], line, color=GREY, lw=2, label=text)
+    loss.plot([], [], ".", color=GREY, label="a seed")
+    loss.set(ylabel="training loss")
+    accuracy.set(ylabel="test accuracy")
+    for ax in (loss, accuracy):
+        ax.set(xscale="log", xticks=depths, xticklabels=depths)
+        ax.set_xlabel(f"layers ({epochs_as_text(record['settings']['epochs'])})")
+        ax.minorticks_off()
+        ax.margins(0.1)
+    fig.legend(*loss.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    headline(fig, finding(record, depths[-1]))
+    return fig
+
+
+def finding(record: dict, layers: int) -> str:
+    """The accuracy of the deepest nets with their blocks and without."""
+    texts = []
+    for block in BLOCKS:
+        trials = trials_with(record, "final", block=block, layers=layers)
+        whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
+        texts.append(f"{block} {whole}, all blocks closed {skipped}")
+    return f"Test accuracy at {layers} layers: {'; '.join(texts)}"
+
+
+def mean_text(trials: list[dict], name: str) -> str:
+    """The mean over the seeds that did not diverge."""
+    values = [trial[name] for trial in trials if trial[name] is not None]
+    return f"{mean_sd(values)[0]:.3f}" if values else "diverged"
+
+
+@picture("very_deep")
+def bias_sweep(record):
+    """Which gate bias at the start suits a highway net of 1000 layers."""
+    fig, axes = panels(1, 2, 3.6)
+    loss, accuracy = axes
+    biases = sorted(swept_biases(record), reverse=True)
+    nets = [trials_with(record, "by_bias", gate_bias=bias) for bias in biases]
+    draw_means(loss, biases, nets, "loss", color=COLOR["highway"], marker="o")
+    style = {"color": COLOR["highway"], "marker": "o", "ls": "-"}
+    draw_means(accuracy, biases, nets, "test_accuracy", label=WITH_BLOCKS, **style)
+    style = {"color": COLOR["highway"], "marker": "s", "ls": ":"}
+    draw_means(accuracy, biases, nets, "skipped_accuracy", label=CLOSED, **style)
+    loss.set(ylabel="training loss")
+    accuracy.set(ylabel="test accuracy")
+    for ax in (loss, accuracy):
+        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
+        ax.margins(0.1)
+        ax.invert_xaxis()  # the more negative, the further to the right
+    accuracy.legend()
+    layers = record["settings"]["layers"][-1]
+    epochs = epochs_as_text(record["settings"]["longer"])
+    lowest = ", ".join(f"{bias:g}" for bias in biases_of_lowest_losses(biases, nets))
+    nets_as_text = f"highway, {layers} layers, {epochs}; dots: seeds"
+    headline(fig, f"Training loss is lowest at a gate bias of {lowest}", nets_as_text)
+    return fig
+
+
+def biases_of_lowest_losses(biases: list[float], nets: list[list[dict]]) -> list[float]:
+    """The bias with the lowest mean loss, and those of which a seed ends below a seed of it."""
+    losses = {}
+    for bias, trials in zip(biases, nets, strict=True):
+        known = [trial["loss"] for trial in trials if trial["loss"] is not None]
+        if known:
+            losses[bias] = known
+    best = min(losses, key=lambda bias: mean_sd(losses[bias]))
+    return [bias for bias, seeds in losses.items() if min(seeds) <= max(losses[best])]
+
+
+def swept_biases(record: dict) -> list[float]:
+    return [row["gate_bias"] for row in record["summary"] if row["row"] == "bias"]
+
+
+def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None:
+    """A line through the means over seeds, each seed as a dot; a net that diverged is left out."""
+    values = [[trial[name] for trial in trials if trial[name] is not None] for trials in nets]
+    means = [mean_sd(seeds)[0] if seeds else math.nan for seeds in values]
+    ax.plot(x, means, color=color, lw=2, ms=7, **style)
+    for place, seeds in zip(x, values, strict=True):
+        ax.plot([place] * len(seeds), seeds, ".", color=color, ms=5, alpha=0.5)
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("very-deep")
+def very_deep_table(read) -> str:
+    record = read("results/very_deep.json")
+    rows = []
+    for layers in record["settings"]["layers"]:
+        for block in BLOCKS:
+            row = select(record["summary"], row="net", block=block, layers=layers)
+            names = ("best", "loss", "test_accuracy", "skipped_accuracy")
+            cells = [entry_text(row[name], name, 0) for name in names]
+            rows.append(f"| {layers} | {block} | {' | '.join(cells)} |")
+    measured = "training loss | test accuracy | with all blocks closed"
+    return markdown_table(f"| layers | blocks | setting | {measured} |", rows)
+
+
+@table("bias-sweep")
+def bias_sweep_table(read) -> str:
+    """Nets of 1000 layers, a row for each gate bias; bold is the one with the lowest mean loss."""
+    record = read("results/very_deep.json")
+    sweep = [row for row in record["summary"] if row["row"] == "bias"]
+    best = min(row["loss"]["mean"] for row in sweep if row["loss"]["mean"] is not None)
+    rows = []
+    for row in sweep:
+        bias = f"{row['gate_bias']:g}"
+        if row["loss"]["mean"] == best:
+            bias = f"**{bias}**"
+        names = ("loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T")
+        cells = [entry_text(row[name], name, 0) for name in names]
+        rows.append(f"| {bias} | {' | '.join(cells)} |")
+    measured = "training loss | test accuracy | with all blocks closed | sum of mean T"
+    return markdown_table(f"| b_T | {measured} |", rows)

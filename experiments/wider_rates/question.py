@@ -1,0 +1,178 @@
+"""Was the plain net of 100 layers held back by the range of rates that was searched for it?
+
+    python -m experiments wider_rates            -> results/wider_rates.json
+
+In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
+0.08.  That is near the end of the range, so that a higher rate might be better still.  The best
+rate of the highway net of 100 layers, with which it is compared, lay within its range.
+
+Here both kinds are searched again at 100 layers, in ranges that reach four times lower and four
+times higher.  Such a range needs more trials, and rates without gaps: it is cut into equal parts
+on a logarithmic scale, and one rate is drawn from each, for each activation.  All else is as in
+`optimization`: momentum, decay and gate bias, the finalists, the seeds of the final runs, the clip
+at norm 1.
+
+Fixed before these runs: the claim is judged by the ratio of geometric means of the last losses,
+plain's over highway's.  A best rate in the first or the last part of its range
+means that the range is still too narrow.  A better rate of the plain net can only make the ratio
+smaller.  So a ratio above a hundred stays open if plain's best rate lies in such a part.  A better
+rate of the highway net can only make the ratio larger.  So a ratio below a hundred stays open if
+highway's best rate lies in such a part.
+
+Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
+between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.optimization.figure_1 import RATES
+from highways.lab.judging.claim import Claim, ratio_as_text, values_of
+from highways.lab.judging.rules import above, in_ratio, ratio
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL
+from highways.nets.search import over_seeds, ranked, search, two_best_and_slow
+from highways.statistics import mean_sd_n
+
+LAYERS = 100
+BLOCKS = ("plain", "highway")
+ACTIVATIONS = ("tanh", "relu")
+WIDER = 4  # the factor by which the range grows at either end
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"trials": 24, "search_epochs": 5, "epochs": 20, "seeds": 3, **ALL},
+    "full": {"trials": 100, "search_epochs": 20, "epochs": 20, "seeds": 10, **ALL},
+}
+
+
+def wide_range(block: str, activation: str) -> tuple[float, float]:
+    """The lowest and the highest rate that are searched."""
+    low, high = RATES[block, LAYERS][activation]
+    return low / WIDER, high * WIDER
+
+
+def parts_of(trials: int) -> int:
+    """The number of parts of each activation's range, from the number of a kind's trials."""
+    return trials // len(ACTIVATIONS)
+
+
+def sample(block: str, k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a kind."""
+    seed_of_block = len(block)  # tells "plain" and "highway" apart
+    rng = np.random.default_rng([k, LAYERS, seed_of_block])
+    activation = ACTIVATIONS[k % len(ACTIVATIONS)]
+    low, high = wide_range(block, activation)
+    place = (k // len(ACTIVATIONS) + rng.random()) / parts_of(runner.settings["trials"])
+    setting = {
+        "block": block,
+        "layers": LAYERS,
+        "activation": activation,
+        "rate": round(low * (high / low) ** place, 6),
+        "momentum": round(rng.uniform(0.8, 0.95), 3),
+        "decay": round(rng.uniform(0.85, 0.95), 3),
+    }
+    if block == "highway":
+        setting["gate_bias"] = round(rng.uniform(-5, -3.5), 2)
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    trials, bests = search(runner, [*BLOCKS], sample, two_best_and_slow)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+def part_of(rate: float, block: str, activation: str, trials: int) -> int:
+    """The part of its range in which a rate lies, counted from 1."""
+    low, high = wide_range(block, activation)
+    place = np.log(rate / low) / np.log(high / low)
+    return min(int(place * parts_of(trials)), parts_of(trials) - 1) + 1
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind; plain's loss over highway's."""
+    trials = record["settings"]["trials"]
+    result = []
+    for block in BLOCKS:
+        final = ranked(record["trials"]["final"], block=block)
+        best = final[0]
+        result.append({
+            "row": "net",
+            "block": block,
+            "loss": mean_sd_n([trial["loss"] for trial in final]),
+            "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+            "best": "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(best),
+            "part": part_of(best["rate"], block, best["activation"], trials),
+            "parts": parts_of(trials),
+        })  # fmt: skip
+    value, low, high = ratio(losses(record, "plain"), losses(record, "highway"))
+    row = {"row": "ratio"}
+    for name, number in (("plain_over_highway", value), ("low", low), ("high", high)):
+        row[name] = float(number) if np.isfinite(number) else None
+    return [*result, row]
+
+
+def losses(record: dict, block: str) -> list[float]:
+    """The last training loss of every seed."""
+    return values_of(record["trials"]["final"], "loss", block=block)
+
+
+def measure(record: dict) -> dict:
+    """The losses of each kind; the part of its range in which its best rate lies, and the number of
+    parts."""
+    measured = {block: losses(record, block) for block in BLOCKS}
+    for row in rows(record):
+        if row["row"] == "net":
+            measured[f"{row['block']}_part"] = row["part"]
+            measured["parts"] = row["parts"]
+    return measured
+
+
+def show(measured: dict) -> str:
+    factor = ratio_as_text(measured["plain"], measured["highway"])
+    parts = measured["parts"]
+    places = f"plain {measured['plain_part']} of {parts}, highway {measured['highway_part']} of {parts}"
+    return f"plain's loss over highway's {factor}; best rates, by parts of their ranges: {places}"
+
+
+def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
+    """Whether plain's loss is over a hundred times highway's.
+
+    None in the two cases of the module's docstring in which a range is too narrow."""
+    is_above = in_ratio(above, measured["plain"], 100, baseline=measured["highway"])
+    if is_above is None:
+        return [None]
+    part = measured["plain_part" if is_above else "highway_part"]
+    is_at_an_end = part in (1, measured["parts"])
+    return [None if is_at_an_end else is_above]
+
+
+CLAIMS = (
+    Claim(
+        id="two-orders-at-100-wide",
+        source="paper, Figure 1",
+        says="at 100 layers highway nets are better than plain nets by more than two orders of "
+        "magnitude (of loss), with rates searched four times lower and higher",
+        about={"layers": LAYERS, **ALL},
+        measure=measure,
+        show=show,
+        holds=two_orders_unless_at_an_end,
+        note="if the ratio is above 100, plain's best rate must not lie in the first or the "
+        "last part of its range, since a rate beyond it might lower the ratio; if it is below, "
+        "highway's must not; with the narrower search of `optimization` the ratio was over 100, "
+        "too, but it was not clear: plain's best rate lay near the end of its range",
+    ),
+)
+
+QUESTION = Question(
+    name="wider_rates",
+    source="Training Very Deep Networks, section 3.1, Figure 1",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -1,0 +1,137 @@
+"""Checkpoints: which one a run resumes, or branches from, and where a command keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+from highways import files
+from highways.conv.protocols import ConvSettings, Protocol
+from highways.conv.training import Training
+from highways.files import InputError, check_writable, real_path
+
+# ---- The same run -------------------------------------------------------------------------------
+
+
+def differences(saved: Training, asked: Training) -> dict:
+    """{name: saved value} where two runs differ in their settings, protocol or images."""
+    asked_task = asked.task()
+    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
+
+
+def load_same_run(path: Path, asked: Training) -> Training:
+    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
+
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings, protocol
+    and images must be equal; the commit may differ.  Raises InputError otherwise."""
+    saved = Training.load(path)
+    other = differences(saved, asked)
+    if not other:
+        return saved
+    if other.keys() <= asked.images.keys():
+        found = "other images, or of the same in another order"
+        advice = "give the images that it was trained on, or name another file"
+        raise InputError(f"{path} is of {found}: {advice}")
+    asked_task = asked.task()
+    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
+    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
+    raise InputError(message)
+
+
+def warn_of_other_program(path: Path, saved: Training) -> None:
+    """Prints a warning unless the checkpoint was trained by the present commit alone.
+
+    A commit that is dirty or unknown counts as another."""
+    now = files.commit()
+    is_known = now is not None and not now.endswith("dirty")
+    if not is_known or saved.commits != [now]:
+        programs = f"trained by {saved.commits}, from now on by {now}"
+        print(f"{path}: {programs}: compare with care", file=sys.stderr)
+
+
+def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
+    """Loads the run in a checkpoint, to continue it at the rate of `protocol`.
+
+    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
+    if the run has other settings or images, is finished, or is a branch itself."""
+    training = Training.load(path)
+    asked = Training(settings, protocol, images)
+    other = differences(training, asked).keys() - {"lr"}
+    if other:
+        names = ", ".join(sorted(other))
+        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {names}")
+    if training.parent:
+        raise InputError(f"{path} cannot be branched from: it is a branch itself")
+    if training.epochs == settings.epochs:
+        message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
+        raise InputError(message)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
+    training.protocol = asked.protocol
+    return training
+
+
+# ---- The files of a command ---------------------------------------------------------------------
+
+
+def net_file(path: Path, seed: int) -> Path:
+    """Where the net of this seed is kept, beside the JSON: run_0.npz for run.json."""
+    return real_path(path.with_name(f"{path.stem}_{seed}.npz"))
+
+
+def unfinished(file: Path) -> Path:
+    """The checkpoint that becomes `file` when all seeds are finished.
+
+    Until then `file` holds the net of an earlier run."""
+    return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def is_begun(file: Path) -> bool:
+    """Whether there is a checkpoint, finished or not, from which --resume goes on."""
+    return unfinished(file).exists() or file.exists()
+
+
+def check_unsaved(file: Path) -> None:
+    """Raises InputError if training from the first epoch would overwrite the checkpoint of a run
+    that was stopped."""
+    for path in (unfinished(file), file):
+        check_writable(path)
+        if not path.exists():
+            continue
+        saved = Training.load(path)
+        # An unfinished file is kept even if its net is finished, since another seed of its run
+        # is not.
+        if path == unfinished(file) or saved.epochs < saved.settings.epochs:
+            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
+            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+
+
+def checkpoint_to_resume(
+    asked: Training,
+    file: Path,
+    was_stopped: bool,
+    branch_of: Path | None,
+) -> Path:
+    """The checkpoint from which `asked` goes on or, if it has not begun, the one it will write.
+
+    `was_stopped` says that the command was stopped, at whatever seed.  If `file` then holds
+    another run, it is one of an earlier command, and the run `asked` has not begun.
+
+    Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
+    InputError for a checkpoint of another run."""
+    check_writable(unfinished(file))
+    path = unfinished(file) if unfinished(file).exists() else file
+    begun = is_begun(file)
+    if begun and was_stopped and path == file:
+        begun = not differences(Training.load(path), asked)
+    if not begun:
+        start = branch_of or "its first epoch"
+        missing = f"there is no {unfinished(file)}, it starts from {start}"
+        print(f"{asked.settings.label}: {missing}", file=sys.stderr)
+        return unfinished(file)
+    saved = load_same_run(path, asked)
+    if branch_of and not saved.parent:
+        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
+    warn_of_other_program(path, saved)
+    return path

@@ -1,0 +1,167 @@
+"""How the convolutional nets are trained: protocols, and the settings of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from highways.arrays import python_number, use_python_numbers
+from highways.conv.nets import find_net
+
+BATCH = 100
+HELD_OUT = 5000  # the last training images, on which settings are compared
+
+
+class Protocol(NamedTuple):
+    """How a net is trained.  For another number of epochs the schedule is stretched or squeezed.
+
+    All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
+    normalisation, learn at twice the rate and do not decay.
+
+    Checkpoints hold the fields by position: a new one belongs at the end, with a default."""
+
+    epochs: int  # the default: a run takes its epochs from ConvSettings
+    # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
+    dropout: tuple[float, ...]
+    shift: int  # a training image is moved by up to this many pixels, at random in each epoch
+    lr: float  # the highest rate
+    schedule: str  # a name in highways/nets/schedules.py
+    weight_decay: float
+    decay_of_last: float  # weight decay of the last layer
+    init: str  # this, `first` and `last`: see ConvNet
+    first: str | float | None = None
+    last: str | float = 0.1
+    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/cifar.py's Pipeline, which also
+    # mirrors images
+    images: str = "pixels"
+
+    def in_python_numbers(self) -> Protocol:
+        """The same without NumPy's scalars, which JSON cannot hold."""
+        same = Protocol(*map(python_number, self))
+        return same._replace(dropout=tuple(map(python_number, self.dropout)))
+
+
+# Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also
+# have "whitened", which is "paper" on whitened images.
+PAPER_ON_MNIST = Protocol(
+    epochs=300,
+    dropout=(0.2, 0.3, 0.4, 0.5),
+    shift=0,
+    lr=0.01,
+    schedule="in steps",
+    weight_decay=1e-3,
+    decay_of_last=1e-2,
+    init="he",
+)
+SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1/question.py
+    epochs=12,
+    dropout=(0.0, 0.1, 0.2, 0.3),
+    shift=1,
+    lr=0.1,
+    schedule="warm cosine",
+    weight_decay=5e-4,
+    decay_of_last=5e-4,
+    init="uniform",
+)
+# The released settings are those of Table 3's 19 layers.  The paper says that rate and schedule
+# "were selected once", on CIFAR-10, "and kept fixed for all experiments" (section 3), and gives
+# advice on gate biases (section 2.2).  Dropout, weight decay and the first layer of Table 2's nets
+# are not published.  protocol_of() uses these settings for them; "paper" with another first layer.
+PAPER_ON_CIFAR_10 = Protocol(
+    epochs=400,
+    dropout=(0.2,) * 4,
+    shift=8,
+    lr=0.025,
+    schedule="in late steps",
+    weight_decay=1e-3,
+    decay_of_last=1e-2,
+    init="he",
+    first=1.0,
+    last=0.05,
+    images="contrast",
+)
+PAPER_ON_CIFAR_100 = PAPER_ON_CIFAR_10._replace(last="he")
+# The authors say that they normalised the contrast of their images, and nothing of whitening.  But
+# trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
+# images stands in docs/convolution.md.
+WHITENED_CIFAR_10 = PAPER_ON_CIFAR_10._replace(images="whitened")
+WHITENED_CIFAR_100 = PAPER_ON_CIFAR_100._replace(images="whitened")
+SHORT_ON_CIFAR = Protocol(
+    epochs=60,
+    dropout=(0.0,) * 4,
+    shift=4,
+    lr=0.05,
+    schedule="warm cosine",
+    weight_decay=5e-4,
+    decay_of_last=5e-4,
+    init="he",
+    images="standardised",
+)
+PROTOCOLS = {
+    "mnist": {
+        "paper": PAPER_ON_MNIST,
+        "short": SHORT_ON_MNIST,
+    },
+    "cifar-10": {
+        "paper": PAPER_ON_CIFAR_10,
+        "whitened": WHITENED_CIFAR_10,
+        "short": SHORT_ON_CIFAR,
+    },
+    "cifar-100": {
+        "paper": PAPER_ON_CIFAR_100,
+        "whitened": WHITENED_CIFAR_100,
+        "short": SHORT_ON_CIFAR,
+    },
+}
+# The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
+# layer.  The released file asks for 0.05, but the released program ignores that, and draws them
+# from N(0, 1) for the 19 layers.  With N(0, 1) Highway A diverged within five steps with four of
+# five seeds (results/cifar.json, "first_layer").  On whitened images it did with none
+# (results/authors_images.json), so that "whitened" keeps N(0, 1).
+FIRST_OF_TABLE_2 = 0.05
+
+
+@dataclass(frozen=True)
+class ConvSettings:
+    """The settings of a run.
+
+    With its Protocol, which may have another rate than the one that is named here, and with its
+    images they are all that its numbers depend on, except the program.  A branch also depends on
+    its parent."""
+
+    net: str = "mnist-16"
+    data: str = "mnist"
+    block: str = "highway"
+    protocol: str = "short"
+    epochs: int = 12
+    seed: int = 0
+    gate_bias: float = -1.0  # b_T at the start
+    n_train: int = 60000
+    n_test: int = 10000
+    # True: tested on the last HELD_OUT training images, which are not trained on
+    validation: bool = False
+    # the number of processes that train the net together; the numbers of a run depend on it
+    cores: int = 1
+
+    def __post_init__(self):
+        use_python_numbers(self)
+
+    @property
+    def label(self) -> str:
+        return f"{self.net}, {self.data}, {self.block}, {self.protocol}, seed {self.seed}"
+
+    @property
+    def tested_on(self) -> str:
+        return "validation" if self.validation else "test"
+
+
+def protocol_of(settings: ConvSettings, lr: float | None = None) -> Protocol:
+    """The protocol that the settings name; with the rate `lr`, if one is given.
+
+    By "paper" the nets of Table 2 get another first layer: FIRST_OF_TABLE_2."""
+    protocol = PROTOCOLS[settings.data][settings.protocol]
+    if settings.protocol == "paper" and find_net(settings.net).title == "Table 2":
+        protocol = protocol._replace(first=FIRST_OF_TABLE_2)
+    if lr is not None:
+        protocol = protocol._replace(lr=lr)
+    return protocol

@@ -1,0 +1,213 @@
+"""Trains convolutional nets and makes the JSON of conv_highway_networks.py.
+
+A RUN is an entry of the JSON's list "runs": the settings and the results of one net.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+import highway_networks as hn
+from highways.conv.checkpoints import branch, load_same_run
+from highways.conv.cifar import sha256_as_read
+from highways.conv.images import fingerprint
+from highways.conv.net import ConvNet
+from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.conv.training import Training, check_images, train_conv
+from highways.files import environment
+from highways.processes import one_blas_thread
+from highways.ranks import Rank, Team, team
+
+INSPECTED = 1000  # the number of test images over which gates are averaged
+PICTURED = 60  # the most misclassified test images whose pixels are kept for a picture
+
+
+@one_blas_thread()
+def train_one(
+    settings: ConvSettings,
+    protocol: Protocol,
+    data: hn.Dataset,
+    checkpoint: Path | None = None,
+    *,
+    resume: bool = True,
+    branch_of: Path | None = None,
+    stop_after: int | None = None,
+    rank: Rank | None = None,
+    tell=lambda message: None,
+) -> dict:
+    """Trains one net and returns its RUN.
+
+    If several processes train it together, `rank` is the Rank of the process that calls this.
+
+    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
+    `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
+    case, and replaces the checkpoint.  `stop_after` is that of train_conv().
+
+    Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
+    and the "seconds" so far.
+
+    Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
+    be written."""
+    training = Training(settings, protocol, fingerprint(data))
+    if resume and checkpoint and checkpoint.exists():
+        training = load_same_run(checkpoint, training)
+    elif branch_of:
+        training = branch(branch_of, settings, protocol, training.images)
+
+    def tell_step():
+        tell((settings.seed, {"step": training.steps}))
+
+    def tell_epoch(row):
+        tell((settings.seed, row | {"seconds": training.seconds}))
+
+    if rank:
+        training.join(rank)
+    if training.rank.index == 0:
+        training.after_step = tell_step
+    train_conv(training, data, checkpoint, tell_epoch, stop_after)
+    return run_record(training, data)
+
+
+def train_rank(
+    settings: ConvSettings,
+    protocol: Protocol,
+    data: hn.Dataset,
+    checkpoint: Path | None,
+    team: Team,
+    index: int,
+    **others,
+) -> dict | None:
+    """train_one(), with the same arguments, in the process of this index of a team.
+
+    Only the first process, of index 0, returns the RUN."""
+    run = train_one(settings, protocol, data, checkpoint, **others, rank=Rank(team, index))
+    return run if index == 0 else None
+
+
+def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
+    """The memory that the ranks of a net share: highways.ranks.team() for this net."""
+    shape, layers = Training.shape_and_layers(settings, protocol, images)
+    sizes = ConvNet.sizes_of(shape, layers)
+    # the longest array that a rank hands to the others: logits of its rows of a batch, or of the
+    # test images; or the statistics of a normalised layer, at most for every row of its images
+    rows_of_rank = math.ceil(max(BATCH, settings.n_test) / settings.cores)
+    longest = max(rows_of_rank * images["classes"], sizes["statistics"] * shape[1])
+    return team(
+        settings.cores,
+        parameters=sizes["parameters"],
+        states=3,  # Nesterov's v, weight decay and rates
+        dtype="float32",
+        slot=longest * np.dtype("float32").itemsize,
+    )
+
+
+def run_record(training: Training, data: hn.Dataset) -> dict:
+    """The RUN of the JSON, with the filters, gates and errors that the pictures show.
+
+    A run that was stopped has `stopped_after`, the number of its epochs, and no final
+    numbers; a branch has `parent`.
+
+    Raises ValueError for other images than those that the run was made for."""
+    check_images(training, data)
+    settings = training.settings
+    history = training.history
+    diverged = training.diverged is not None
+    run = {"label": settings.label, **asdict(settings)}
+    run["n_parameters"] = len(training.parameters)
+    run["commits"] = training.commits
+    run["diverged"] = diverged
+    run["diverged_at"] = training.diverged
+    run["history"] = history
+    if training.parent:
+        run["parent"] = training.parent
+    if training.epochs < settings.epochs and not diverged:
+        run["stopped_after"] = training.epochs
+    else:
+        for name in ("train_acc", "test_acc", "train_loss"):
+            run[f"final_{name}"] = None if diverged else history[name][-1]
+    if not diverged:
+        run |= inspect_net(training, data)
+    run["wallclock_sec"] = training.seconds
+    return run
+
+
+def inspect_net(training: Training, data: hn.Dataset) -> dict:
+    """What the pictures show of a trained net.
+
+    filters               those of the first layer, (maps, rows, columns); for images of several
+                          maps (maps, rows, columns, image's maps)
+    final_T_per_layer     mean T over test images, maps and positions
+    final_T_per_position  mean T over test images and maps
+    wrong                 the test images that the net gets wrong; the first PICTURED with their
+                          pixels, map by map and row by row, in hexadecimal"""
+    first = next(layer for layer in training.net.layers if layer.shapes)
+    filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
+    T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))
+    return {
+        "filters": np.round(filters.astype(float), 4).tolist(),
+        "final_T_per_layer": [round(float(of_layer.mean()), 6) for of_layer in T],
+        "final_T_per_position": [np.round(of_layer, 4).tolist() for of_layer in T],
+        "wrong": wrong_answers(training, data),
+    }
+
+
+def wrong_answers(training: Training, data: hn.Dataset) -> list[dict]:
+    answers = training.predict(data.x_test).argmax(axis=1)
+    wrong = []
+    for i in np.flatnonzero(answers != data.y_test):
+        answer = {"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])}
+        if len(wrong) < PICTURED:
+            answer["pixels"] = data.x_test[i].tobytes().hex()
+        wrong.append(answer)
+    return wrong
+
+
+def file_record(
+    data: hn.Dataset,
+    settings: ConvSettings,
+    protocol: Protocol,
+    seeds,
+    runs: list[dict],
+) -> dict:
+    """The JSON of a command, whose runs differ in their seeds alone.
+
+    `seeds` are those of --seeds, or empty.  Where there are several, "seed" is null."""
+    record = protocol._asdict() | asdict(settings)
+    if seeds:
+        record["seeds"] = seeds
+    if len(seeds) > 1:
+        record["seed"] = None
+    record["batch_size"] = BATCH
+    record["n_classes"] = data.n_classes
+    record["data_set"] = data.name
+    record["data_sha256"] = data.sha256
+    record["data_sha256_as_read"] = sha256_as_read(data)
+    record["env"] = environment()
+    record["runs"] = runs
+    return record
+
+
+def table(runs: list[dict]) -> str:
+    """The results as text: a line for each seed and, for several seeds, mean ± deviation."""
+    where = "validation" if runs[0]["validation"] else "test"
+    lines = [f"seed   parameters   {where} accuracy %   train loss"]
+    for run in runs:
+        if run["diverged"]:
+            numbers = "         DIVERGED            -"
+        else:
+            accuracy = 100 * run["history"]["test_acc"][-1]
+            loss = run["history"]["train_loss"][-1]
+            numbers = f"{accuracy:17.2f} {loss:12.4g}"
+        if "stopped_after" in run:
+            numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
+        lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
+    finals = [run.get("final_test_acc") for run in runs]
+    accuracies = [100 * final for final in finals if final is not None]
+    if len(accuracies) > 1:
+        sd = np.std(accuracies, ddof=1)
+        lines.append(f"mean {np.mean(accuracies):.2f} ± {sd:.2f} over {len(accuracies)} seeds")
+    return "\n".join(lines)

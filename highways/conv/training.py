@@ -1,0 +1,351 @@
+"""Trains convolutional nets.  A run is saved after every epoch.  If it was stopped and is resumed,
+it ends with the same bits as without the stop."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+import highway_networks as hn
+from highways import files
+from highways.arrays import memory_for
+from highways.conv.images import fingerprint, inputs_of, shape_of
+from highways.conv.net import ConvNet
+from highways.conv.nets import find_net
+from highways.conv.normalised import Normalised
+from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.files import InputError, read_arrays, write_arrays
+from highways.nets.optimizers import Nesterov
+from highways.nets.schedules import SCHEDULES
+from highways.ranks import ALONE, Rank
+
+
+class Training:
+    """A net in training, and everything that changes from epoch to epoch.  save() writes all of
+    it, so that load() goes on as if there had been no interruption, to the last bit.
+
+    hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
+    moves and scales them, and drops units.  step() sets the rate.
+
+    If several processes train the net together, `rank` is the Rank of this process: see join().
+
+    Raises ValueError for images that the net cannot take, and for settings or a protocol with
+    which nothing would be trained."""
+
+    COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
+
+    def __init__(self, settings: ConvSettings, protocol: Protocol, images: dict):
+        protocol = protocol.in_python_numbers()
+        if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
+            schedules = " or ".join(map(repr, SCHEDULES))
+            needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
+            given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
+            raise ValueError(f"at least {needed} are needed, not {given}")
+        self.settings = settings
+        self.protocol = protocol
+        self.images = images  # fingerprint() of the images
+        self.net = self._make_net()
+        # makes the net's input from images; train_conv() fits it to them
+        self.inputs = inputs_of(protocol)
+        self.optimizer = Nesterov(
+            self.net.parameters,
+            protocol.lr,
+            weight_decay=self.net.per_parameter(
+                protocol.weight_decay,
+                last=protocol.decay_of_last,
+            ),
+            rates=self.net.per_parameter(1.0, biases=2.0),
+        )
+        # shuffles; if no other process trains the net, also moves images and drops units
+        self.rng = np.random.default_rng([settings.seed, 1])
+        self.rank = ALONE
+        # moves images, drops units; in a team begin_epoch() replaces it
+        self.rng_of_rank = self.rng
+        self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
+        self.diverged: str | None = None  # where the run diverged
+        self.seconds = 0.0
+        self.commits = [files.commit()]  # commits of the programs that trained it
+        self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
+        self.steps = 0
+        self.steps_of_epoch = settings.n_train // BATCH
+        self.within_epoch = False
+        self.after_step = lambda: None  # called after each update
+
+    def _make_net(self) -> ConvNet:
+        settings = self.settings
+        shape, layers = self.shape_and_layers(settings, self.protocol, self.images)
+        size = f"{settings.net} for images of {self.images['pixels']} pixels"
+        with memory_for(f"nets of this size: {size}"):
+            return ConvNet(
+                shape,
+                layers,
+                np.random.default_rng(settings.seed),
+                init=self.protocol.init,
+                first=self.protocol.first,
+                last=self.protocol.last,
+                gate_bias=settings.gate_bias,
+            )
+
+    @staticmethod
+    def shape_and_layers(
+        settings: ConvSettings,
+        protocol: Protocol,
+        images: dict,
+    ) -> tuple[tuple, list[tuple]]:
+        """The shape of the images, and the layers of the net."""
+        net = find_net(settings.net)
+        layers = net.layers_of(
+            block=settings.block,
+            dropout=protocol.dropout,
+            classes=images["classes"],
+        )
+        return shape_of(net.shape[0], images["pixels"]), layers
+
+    def join(self, rank: Rank) -> None:
+        """Makes this one of the processes that train the net together.
+
+        Each process moves images and drops units by its own random numbers.  Their generator is
+        seeded anew in every epoch, so that a checkpoint need not hold its state."""
+        self.rank = rank
+        rank.share(self.net, self.optimizer)
+        # after share(): it moves the net, and a net that is moved or copied has new layers, whose
+        # exchange() is that of a single process
+        for layer in self.net.layers:
+            if isinstance(layer, Normalised):
+                layer.exchange = rank.exchange
+
+    def begin_epoch(self) -> np.ndarray:
+        """The order of the training images in the next epoch."""
+        if self.rank.ranks > 1:
+            seed = self.settings.seed
+            self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.rank.index])
+        return self.rng.permutation(self.settings.n_train)
+
+    @property
+    def parameters(self) -> np.ndarray:
+        return self.net.parameters
+
+    @property
+    def epochs(self) -> int:
+        """The number of finished epochs."""
+        return len(self.history["epoch"])
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
+        hn.check_bytes(x)
+        x = x[self.rank.rows(len(x))]
+        x = self.inputs.train_batch(x, self.rng_of_rank)
+        return self.rank.gather(self.net.forward(x, dropout=self.rng_of_rank))
+
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+        return self.net.backward(d_logits[self.rank.rows(len(d_logits))])
+
+    def step(self, gradient: np.ndarray) -> float:
+        """Updates the parameters at the scheduled rate; returns the gradient's norm.
+
+        Raises ValueError after the last epoch, for which the schedule has no rate."""
+        all_steps = self.settings.epochs * self.steps_of_epoch
+        if self.steps >= all_steps:
+            length = f"the {self.settings.epochs} epochs of the settings, {all_steps} steps"
+            raise ValueError(f"{length}, are over")
+        progress = (self.steps + 0.5) / all_steps
+        self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
+        norm = self.rank.step(self.optimizer, gradient)
+        self.steps += 1
+        self.after_step()
+        return norm
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """Images (N, pixels) uint8 -> logits (N, classes).
+
+        CIFAR's images need train_conv(), or inputs.fit(), before."""
+        hn.check_bytes(x)
+        x = x[self.rank.rows(len(x))]
+        return self.rank.gather(self.net.predict(self.inputs.test(x)))
+
+    def task(self) -> dict:
+        """Everything that the numbers depend on, except the program, as JSON gives it back."""
+        protocol = self.protocol._asdict()
+        protocol["dropout"] = [*self.protocol.dropout]
+        return {**protocol, **self.images, **asdict(self.settings)}
+
+    def check_whole(self) -> None:
+        """Raises ValueError if the run ended within an epoch, or made steps outside train_conv().
+
+        The history does not show such steps."""
+        if self.within_epoch:
+            message = f"the run ended within epoch {self.epochs + 1}: load() what was saved before"
+            raise ValueError(message)
+        steps = self.epochs * self.steps_of_epoch
+        if self.steps != steps:
+            advice = "let train_conv() train"
+            found = f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}"
+            raise ValueError(f"{found}: {advice}")
+
+    def _check_history(self) -> None:
+        """Raises ValueError unless it is a history of whole epochs."""
+        has_columns = [*self.history] == [*self.COLUMNS]
+        if not has_columns or self.history["epoch"] != [*range(1, self.epochs + 1)]:
+            raise ValueError("the history is not that of whole epochs")
+        lengths = {len(column) for column in self.history.values()}
+        if lengths != {self.epochs} or self.epochs > self.settings.epochs:
+            message = "the columns of the history differ in length, or it has too many epochs"
+            raise ValueError(message)
+        for column in self.history.values():
+            if not all(type(value) in (int, float) for value in column):
+                raise ValueError("the history does not hold numbers alone")
+        accuracies = self.history["train_acc"] + self.history["test_acc"]
+        if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
+            message = "an accuracy in the history is not from 0 to 1, or the seconds are negative"
+            raise ValueError(message)
+
+    def save(self, path: str | Path) -> None:
+        """Writes everything to one .npz file, whole or not at all.
+
+        Raises InputError where the file cannot be written; ValueError within an epoch and for what
+        load() would refuse."""
+        self._check_history()
+        self.check_whole()
+        for name, array in self._arrays().items():
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
+        head = {
+            "settings": asdict(self.settings),
+            "protocol": self.protocol,
+            "images": self.images,
+            "history": self.history,
+            "seconds": self.seconds,
+            "commits": self.commits,
+            "parent": self.parent,
+            "rng": self.rng.bit_generator.state,
+        }
+        write_arrays(path, head, **self._arrays())
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "parameters": self.net.parameters,
+            "statistics": self.net.statistics,
+            "v": self.optimizer.v,
+        }
+
+    @classmethod
+    def load(cls, path: str | Path) -> Training:
+        """Reads what save() wrote, running no code from it;
+        raises InputError for any other file."""
+
+        def arguments_of(head):
+            settings = ConvSettings(**head["settings"])
+            return settings, Protocol(*head["protocol"]), dict(head["images"])
+
+        def shapes_of(head):
+            shape, layers = cls.shape_and_layers(*arguments_of(head))
+            sizes = ConvNet.sizes_of(shape, layers)
+            sizes["v"] = sizes["parameters"]
+            return {name: (size,) for name, size in sizes.items()}
+
+        try:
+            head, arrays = read_arrays(path, shapes_of)
+            training = cls(*arguments_of(head))
+            training._restore(head, arrays)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        except Exception as error:  # zipfile, zlib, NumPy and json each have their own
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            message = f"{path} is not a checkpoint of a convolutional net ({reason}): name another file"
+            raise InputError(message) from error
+        return training
+
+    def _restore(self, head: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Restores what save() wrote; raises various exceptions for anything else."""
+        for name, target in self._arrays().items():
+            array = arrays[name]
+            if array.dtype != target.dtype or not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite and {target.dtype}")
+            target[:] = array
+        self.history = head["history"]
+        self.seconds = float(head["seconds"])
+        self.commits = list(head["commits"])
+        self.parent = head["parent"]
+        self._check_history()
+        self.steps = self.epochs * self.steps_of_epoch
+        self.rng.bit_generator.state = head["rng"]
+
+
+def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
+    """{test_loss, test_acc}: mean cross-entropy, and share of right answers.
+
+    x is (N, pixels) uint8, y (N,).
+
+    Raises FloatingPointError for a net that is not finite."""
+    logits = hn.finite_logits(net, x)
+    loss, _ = hn.softmax_cross_entropy(logits, y)
+    return {"test_loss": float(loss), "test_acc": float((logits.argmax(axis=1) == y).mean())}
+
+
+def check_images(training: Training, data: hn.Dataset) -> None:
+    """Raises ValueError unless these are the images that the run was made for."""
+    if fingerprint(data) != training.images:
+        message = f"a run on the images {training.images} cannot go on with {fingerprint(data)}"
+        raise ValueError(message)
+    settings = training.settings
+    parts = (
+        ("training", settings.n_train, data.x_train),
+        ("test", settings.n_test, data.x_test),
+    )
+    for what, n, x in parts:
+        if len(x) != n:
+            raise ValueError(f"the run is of {n} {what} images, not {len(x)}")
+
+
+@np.errstate(all="ignore")  # train_epoch() ends a run that is not finite: no warnings
+def train_conv(
+    training: Training,
+    data: hn.Dataset,
+    checkpoint: Path | None = None,
+    report=lambda row: None,
+    stop_after: int | None = None,
+) -> None:
+    """Trains up to the last epoch of the settings.
+
+    Writes the checkpoint and calls report(row) after each epoch.  With `stop_after` training ends
+    after that epoch at the latest; its schedule remains that of all epochs, so that load() can go
+    on as if the run had not been stopped.
+
+    A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
+    says where it ended.  It can be neither saved nor continued.
+
+    Raises ValueError for other images than the run was made for, for a run that ended within an
+    epoch, and for a stop before the first epoch."""
+    training.check_whole()
+    check_images(training, data)
+    last = training.settings.epochs
+    if stop_after is not None:
+        if stop_after < 1:
+            allowed = "after its first epoch or a later one"
+            raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
+        last = min(last, stop_after)
+    training.inputs.fit(data.x_train)
+    for epoch in range(training.epochs + 1, last + 1):
+        start = time.perf_counter()
+        training.within_epoch = True
+        order = training.begin_epoch()
+        row = {"epoch": epoch}
+        try:
+            row |= hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
+            row |= evaluate(training, data.x_test, data.y_test)
+        except FloatingPointError as error:
+            training.diverged = f"epoch {epoch}, {error}"
+            return
+        for name, column in training.history.items():
+            column.append(row[name] if name == "epoch" else float(row[name]))
+        training.seconds += time.perf_counter() - start
+        if files.commit() not in training.commits:
+            training.commits.append(files.commit())
+        training.within_epoch = False
+        if training.rank.index == 0:
+            if checkpoint:
+                training.save(checkpoint)
+            report(row)

@@ -1,0 +1,139 @@
+"""Trials of the nets in Tables 1 to 3.  A stopped trial goes on from its last epoch."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import fields
+from pathlib import Path
+
+import highway_networks as hn
+from highways.conv import checkpoints, protocols
+from highways.conv import images as conv_images
+from highways.conv import training as convolutional
+from highways.conv.runs import train_one
+from highways.lab.trials import Runner
+from highways.records import cores_of
+from highways.statistics import mean_sd_n
+
+PROTOCOL_NAMES = protocols.Protocol._fields
+SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
+# run() trains a trial on one core; trials that were added may have had more
+SETTINGS_NAMES.remove("cores")
+TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
+FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
+
+
+# ---- What a trial is ----------------------------------------------------------------------------
+
+
+def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
+    """The setting of a trial, one flat dict of both.  Its epochs are those of `settings`; those of
+    the protocol are left out."""
+    of_protocol = protocol._asdict()
+    of_protocol["dropout"] = list(protocol.dropout)
+    of_settings = {name: getattr(settings, name) for name in SETTINGS_NAMES}
+    return {**of_protocol, **of_settings}
+
+
+def settings_in(trial: dict) -> protocols.ConvSettings:
+    return protocols.ConvSettings(**{name: trial[name] for name in SETTINGS_NAMES})
+
+
+def protocol_in(trial: dict) -> protocols.Protocol:
+    return protocols.Protocol(**{name: trial[name] for name in PROTOCOL_NAMES})
+
+
+def kind_of(trial: dict) -> str:
+    """The name of a trial but for its seed, such as "mnist-16, mnist, highway, short"."""
+    return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
+
+
+# ---- Running it ---------------------------------------------------------------------------------
+
+
+def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
+    """The checkpoint of a trial.  Its name identifies the trial; its contents, the commit that
+    wrote it."""
+    checksum = zlib.crc32(json.dumps(setting, sort_keys=True).encode())
+    words = [str(setting[name]) for name in ("net", "data", "block", "protocol", "seed")]
+    return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
+
+
+def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
+    """Trains from the checkpoint in the folder or, without one, from the seed.
+
+    Leaves a checkpoint in the folder; run() removes it."""
+    settings = settings_in(setting)
+    path = checkpoint_of(setting, folder, question)
+    checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
+    images = conv_images.select_images(data, settings)
+    return train_one(settings, protocol_in(setting), images, checkpoint)
+
+
+def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
+    """runner.run() for trials with checkpoints.
+
+    A trial's checkpoint is removed only after its result is in the log, on disk.  Prints a warning
+    for each checkpoint that another commit trained; the results list that commit, too.  Raises
+    InputError for a checkpoint of other images."""
+    folder = str(runner.folder)
+    for setting in settings:
+        path = checkpoint_of(setting, folder, runner.name)
+        if path.exists():
+            check_checkpoint(path, setting, data_of(setting))
+
+    def remove_checkpoint(setting):
+        checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)
+
+    return runner.run(function, settings, data_of, after_logging=remove_checkpoint)
+
+
+def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
+    """Warns if another commit trained the checkpoint; raises InputError if it is another run's."""
+    settings = settings_in(setting)
+    images = conv_images.fingerprint(conv_images.select_images(data, settings))
+    asked = convolutional.Training(settings, protocol_in(setting), images)
+    saved = checkpoints.load_same_run(path, asked)
+    checkpoints.warn_of_other_program(path, saved)
+
+
+def without_pictures(result: dict) -> dict:
+    """The result without what only pictures need."""
+    return {name: value for name, value in result.items() if name not in FOR_PICTURES}
+
+
+# ---- Summing up ---------------------------------------------------------------------------------
+
+
+def by_kind(trials: list[dict]) -> list[list[dict]]:
+    """The runs, grouped by kind_of(), in order of first appearance."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(kind_of(trial), []).append(trial)
+    return [*groups.values()]
+
+
+def row_of(runs: list[dict]) -> dict:
+    """The row that sums up the runs of one kind."""
+    first = runs[0]
+    return {
+        "net": first["net"],
+        "block": first["block"],
+        "data": first["data"],
+        "protocol": first["protocol"],
+        "parameters": first["n_parameters"],
+        "epochs": first["epochs"],
+        "test_accuracy": mean_sd_n([run["final_test_acc"] for run in runs]),
+        "seconds_per_epoch": seconds_per_epoch(runs),
+    }
+
+
+def seconds_per_epoch(runs: list[dict]) -> float | None:
+    """Seconds per epoch on one core, of the fastest run, since the machine may have been busy during
+    others.
+
+    None if all runs diverged or were trained on several cores."""
+    whole = [run for run in runs if not run["diverged"] and cores_of(run) == 1]
+    seconds = [run["wallclock_sec"] / run["epochs"] for run in whole]
+    return round(min(seconds), 1) if seconds else None

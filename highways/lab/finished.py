@@ -1,0 +1,190 @@
+"""Adds runs of conv_highway_networks.py to the trials of a question.
+
+A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/question.py
+keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
+trials; experiments/table1/question.py refuses them.  Both refuse
+
+    runs on other images than the question's, or on fewer (experiments/cifar/question.py also takes runs of
+        its search, which hold 5 000 out)
+    runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
+    runs whose settings differ from those of other runs of their kind
+    runs that the question already has
+    runs of programs that were not committed
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from highways.conv import protocols
+from highways.conv import trials as conv_trials
+from highways.conv.net import ConvNet
+from highways.conv.nets import find_net
+from highways.files import InputError
+from highways.records import cores_of
+
+# two trials are the same run if these are equal; only a branch has a parent
+IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
+
+
+def with_runs(question, results: dict, path: Path, record: dict) -> dict:
+    """The results of a question, with the runs of `record` added to its trials.
+
+    `record` was read from `path`.  Raises InputError if conv_highway_networks.py did not write it,
+    and for the runs that are refused."""
+    trials = {group: [*runs] for group, runs in results["trials"].items()}
+    env = dict(results["env"])
+    added = list(results["settings"].get("added", []))
+    try:
+        if not isinstance(record, dict):
+            raise ValueError("it is not what conv_highway_networks.py writes")
+        if not record["runs"]:
+            raise ValueError("there are no runs in it")
+        data_set = record["data_set"]
+        sha256 = record["data_sha256"]
+        if env["data_sets"].get(data_set, sha256) != sha256:
+            raise ValueError(f"its images are not the {data_set} of the other trials")
+        env["data_sets"] = {data_set: sha256, **env["data_sets"]}
+        for run in record["runs"]:
+            check_committed(run["commits"])
+            group, trial = question.accept(record, run)
+            add_trial(trials, group, trial)
+            added.append({
+                "command": command_of(record, run),
+                "data_sha256_as_read": record["data_sha256_as_read"],
+                "env": record["env"],
+            })  # fmt: skip
+            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
+    except KeyError as error:
+        message = f"{path} is not what conv_highway_networks.py writes: it has no {error}"
+        raise InputError(message) from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be added: {error}") from error
+    settings = {**results["settings"], "added": added}
+    return {**results, "settings": settings, "env": env, "trials": trials}
+
+
+def check_committed(commits: list) -> None:
+    """Raises ValueError unless these are commits, with no file changed."""
+    if not isinstance(commits, list) or not commits:
+        raise ValueError("it does not say which commits trained it")
+    for commit in map(str, commits):
+        if not re.fullmatch("[0-9a-f]{12,}", commit):
+            raise ValueError(f"{commit} is not a commit: only runs of committed programs are added")
+
+
+def add_trial(trials: dict, group: str, trial: dict) -> None:
+    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier.
+
+    Raises ValueError if the run is there already, or if whole runs of its kind have other
+    settings."""
+    identity = identity_of(trial)
+    partial = trials.get("partial", [])
+    earlier = [other for other in partial if identity_of(other) == identity]
+    if group == "partial":
+        epochs = len(trial["history"]["epoch"])
+        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
+            raise ValueError(f"the run {trial['label']} is there already, as far or farther")
+    else:
+        check_new(trials.get(group, []), trial)
+    if group == "final":
+        check_settings(trials["final"], trial)
+    if earlier:
+        trials["partial"] = [other for other in partial if other not in earlier]
+    trials.setdefault(group, []).append(trial)
+
+
+def check_new(others: list[dict], trial: dict) -> None:
+    """Raises ValueError for a duplicate."""
+    identity = identity_of(trial)
+    if any(identity_of(other) == identity for other in others):
+        raise ValueError(f"the run {trial['label']} is there already")
+
+
+def check_settings(others: list[dict], trial: dict) -> None:
+    """Raises ValueError where a trial of its kind has other settings."""
+    identity = identity_of(trial)
+    for other in map(identity_of, others):
+        if conv_trials.kind_of(other) != conv_trials.kind_of(trial):
+            continue
+        for name, value in other.items():
+            if name != "seed" and value != identity[name]:
+                raise ValueError(f"the runs of its kind have {name} {value}, not {identity[name]}")
+
+
+def identity_of(trial: dict) -> dict:
+    return {name: trial.get(name) for name in IDENTITY}
+
+
+def command_of(record: dict, run: dict) -> str:
+    """The command that trains this run."""
+    words = ["python conv_highway_networks.py"]
+    for name in ("net", "data", "block", "protocol", "epochs", "seed"):
+        words.append(f"--{name} {run[name]}")
+    words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
+    if run["validation"]:
+        words.append("--validation")
+    if cores_of(run) > 1:
+        words.append(f"--cores {cores_of(run)}")
+    if "stopped_after" in run:
+        words.append(f"--stop-after {run['stopped_after']}")
+    if "parent" in run:
+        words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
+    return " ".join(words)
+
+
+# ---- A run as a trial ---------------------------------------------------------------------------
+
+
+def finished_trial(record: dict, run: dict) -> dict:
+    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
+
+    Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
+    ("paper" or "whitened") in which a setting differs from them.  A branch may have another
+    rate."""
+    settings = conv_trials.settings_in(run)
+    protocol = conv_trials.protocol_in(record)
+    trial = {**conv_trials.setting(settings, protocol), **run}
+    check_finished(trial)
+    if trial["protocol"] != "short":
+        check_authors_settings(trial)
+    return trial
+
+
+def check_finished(trial: dict) -> None:
+    """Raises ValueError where parts of a run contradict each other, and for numbers that no run
+    can have."""
+    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
+        raise ValueError("its seed is not a whole number, or diverged is not true or false")
+    history = trial["history"]
+    accuracies = history["test_acc"]
+    epochs = trial.get("stopped_after", trial["epochs"])
+    if trial["diverged"]:
+        epochs = len(accuracies)
+    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
+        raise ValueError(f"its history is not one of {epochs} epochs")
+    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
+        raise ValueError("an accuracy in its history is not from 0 to 1")
+    is_whole = "stopped_after" not in trial and not trial["diverged"]
+    if is_whole and trial["final_test_acc"] != accuracies[-1]:
+        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
+    net = find_net(trial["net"])
+    classes = 100 if trial["data"] == "cifar-100" else 10
+    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
+    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
+        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
+
+
+def check_authors_settings(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
+    settings = conv_trials.settings_in(trial)
+    protocol = protocols.protocol_of(settings)
+    expected = conv_trials.setting(settings, protocol)
+    expected["epochs"] = protocol.epochs
+    expected["gate_bias"] = find_net(trial["net"]).gate_bias
+    for name, value in expected.items():
+        is_rate_of_branch = name == "lr" and "parent" in trial
+        if trial[name] != value and not is_rate_of_branch:
+            found = f"{name} {value}, not {trial[name]}"
+            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")

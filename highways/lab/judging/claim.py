@@ -1,0 +1,289 @@
+"""Claims: what a source says, what we measure about it, and the rule that gives the verdict.
+
+Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
+is "not clear".  If a claim is judged by a single run, the verdict says so.  A claim of several
+parts is reproduced "in part" if only some parts hold.  If a claim says "as good as", it means
+within a margin, which it names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from highways.files import ROOT, InputError, read_json
+from highways.lab.judging.rules import interval, mean, ratio
+from highways.statistics import format_stat, mean_sd_n
+
+PUBLISHED = read_json(ROOT / "data" / "published.json")
+AUTHORS_LOGS = read_json(ROOT / "data" / "authors_logs_cifar.json")
+KINDS = ("claim", "count", "open question")
+SOURCES = (  # the ledger's order
+    "published program",
+    "paper",
+    "transcript",
+    "blog",
+    "encyclopedia article",
+)
+CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
+
+
+class NotMeasured(LookupError):
+    """The results lack the runs that a claim needs.
+
+    This is allowed, since the runs take days: the claim is then "not tested"."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a source says, and how results judge it.
+
+    `measure` returns measurements by name; `holds` and `show` use these names."""
+
+    id: str  # pages and tests refer to the claim by it
+    source: str  # who says it, and where
+    says: str
+    # takes the results named by `over`; returns {name: a list over seeds, a number, text, or a dict
+    # or list of these}
+    measure: Callable[..., dict]
+    # takes the measurements; returns the verdict on each part, or the whole verdict in words
+    holds: Callable[[dict], list[bool | None] | str]
+    # the measurements as text: "idle {share:2}" shows `share` with two digits
+    show: str | Callable[[dict], str]
+    # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
+    kind: str = "claim"
+    # the settings and data of the trials that may judge it: see record_for_claim()
+    about: dict = field(default_factory=dict)
+    # the names of the results that `measure` takes; by default those of the claim's question
+    over: tuple[str, ...] = ()
+    note: str = ""
+    # a net that passes the rule, too, but lacks what the claim is about; "" if none is known
+    passed_by: str = ""
+    # True adds "one run" to the verdict; not needed where every list of measurements has one value
+    one_run: bool = False
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
+        if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
+            rule = f"a claim's source begins with one of these: {', '.join(SOURCES)}"
+            exception = "what no source states has kind='open question'"
+            raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
+
+
+def judge(claim: Claim, *records: dict) -> tuple[str, str]:
+    """The measurements as text, and the verdict; raises what measure() raises."""
+    measured = measure(claim, *records)
+    return measured_as_text(claim.show, measured), verdict_on(claim, measured)
+
+
+def measure(claim: Claim, *records: dict) -> dict:
+    """The claim's measurements, by name.
+
+    Raises NotMeasured if runs are missing, and InputError if the claim is not about these
+    results."""
+    return claim.measure(*(record_for_claim(record, claim) for record in records))
+
+
+def verdict_on(claim: Claim, measured: dict) -> str:
+    parts = claim.holds(measured)
+    if isinstance(parts, str):
+        return parts
+    verdict = verdict_of_parts(parts)
+    if claim.one_run or _has_one_seed(measured):
+        verdict += ", one run"
+    return verdict
+
+
+def _has_one_seed(measured: dict) -> bool:
+    """Whether every list over seeds, however deep it lies, has a single value."""
+    return set(_lengths(measured)) == {1}
+
+
+def _lengths(measured):
+    """The lengths of the innermost lists."""
+    if isinstance(measured, dict):
+        measured = list(measured.values())
+        is_innermost = False
+    elif isinstance(measured, list):
+        is_innermost = not any(isinstance(part, dict | list) for part in measured)
+    else:
+        return
+    if is_innermost:
+        yield len(measured)
+    else:
+        for part in measured:
+            yield from _lengths(part)
+
+
+def verdict_of_parts(parts: list[bool | None]) -> str:
+    """The verdict on a claim whose parts hold (True), do not hold (False), or are open (None)."""
+    if not parts:
+        raise ValueError("a claim needs at least one part to be judged by")
+    for part in parts:
+        if isinstance(part, tuple):  # else it would count as True
+            raise TypeError("a comparison is no part of a claim: give it to corrected()")
+    if all(parts):
+        return "reproduced"
+    if any(parts):
+        return "in part" if False in parts else "in part, the rest not clear"
+    if False not in parts:
+        return "not clear"
+    return "not reproduced, the rest not clear" if None in parts else "not reproduced"
+
+
+def in_words(kind: str, verdict: str) -> str:
+    """A verdict for readers: to a question that nobody claims an answer to, it is "yes" or "no"."""
+    if kind != "open question":
+        return verdict
+    if verdict.startswith("not reproduced"):
+        return verdict.replace("not reproduced", "no", 1)
+    return verdict.replace("reproduced", "yes", 1)
+
+
+# ---- What a claim is about ----------------------------------------------------------------------
+
+
+def check_about(claim: Claim, *records: dict) -> None:
+    """Raises InputError for a name in `claim.about` that occurs nowhere in the results.
+
+    record_for_claim() would ignore it, so a misspelt name would check nothing."""
+    known = set().union(*map(_names_in, records))
+    for name in claim.about:
+        if name not in known:
+            raise InputError(f"the claim {claim.id} is about {name}, which is not in its results")
+
+
+def _names_in(record: dict) -> set[str]:
+    """The names of a record, of its settings, and of its trials' settings and results."""
+    trials = record.get("trials", [])
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    names = {*record, *record.get("settings", {})}
+    for group in groups:
+        for trial in group:
+            names.update(trial)
+    return names
+
+
+def record_for_claim(record: dict, claim: Claim) -> dict:
+    """The record with only the trials whose settings and data are those in `claim.about`.
+
+    Each name in `claim.about` has the value that is wanted, or a tuple of the values that are
+    accepted.  If some trials have a setting of this name, those with another value are dropped,
+    and trials without the name are kept: {"data": "MNIST"} drops trials on other data.  If no
+    trial has the name, its value is compared with the settings of the record as a whole.
+
+    Raises InputError if no trial is left, or if a setting of the record differs."""
+    trials = record.get("trials", [])
+    has_groups = isinstance(trials, dict)
+    groups = trials if has_groups else {"all": trials}
+    of_record = {**record, **record.get("settings", {})}
+    for name, wanted in claim.about.items():
+        accepted = wanted if isinstance(wanted, tuple) else (wanted,)
+        if any(name in trial for group in groups.values() for trial in group):
+            accepted_groups = {}
+            for key, group in groups.items():
+                accepted_groups[key] = [trial for trial in group if name not in trial or trial[name] in accepted]
+            groups = accepted_groups
+            if not any(groups.values()):
+                what = f"no trial with {name} {_joined_by_or(accepted)}"
+                raise InputError(_refusal(record, claim, what))
+        elif name in of_record and of_record[name] not in accepted:
+            what = f"{name} {of_record[name]}, not {_joined_by_or(accepted)}"
+            raise InputError(_refusal(record, claim, what))
+    if "trials" not in record:
+        return record
+    return {**record, "trials": groups if has_groups else groups["all"]}
+
+
+def _refusal(record: dict, claim: Claim, what: str) -> str:
+    name = record.get("experiment", "a run*.json")
+    return f"the results of {name} have {what}: the claim {claim.id} is not about them"
+
+
+def _joined_by_or(accepted: tuple) -> str:
+    return " or ".join(map(str, accepted))
+
+
+def values_of(trials: list[dict], name: str, **wanted) -> list:
+    """The value called `name` in each trial that has the wanted settings.
+
+    Raises LookupError if no trial has them."""
+    found = []
+    for trial in trials:
+        if all(trial.get(key) == value for key, value in wanted.items()):
+            found.append(trial[name])
+    if not found:
+        raise LookupError(f"no trial has {wanted}")
+    return found
+
+
+# ---- Measurements as text -----------------------------------------------------------------------
+
+
+class _Sample:
+    """Values over seeds that format themselves.
+
+    f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" is
+    their mean with its 95 % interval."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __format__(self, digits: str) -> str:
+        if digits == "interval":
+            return effect_as_text(self.values)
+        return sample_as_text(self.values, int(digits or 3))
+
+
+def sample_as_text(values, digits: int = 3) -> str:
+    """Values over seeds as text: "mean ± standard deviation (n)", or a single value alone.
+
+    Counts missing values (None) as lost."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return f"none of {len(values)}"
+    text = format_stat(mean_sd_n(known), digits)
+    lost = len(values) - len(known)
+    return f"{text}, {lost} of {len(values)} lost" if lost else text
+
+
+def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
+    """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
+
+    An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many
+    decimals as it takes to write half the interval's width, here 0.0042, with two significant
+    digits."""
+    low, high = interval(values, baseline, level)
+    size = mean(values) - mean(baseline)
+    if math.isnan(size):
+        return "not known: a seed is lost"
+    n = f"n = {len(values)}"
+    if len(baseline) not in (1, len(values)):
+        n += f" and {len(baseline)}"
+    if low == high:
+        return f"{size:.3g} ({n}, all equal)"
+    decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
+    ends = f"{low:.{decimals}f} to {high:.{decimals}f}"
+    return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
+
+
+def ratio_as_text(values, baseline) -> str:
+    """The ratio of geometric means, with its 95 % interval, as text.
+
+    Losses are compared in this way."""
+    size, low, high = ratio(values, baseline)
+    if math.isnan(size):
+        return "not known: a seed is lost"
+    return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
+
+
+def measured_as_text(show: str | Callable[[dict], str], measured: dict) -> str:
+    """The measurements as text.  In a format string a list over seeds is a _Sample."""
+    if callable(show):
+        return show(measured)
+    values = {}
+    for name, value in measured.items():
+        values[name] = _Sample(value) if isinstance(value, list) else value
+    return show.format_map(values)

@@ -1,0 +1,106 @@
+"""The ledger: every claim, what the results say of it, and the verdict."""
+
+from __future__ import annotations
+
+from highways.files import InputError
+from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, in_words, judge
+from highways.records import seconds_on_two_cores
+
+VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
+FOR_NOT_MEASURED = "-"  # shown instead of measurements
+
+
+def in_order(claims: list[Claim]) -> list[Claim]:
+    """The claims sorted by kind and, within a kind, by source."""
+
+    def place(claim):
+        source = claim.source.split(",")[0]
+        of_source = SOURCES.index(source) if source in SOURCES else len(SOURCES)
+        return KINDS.index(claim.kind), of_source, claim.source
+
+    return sorted(claims, key=place)
+
+
+def judge_all(
+    claims: list[Claim],
+    records: dict[str, dict],
+    needs: dict[str, tuple],
+    commands: dict,
+) -> list[dict]:
+    """A row for each claim: what it says, our measurements, the verdict, and the commands.
+
+    records   {name: results}
+    needs     {name of results: the names of other results, from which they are computed}
+    commands  {name of results: the command that makes them}
+
+    A claim over results that `records` lacks is "not tested".  Raises InputError for results that
+    lack something the claim is judged by."""
+    rows = []
+    ids = set()
+    for claim in claims:
+        if claim.id in ids:
+            raise ValueError(f"two claims have the id {claim.id}")
+        ids.add(claim.id)
+        measured, verdict = _judge(claim, records)
+        names = []
+        if measured != FOR_NOT_MEASURED:
+            for name in claim.over:
+                names += [*needs.get(name, ()), name]
+        names = [*dict.fromkeys(names)]
+        minutes = sum(seconds_on_two_cores(records[name]) for name in names) / 60
+        rows.append({
+            "id": claim.id,
+            "kind": claim.kind,
+            "source": claim.source,
+            "claim": claim.says,
+            "ours": measured,
+            "verdict": in_words(claim.kind, verdict),
+            "note": note_of(claim),
+            "passed_by": claim.passed_by,
+            "commands": [commands[name] for name in names],
+            "results": names,
+            "minutes_on_two_cores": round(minutes, 1),
+        })  # fmt: skip
+    return rows
+
+
+def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
+    absent = [name for name in claim.over if name not in records]
+    if absent:
+        return FOR_NOT_MEASURED, f"not tested: there are no results of {' and '.join(absent)} yet"
+    judged_by = [records[name] for name in claim.over]
+    check_about(claim, *judged_by)
+    try:
+        return judge(claim, *judged_by)
+    except NotMeasured as error:
+        return FOR_NOT_MEASURED, f"not tested: {error}"
+    except InputError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
+        raise InputError(message) from error
+
+
+def note_of(claim: Claim) -> str:
+    """The claim's note, and who else passes its rule."""
+    notes = [claim.note] if claim.note else []
+    if claim.passed_by:
+        notes.append(f"{claim.passed_by} passes this, too")
+    return "; ".join(notes)
+
+
+def counts(rows: list[dict]) -> dict[str, dict[str, int]]:
+    """How many rows of each kind have each verdict: {"claim": {"reproduced": 30, ...}, ...}."""
+    found = {}
+    for kind in KINDS:
+        verdicts = [without_additions(row["verdict"]) for row in rows if row["kind"] == kind]
+        found[kind] = {}
+        for verdict in VERDICTS:
+            words = in_words(kind, verdict)
+            found[kind][words] = verdicts.count(words)
+    return found
+
+
+def without_additions(verdict: str) -> str:
+    """A verdict without what follows it, such as "one run"."""
+    return "not tested" if verdict.startswith("not tested") else verdict.split(",")[0]

@@ -1,0 +1,112 @@
+"""Fills in the numbers of README.md and docs/*.md, between the marks that docs/fill.py explains."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from highways.files import ROOT, InputError
+from highways.lab.showing import registry
+from highways.lab.showing.tables import cell, entry_text, takes
+from highways.records import select
+
+# the name of a number: FILE.KEY[block=highway, layers=100]:2, where [...] and :2 may be absent
+NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
+# the comment with which a mark begins: the name of a number or of a table, or "verdict: ID", or "judged: ID"
+BEGIN = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
+# a whole mark: its beginning, the text to be replaced, in which no other comment begins, and its end
+MARK = re.compile(BEGIN + r"(?:(?!<!--).)*<!-- end -->", re.S)
+SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a page shows to its reader
+
+
+def pages(root: Path = ROOT) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def fill(text: str, read) -> str:
+    """The text of a page, with everything between its marks filled in again.  read(name) gives the
+    JSON of that name.
+
+    Marks in a ```markdown block are an example for the reader, and stay as they are.  Raises
+    InputError for an unknown mark, one without an end, and one whose results lack what it needs.
+    """
+    parts = []
+    for part in SHOWN.split(text):
+        is_shown = SHOWN.fullmatch(part)
+        parts.append(part if is_shown else _filled(part, read))
+    return "".join(parts)
+
+
+def _filled(text: str, read) -> str:
+    stray = re.search(f"{BEGIN}|<!-- end -->", MARK.sub("", text))
+    if stray:
+        needed = "a number stands between <!-- NAME --> and <!-- end -->"
+        raise InputError(f"{stray[0]} stands alone: {needed}")
+
+    def filled(match):
+        try:
+            # so that a JSON can bring neither a comment nor a tag into the page
+            value = value_of(match[1], read).replace("<", "&lt;")
+            return f"<!-- {match[1]} -->{value}<!-- end -->"
+        except InputError as error:
+            raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error}") from error
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
+
+    return MARK.sub(filled, text)
+
+
+def value_of(name: str, read) -> str:
+    """The text for the mark of this name."""
+    if ": " in name:
+        shown, claim_id = name.split(": ", 1)
+        claims = read("results/claims.json")["trials"]
+        if claim_id not in [claim["id"] for claim in claims]:
+            how = "python -m experiments claims judges all claims"
+            raise InputError(f"results/claims.json has no claim {claim_id}: {how}")
+        claim = select(claims, id=claim_id)
+        verdict = cell(claim["verdict"])
+        return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
+    if name.startswith("takes-"):
+        return takes(read, name.removeprefix("takes-"))
+    if name in registry.TABLES:
+        return registry.TABLES[name](read)
+    mark = re.fullmatch(NUMBER, name)
+    if not mark:
+        raise LookupError(f"{name} is neither FILE.KEY nor a registered table")
+    summary = read(f"results/{mark['file']}.json")["summary"]
+    value = number_in(summary, mark["key"], mark["settings"] or "")
+    return entry_text(value, mark["key"], int(mark["digits"] or 0))
+
+
+def number_in(summary: list[dict] | dict, key: str, settings: str):
+    """The entry `key` of the one row that has this key and these settings, for example
+    "block=highway, layers=100"."""
+    if isinstance(summary, dict):  # a benchmark's summary has no rows
+        return summary[key]
+    wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
+    rows = [row for row in summary if key in row]
+    rows_as_text = []
+    for row in rows:
+        rows_as_text.append({name: setting_as_text(row[name]) for name in wanted if name in row})
+    place = rows_as_text.index(select(rows_as_text, **wanted))
+    return rows[place][key]
+
+
+def setting_as_text(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def changed_pages(read) -> dict[Path, bytes]:
+    """{page: new text} of the pages that filling changes; read(name) gives the JSON of that
+    name."""
+    changed = {}
+    for page in pages():
+        try:
+            before = page.read_bytes()
+            text = fill(before.decode(), read).encode()
+        except ValueError as error:  # InputError is one, and so is a page that is not text
+            raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
+        if text != before:
+            changed[page] = text
+    return changed

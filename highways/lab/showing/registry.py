@@ -1,0 +1,50 @@
+"""What is shown of the results: pictures and tables, each registered where it is defined.
+
+`experiments/NAME/show.py` has the pictures and the tables of one question, from JSON alone.
+visualize_highway_networks.py draws the pictures, docs/fill.py puts the tables on the pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+
+class Picture(NamedTuple):
+    """A picture in viz/."""
+
+    sources: tuple[str, ...]  # the names of the records it is drawn from
+    draw: Callable  # makes the figure from these records
+    needs: str  # a key: the highway net of the record's first pair must have it; "" for none
+
+
+PICTURES: dict[str, Picture] = {}
+TABLES: dict[str, Callable] = {}
+
+
+def picture(*sources: str, needs: str = ""):
+    """Registers a function under its own name.  It gets these records and returns a figure."""
+
+    def register(draw):
+        if draw.__name__ in PICTURES:
+            raise ValueError(f"there is a picture {draw.__name__} already")
+        PICTURES[draw.__name__] = Picture(sources, draw, needs)
+        return draw
+
+    return register
+
+
+def table(name: str, /, **settings):
+    """Registers a function that returns Markdown.  A page shows it with <!-- name -->.
+
+    It is called with a function `read`: read("results/lesion.json") is the record in that file.
+    It also gets `settings`, so that one function can make several tables."""
+
+    def register(make):
+        if name in TABLES:
+            raise ValueError(f"there is a table {name} already")
+        TABLES[name] = partial(make, **settings)
+        return make
+
+    return register

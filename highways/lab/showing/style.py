@@ -1,0 +1,256 @@
+"""The style that all pictures share: colours, markers, fonts, titles, lines and notes.
+
+Width and text size come from matplotlib's rcParams, which house_style() sets for the commands that
+draw.  A colour defined here has the same meaning in all pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+import textwrap
+from itertools import cycle
+
+import matplotlib
+import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from highways.files import InputError
+from highways.statistics import mean_sd_n
+
+COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: distinct for the colour-blind, too
+MARKER = {"highway": "o", "plain": "s"}
+KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
+KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
+MORE_KINDS = {"lstm": "#EE3377", "maxout": "#66A61E"}  # beside highway and plain nets
+MORE_MARKERS = {"lstm": "v", "maxout": "P"}
+NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
+DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
+SPELLED = {"fashion-mnist": "Fashion-MNIST"}  # a data set's name in a record: as the pages spell it
+PUBLISHED = "#F0E442"  # the paper's results
+# colours without a fixed meaning: the legend of each picture gives it
+OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")
+LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
+NO_BREAK = "\N{NO-BREAK SPACE}"
+GREY = "0.35"  # for reference lines and notes
+SIGNED = "RdBu_r"  # the colour map of numbers with a sign: red is +
+OPEN = "viridis"  # the colour map of T
+LOSSES = "Greys"  # the colour map of losses: darker is higher
+
+WIDTH = 6.5  # inches; on a phone, 400 pixels wide, the smallest letters are 8 pixels high
+HOUSE = {
+    "font.size": 12,
+    "axes.labelsize": "small",
+    "axes.titlesize": "small",
+    "xtick.labelsize": "small",
+    "ytick.labelsize": "small",
+    "legend.fontsize": "small",
+    "legend.title_fontsize": "small",
+    "figure.titlesize": "medium",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "legend.labelspacing": 0.3,
+    "svg.hashsalt": "highway networks",  # so that the same JSON gives the same bytes
+}
+DOTS_AN_INCH = 200
+# the file formats, each with the metadata that are left out
+FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+
+
+@contextlib.contextmanager
+def house_style(scale: float = 1):
+    """Draws in the style of the committed pictures, whatever a matplotlibrc says.
+
+    Texts, lines and markers are `scale` times as large; the number of pixels stays the same."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        plt.rcParams.update(HOUSE)
+        plt.rcParams["figure.figsize"] = (WIDTH / scale, WIDTH / scale)
+        plt.rcParams["savefig.dpi"] = DOTS_AN_INCH * scale
+        yield
+
+
+def size(height: float) -> tuple[float, float]:
+    """(width, height) of a figure, in inches.  The width is that of rcParams; `height` is meant for
+    a figure of width WIDTH, and scaled with the width."""
+    width, _ = plt.rcParams["figure.figsize"]
+    return width, height * width / WIDTH
+
+
+def blank(height: float):
+    """A figure of this height, without axes."""
+    return plt.figure(figsize=size(height), layout="constrained")
+
+
+def panels(rows: int, columns: int, height: float, **more):
+    """A figure of this height and its axes, as plt.subplots() gives them."""
+    return plt.subplots(rows, columns, figsize=size(height), layout="constrained", **more)
+
+
+def headline(fig, finding: str, below: str = "") -> None:
+    """Gives the picture its title: the finding, and a second text below it, such as the nets it is about."""
+    font = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"])
+    letter = 0.52 * font.get_size_in_points() / 72  # the mean width of a letter, in inches
+    letters = int(fig.get_size_inches()[0] / letter)
+    finding = finding[0].upper() + finding[1:]
+    fig.suptitle("\n".join(in_even_lines(text, letters) for text in (finding, below) if text))
+
+
+def in_even_lines(text: str, letters: int) -> str:
+    """The text in as few lines of at most so many letters as it needs, all about equally long.
+
+    No line begins with a number, which belongs to the word before it."""
+    text = re.sub(r" (?=[\d%±])", NO_BREAK, text)
+
+    def lines(width):
+        return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+    fewest = len(lines(letters))
+    narrowest = next(width for width in range(1, letters + 1) if len(lines(width)) == fewest)
+    return "\n".join(lines(narrowest))
+
+
+def shades(color: str, n: int) -> list:
+    """n colours from a light one to this one, for things ordered in time or in depth."""
+    to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ("0.85", color))
+    return [to_color((k + 1) / n) for k in range(n)]
+
+
+def layers_of_blocks(values) -> range:
+    """The numbers of the layers to which the values of a net's blocks belong.
+
+    Layers are counted from 1, and layer 1 is no block: the blocks are layers 2, 3, ..."""
+    return range(2, len(values) + 2)
+
+
+def n_classes(record: dict) -> int:
+    n = record.get("n_classes") or 10  # the published program does not record it: it has MNIST only
+    if n < 2:
+        raise ValueError(f"n_classes is {n}")
+    return n
+
+
+def initial_gate(record: dict) -> float | None:
+    """sigmoid(b_T) at the start, when the record says what b_T was."""
+    bias = record.get("gate_bias")
+    return None if bias is None else (1 + math.tanh(bias / 2)) / 2
+
+
+def label(run: dict, block: str) -> str:
+    return f"{block} (diverged)" if run.get("diverged") else block
+
+
+def as_spelled(data: str) -> str:
+    """A data set's name as the pages spell it."""
+    return SPELLED.get(data, data)
+
+
+def data_set(record: dict) -> str:
+    """The data set's name, cut to fit a title; $ is escaped, since it would begin a formula."""
+    name = as_spelled(record.get("data_set", "MNIST"))
+    name = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
+
+
+def run_as_text(record: dict) -> str:
+    """ "MNIST, depth 30, width 50, seed 0": the first pair of a record.
+
+    A pair is a highway net and a plain net that were trained alike."""
+    pair = record["runs"][0]
+    net = f"depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
+    text = f"{data_set(record)}, {net}"
+    pairs = len(record["runs"])
+    return text if pairs == 1 else f"{text} (first of {pairs} pairs)"
+
+
+def seed_of(pair: dict, record: dict) -> int:
+    return pair.get("seed", record.get("seed"))  # the published program's pairs have no seed
+
+
+def epochs_as_text(epochs: int) -> str:
+    return f"{epochs} epochs" if epochs > 1 else f"{epochs} epoch"
+
+
+def note(ax, text, at, offset, color, **style):
+    """Text beside the place `at` of the axes; `offset`, (right, up), is in typographic points."""
+    style = {"ha": "center", "fontsize": "small"} | style
+    ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
+
+
+def level(ax, y, text, up=-12):
+    """A dotted line across the axes, named at its left end; the name stands `up` points above it."""
+    ax.axhline(y, color=GREY, lw=1.2, ls=":")
+    note(ax, text, (0, y), (4, up), GREY, xycoords=("axes fraction", "data"), ha="left")
+
+
+def chance_line(ax, record):
+    level(ax, 1 / n_classes(record), f"chance {1 / n_classes(record):.2g}")
+
+
+def uniform_loss_line(ax, record):
+    loss = math.log(n_classes(record))
+    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}", up=6)
+
+
+def plain_log_ticks(axis, times=(1, 2, 5)) -> None:
+    """Ticks of a logarithmic axis at so many times the powers of 10, in plain digits."""
+    axis.set_major_locator(LogLocator(subs=times))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def mean_sd(values) -> tuple[float, float]:
+    """Mean and standard deviation; of a single value the deviation is 0."""
+    stat = mean_sd_n(values)
+    return stat["mean"], stat["sd"] or 0.0
+
+
+def trials_with(record, group, **wanted):
+    """The trials of a group (None: all) that have these settings."""
+    trials = record["trials"] if group is None else record["trials"][group]
+    return [trial for trial in trials if all(trial.get(name) == value for name, value in wanted.items())]
+
+
+def by_data(record):
+    """[(name, style of its lines, its trials)] for each data set of the record."""
+    names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
+    looks = zip(DATA_COLORS, LINES, strict=False)
+    styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in looks)
+    return [(name, style, trials_with(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
+
+
+def heat_map(ax, rows, colors, limits):
+    """Blocks from top to bottom, the units of a block from left to right."""
+    extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
+    ax.grid(visible=False)
+    style = {"aspect": "auto", "interpolation": "nearest", "origin": "upper", "extent": extent}
+    return ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
+
+
+@contextlib.contextmanager
+def drawing(where, what):
+    """For a with statement that draws `what` from the JSON in `where`.
+
+    Turns an exception into an InputError of one line, which names what the JSON lacks, and closes
+    all figures."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise InputError(f"{where} lacks what {what} needs: {error!r}") from error
+    finally:
+        plt.close("all")
+
+
+def picture_bytes(fig, kind: str = "png", dpi: float | None = None) -> bytes:
+    """The figure as a file of one of FORMATS; closes it.  The same JSON gives the same bytes."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format=kind, dpi=dpi, metadata=FORMATS[kind])
+    plt.close(fig)
+    return buffer.getvalue()

@@ -1,0 +1,69 @@
+"""What the tables share: Markdown, numbers as text, times."""
+
+from __future__ import annotations
+
+import re
+
+from highways import records
+from highways.lab.showing.registry import table
+from highways.statistics import format_stat
+
+
+def entry_text(value, key: str, digits: int) -> str:
+    """A summary's entry as text: its mean with this number of significant digits; with digits = 0
+    its mean ± deviation (n)."""
+    mean = value["mean"] if isinstance(value, dict) else value
+    if mean is None:
+        return "never" if key.startswith("epochs_to") else "diverged"
+    text = format_stat(mean, digits) if digits else format_stat(value, 4)
+    return cell(text)
+
+
+def markdown_table(header: str, rows: list[str]) -> str:
+    return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
+
+
+def cell(text: str) -> str:
+    """Text from a JSON, escaped for a table: it cannot end a cell or a row, or become a link."""
+    return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))
+
+
+def verdict_cell(word: str) -> str:
+    """A verdict from a JSON as the pages put it: what the rules leave open is not clear."""
+    return "not clear" if word == "open" else cell(word)
+
+
+def percent(stat: dict) -> str:
+    """An accuracy {mean, sd, n} in percent."""
+    if stat["mean"] is None:
+        return "diverged"
+    text = f"{100 * stat['mean']:.2f}"
+    if stat["sd"] is not None:
+        text += f" ± {100 * stat['sd']:.2f}"
+    return f"{text}, {stat['n']} {'seed' if stat['n'] == 1 else 'seeds'}"
+
+
+def budget(read, name: str, text: str) -> str:
+    """A question's budget in words."""
+    return text.format_map(read(f"results/{name}.json")["settings"])
+
+
+def takes(read, name: str) -> str:
+    """How long a record's measurement took on two cores."""
+    path = f"{name}.json" if name.startswith("run_") else f"results/{name}.json"
+    seconds = records.seconds_on_two_cores(read(path))
+    if seconds > 5 * 3600:
+        return f"{seconds / 3600:.0f} h"
+    if seconds > 90:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+
+
+# the budgets that stand on the pages: table() registers budget() under several names
+for name in ("optimization", "blocks"):
+    table(f"trials-{name}", name=name, text="{trials} trials of {search_epochs} epochs")(budget)
+for name in ("blocks", "long_training"):
+    table(f"finals-{name}", name=name, text="{epochs} epochs, {seeds} seeds")(budget)
+BUDGET_OF_VERY_DEEP = "{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds"
+table("budget-very_deep", name="very_deep", text=BUDGET_OF_VERY_DEEP)(budget)
+table("sweep-budget", name="very_deep", text="{longer} epochs over {seeds} seeds")(budget)

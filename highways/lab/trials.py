@@ -1,0 +1,352 @@
+"""Runs the trials of a question in parallel, and logs their results so that none runs twice.
+
+A trial is a function of a setting, one flat dict, and returns a dict of results.  It depends on
+nothing but its setting, its data and its code.  The log keeps a result under the setting and the
+checksums of data and code; sources.py says what code that is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+import highway_networks as hn
+from highways.files import ROOT, InputError, Lock, check_writable, commit, environment, from_json, json_bytes, open_file
+from highways.installed import how_to_install
+from highways.lab.sources import checksum_of_sources, keep_loaded_texts
+from highways.processes import WorkerDied, all_cores, in_processes, one_blas_thread
+
+
+class Runner:
+    """Runs the trials of one question under one budget; keeps a log of them beside its results.
+
+    name            the name of the question
+    budget          "quick", "default" or "full"
+    settings        what the question declares for this budget
+    folder          where the results, the log and checkpoints are written
+    more_data_sets  data sets to measure besides MNIST
+    data_dir        the folder of the question's data
+    needed          the results of other questions that this one needs, by name
+    flags           the flags to run another question under the same budget in the same folder
+    """
+
+    def __init__(
+        self, name: str, budget: str, settings: dict, *,
+        folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
+    ):  # fmt: skip
+        keep_loaded_texts()  # before data are read, which may take minutes
+        self.name = name
+        self.budget = budget
+        self.settings = settings
+        self.folder = results_folder(budget, folder)
+        self.jobs = jobs or all_cores()
+        self.scheduler = scheduler
+        self.more_data_sets = tuple(more_data_sets)
+        self.data_dir = data_dir
+        self.needed: dict[str, dict] = {}
+
+        self.flags = flags_of(budget, folder, self.more_data_sets)
+        beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
+        # leaves out the budget, which is in the settings, and the folder, where the file lies
+        self.command = shlex.join(["python", "-m", "experiments", name, *beside])
+
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self.path = self.folder / f"{name}.json"
+        check_writable(self.path)
+        self.log = self.folder / f"{name}.jsonl"
+        # only one command at a time may use a log; the lock is held until __exit__()
+        self.lock = Lock(self.log)
+        self.commits = set()  # those that computed the trials
+        self.data_sets = {}  # checksums by name
+        self._printed = set()
+        commit()  # cached here, before processes are forked
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.lock.release()
+
+    def run(
+        self,
+        function,
+        settings: list[dict],
+        data_of=None,
+        after_logging=lambda setting: None,
+    ) -> list[dict]:
+        """Runs function(setting) for every setting that the log lacks.
+
+        Returns the setting and the results of every trial, joined in one dict, in the order of
+        `settings`.  A result with the name of a setting is left out.  If the source of the
+        function cannot be read, all trials are run.
+
+        `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
+        once its result is in the log, on disk.
+
+        A setting's "block" may be a Block with settings, its "activation" an Activation.
+
+        Raises what check_bound() raises."""
+        check_bound(function)
+        keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
+        logged = self._read_logged_lines()
+        missing = []
+        for setting, key in zip(settings, keys, strict=True):
+            if key not in logged:
+                missing.append((setting, key))
+        n_logged = len(settings) - len(missing)
+        if n_logged:
+            found = f"{n_logged} of {len(settings)} trials"
+            print(f"{found} were in {self.log} (remove it to start afresh)")
+        with (
+            self.log.open("a", encoding="utf-8") as log,
+            contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
+        ):
+            progress = tqdm(
+                finished,
+                total=len(missing),
+                unit="trial",
+                disable=not sys.stderr.isatty(),
+            )
+            for key, result, commit_of_trial in progress:
+                line = _line_of_log(key, result, commit_of_trial)
+                log.write(json.dumps(line) + "\n")
+                log.flush()
+                os.fsync(log.fileno())
+                after_logging(line["trial"])
+                logged[key] = line
+                tqdm.write(_as_text(_setting_and_result(line)))
+        lines = [logged[key] for key in keys]
+        self.commits.update(line["git"] for line in lines)
+        return [_setting_and_result(line) for line in lines]
+
+    def _key_of_trial(self, function, setting: dict, data_of) -> str:
+        """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
+        data = data_of(setting) if data_of else None
+        if data:
+            self.data_sets[data.name] = data.sha256
+        try:
+            code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
+        except InputError as error:
+            code = None
+            self._print_once(f"{error}: none of its trials is taken from {self.log}")
+        return _key(setting, data and data.sha256, code)
+
+    def _read_logged_lines(self) -> dict[str, dict]:
+        """The lines of the log by key, without those whose code is unknown."""
+        lines, problem = _read_log(self.log)
+        if problem:
+            self._print_once(problem)
+        known = [line for line in lines if line["code"] is not None]
+        return {_key(line["trial"], line["data"], line["code"]): line for line in known}
+
+    def _print_once(self, text: str) -> None:
+        if text not in self._printed:
+            self._printed.add(text)
+            print(text, file=sys.stderr)
+
+    def _run_missing(self, function, data_of, missing: list[tuple[dict, str]]):
+        """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
+
+        They run in processes here, or on the workers of a Dask cluster."""
+        if self.scheduler is None:
+            jobs = max(1, min(self.jobs, len(missing)))
+            tasks = [(function, data_of, setting, key) for setting, key in missing]
+            yield from in_processes(_run_trial, tasks, jobs)
+            return
+        try:
+            from dask.distributed import Client, KilledWorker, as_completed
+        except ImportError:
+            how = how_to_install(ROOT / "requirements-cluster.txt")
+            raise InputError(f"--scheduler needs Dask: {how}") from None
+        try:
+            client = Client(self.scheduler, timeout=10)
+            client.wait_for_workers(1, timeout=60)
+        except (OSError, ValueError, TypeError) as error:
+            reason = f"no Dask scheduler with workers there: {error}"
+            raise InputError(f"--scheduler {self.scheduler}: {reason}") from error
+        with client:
+            try:
+                settings = [setting for setting, _ in missing]
+                keys = [key for _, key in missing]
+                futures = client.map(
+                    functools.partial(_run_trial, function, data_of),
+                    settings,
+                    keys,
+                    pure=False,
+                )
+                yield from (future.result() for future in as_completed(futures))
+            except KilledWorker as error:
+                raise WorkerDied(str(error)) from error
+
+    def record(self, source: str, trials) -> dict:
+        """The contents of the results file, without the summary."""
+        env = environment()
+        env["data_sets"] = self.data_sets
+        env["git_of_trials"] = sorted(map(str, self.commits))
+        return {
+            "experiment": self.name,
+            "source": source,
+            "command": self.command,
+            "settings": {"budget": self.budget, **self.settings},
+            "env": env,
+            "trials": trials,
+        }
+
+
+def check_bound(function) -> None:
+    """Raises ValueError where a functools.partial binds what may change a result: the log's key
+    would lack it.
+
+    It may bind functions, whose code the key has, and `folder`, where checkpoints lie."""
+    if not isinstance(function, functools.partial):
+        return
+    named = {name: value for name, value in function.keywords.items() if name != "folder"}
+    for value in (*function.args, *named.values()):
+        if not callable(value):
+            place = "in the setting, not in a functools.partial"
+            why = "the log finds a result by its setting, its data and its code"
+            raise ValueError(f"{value!r} belongs {place}: {why}")
+
+
+def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
+    """The flags of a question's command, as they are typed after its name."""
+    words = [f"--{budget}"] if budget != "default" else []
+    if folder:
+        words += ["--results", str(folder)]
+    if more_data_sets:
+        words += ["--data-dir", *more_data_sets]
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def results_folder(budget: str, folder: str | Path | None = None) -> Path:
+    """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
+    budget other than the default, a folder in it."""
+    if folder:
+        return Path(os.path.abspath(folder))
+    results = ROOT / "results"
+    return results if budget == "default" else results / budget
+
+
+def _key(setting: dict, data: str | None, code: str | None) -> str:
+    """The key of a trial: its setting, and the checksums of its data and its code.
+
+    The order of the names counts: equal settings in another order are another trial."""
+    for named in (setting.get("block"), setting.get("activation")):
+        if isinstance(named, hn.Named):
+            setting = {**setting, **hn.record_of(named)}
+    return json.dumps({"trial": setting, "data": data, "code": code})
+
+
+@one_blas_thread()
+def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, str]:
+    """Runs a trial; returns its key, its result, and the commit of the program."""
+    start = time.process_time()  # the time of this process: other programs may run, too
+    data = data_of(setting) if data_of else None
+    code = None
+    if json.loads(key)["code"]:  # else the program that made the key could not read the sources
+        code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
+    if _key(setting, data and data.sha256, code) != key:
+        other = "a worker of the cluster has other code or data than this program"
+        raise InputError(f"{other}: update it, start it again")
+    commit_of_trial = commit()
+    result = function(setting)
+    seconds = round(time.process_time() - start, 3)
+    return key, {**result, "seconds": seconds}, commit_of_trial
+
+
+# ---- The log ------------------------------------------------------------------------------------
+
+
+def _line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
+    """The line of the log for a trial, as it will be read back from JSON."""
+    line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
+    line["checksum"] = _checksum_of_line(line)
+    return line
+
+
+def _read_log(log: Path) -> tuple[list[dict], str | None]:
+    """Reads a log: its lines that are trials, and a message about the others, or None.
+
+    A killed process may have left an incomplete last line.  The file is mended: if only the line
+    end is missing, it is added; otherwise the incomplete line is removed."""
+    try:
+        with open_file(log) as file:
+            data = file.read()
+    except FileNotFoundError:
+        return [], None
+    end = data.rfind(b"\n") + 1
+    whole = data[:end]
+    last_line = data[end:]
+    if last_line:
+        try:
+            _trial_in(last_line)
+            mended = last_line + b"\n"
+        except (ValueError, RecursionError):
+            mended = b""  # the line is incomplete
+        with log.open("rb+") as file:
+            file.truncate(end)
+            file.seek(end)
+            file.write(mended)
+        whole += mended
+    lines = []
+    unreadable = []
+    for number, text in enumerate(whole.splitlines(), 1):
+        try:
+            lines.append(_trial_in(text))
+        except (ValueError, RecursionError) as error:
+            unreadable.append(f"line {number} ({error})")
+    if not unreadable:
+        return lines, None
+    which = unreadable[0]
+    if len(unreadable) > 1:
+        which += f" and {len(unreadable) - 1} more"
+    return lines, f"{log}: {which} cannot be read as a trial: what was there is run again"
+
+
+def _trial_in(text: bytes) -> dict:
+    """The contents of a line of a log; raises ValueError if it is not a trial."""
+    line = from_json(text)
+    parts = {"trial", "data", "code", "result", "git", "checksum"}
+    if not isinstance(line, dict) or line.keys() != parts:
+        raise ValueError("its names are not those of a trial")
+    if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
+        raise ValueError("its settings or its results are not an object")
+    if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
+        raise ValueError("a checksum is not text")
+    if line["checksum"] != _checksum_of_line(line):
+        raise ValueError("its checksum does not match")
+    return line
+
+
+def _checksum_of_line(line: dict) -> str:
+    """The checksum of a line, computed from all its other entries."""
+    rest = {name: value for name, value in line.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
+
+
+def _setting_and_result(line: dict) -> dict:
+    """The setting and the results of a trial in one dict; no result replaces a setting."""
+    results = {name: value for name, value in line["result"].items() if name not in line["trial"]}
+    return {**line["trial"], **results}
+
+
+def _as_text(trial: dict) -> str:
+    """A trial in one line: those of its settings and results that are numbers or text."""
+    parts = []
+    for name, value in trial.items():
+        if isinstance(value, float):
+            parts.append(f"{name} {value:.4g}")
+        elif isinstance(value, (str, int)):
+            parts.append(f"{name} {value}")
+    return "  ".join(parts)

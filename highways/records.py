@@ -1,0 +1,197 @@
+"""Reads and checks records: run*.json, ours or the published program's, and results/*.json."""
+
+import hashlib
+from pathlib import Path
+
+from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
+
+PAIR = ("highway", "plain")  # the two nets of run*.json
+
+
+def load_record(path) -> dict:
+    """What run*.json holds: at least one pair of runs with whole histories."""
+    record = _load(path, {"runs"}, "it is not what highway_networks.py writes")
+    pairs = record["runs"]
+    if not isinstance(pairs, list) or not pairs:
+        pairs = [None]  # refused below, as a pair without runs
+    for i, pair in enumerate(pairs):
+        for block in PAIR:
+            _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
+        if not _are_numbers([pair.get("depth")]) or pair["depth"] < 1:
+            raise InputError(f"{path}: runs[{i}].depth is not a number of at least 1")
+        if type(pair.get("seed", 0)) is not int:
+            raise InputError(f"{path}: runs[{i}].seed is not a whole number")
+    for name, least in (("hidden", 1), ("gate_bias", -1e4), ("n_classes", 2)):
+        if record.get(name) is not None and (not _are_numbers([record[name]]) or record[name] < least):
+            raise InputError(f"{path}: {name} is not a number of at least {least:g}")
+    return record
+
+
+def check_replaceable(path: Path, is_smoke_test: bool) -> None:
+    """Raises InputError unless a training may write its record to `path`.
+
+    That is a name that ends in .json.  An existing file must hold runs; that of a smoke test must
+    not be committed.  So no other file is lost by a slip of the keyboard."""
+    if path.suffix != ".json":
+        raise InputError(f"{path} does not end in .json")
+    check_writable(path)
+    if path.exists() and not _holds_runs(path):
+        raise InputError(f"{path} holds something else than runs: it is not replaced, choose another --out")
+    if is_smoke_test and is_committed(path):
+        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
+
+
+def _holds_runs(path: Path) -> bool:
+    try:
+        record = read_json(path)
+    except InputError:
+        return False
+    return isinstance(record, dict) and "runs" in record
+
+
+def load_results(path) -> dict:
+    """What results/*.json holds.  Trials are not checked: they differ from question to question."""
+    return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
+
+
+def select(rows: list[dict], **wanted) -> dict:
+    """The one row with these settings; raises LookupError where there is none, or more than one."""
+    found = [row for row in rows if wanted.items() <= row.items()]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} rows have {wanted}")
+    return found[0]
+
+
+def checksum(value) -> str:
+    """The SHA-256 of a value's JSON."""
+    return hashlib.sha256(json_bytes(value)).hexdigest()
+
+
+def check_ledger(record: dict, read) -> None:
+    """Raises InputError for a ledger that was edited, or that judged other results than those that
+    read(name) gives."""
+    anew = "python -m experiments claims makes it anew"
+    if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
+        raise InputError(f"results/claims.json is not as it was written: {anew}")
+    for name, judged_checksum in record["judged"].items():
+        if checksum(read(name)) != judged_checksum:
+            raise InputError(f"results/claims.json was made from another {name}: {anew}")
+
+
+def seconds_on_two_cores(record: dict) -> float:
+    """How long the runs of a record take on two cores.  Groups of trials run one after another.
+    Within a group, each trial starts in turn on the core that is free first.
+
+    A trial that n cores trained together counts as one that takes n times as long on one core.
+    Long trainings that were added (`python -m experiments add`) do not count, for the command does
+    not train them: they have the authors' settings, and no "seconds"."""
+    if "runs" in record:
+        return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
+    trials = record["trials"]
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    total = 0.0
+    for group in groups:
+        durations = []
+        for trial in group:
+            if "seconds" not in trial and trial.get("protocol") in ("paper", "whitened"):
+                continue
+            # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
+            seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+            durations.append(cores_of(trial) * seconds)
+        total += _on_two_cores(durations)
+    return total
+
+
+def cores_of(trial: dict) -> int:
+    """How many cores trained the net of a trial together.  Older records do not say it: one."""
+    return trial.get("cores", 1)
+
+
+def _on_two_cores(durations: list[float]) -> float:
+    cores = [0.0, 0.0]
+    for seconds in durations:
+        cores[cores.index(min(cores))] += seconds
+    return max(cores)
+
+
+def _load(path, names, otherwise):
+    """The object in a JSON file.
+
+    Raises InputError for an object that lacks one of these names, with `otherwise` in the message,
+    and for one with a number too large to be drawn."""
+    record = read_json(path)
+    if not isinstance(record, dict) or not names <= record.keys():
+        raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
+    if any(abs(number) > 1e100 for number in _numbers_in(record)):
+        raise InputError(f"{path} has a number beyond 1e100")
+    return record
+
+
+def _numbers_in(record: dict):
+    """Yields all numbers of a record, however deep they lie."""
+    parts = [record]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, (int, float)):
+            yield part
+
+
+def _check_run(run, where):
+    history = run.get("history") if isinstance(run, dict) else None
+    if not isinstance(history, dict):
+        raise InputError(f"{where} has no history")
+    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
+        if not _are_numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
+            raise InputError(f"{where}.history.{name} is not a list of numbers, one for each epoch")
+    if not run.get("diverged") and not history["epoch"]:
+        raise InputError(f"{where}.history has no epoch, and the run does not say that it diverged")
+    if not run.get("diverged") and not _are_numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
+        raise InputError(f"{where} has no final numbers, and does not say that it diverged")
+    _check_gates(run, where)
+    _check_layers(run.get("layer_history"), f"{where}.layer_history")
+
+
+def _check_layers(layers, where):
+    """Refuses a layer_history whose columns do not match each other.  A run need not have one."""
+    if layers is None:
+        return
+    if not isinstance(layers, dict):
+        layers = {}
+    if not _are_numbers(layers.get("step")) or not _are_numbers(layers.get("loss")):
+        raise InputError(f"{where} has no steps and losses that are lists of numbers")
+    columns = [layers.get("gradient")]
+    if "T" in layers:
+        columns.append(layers["T"])
+    for column in columns:
+        if not isinstance(column, list) or not all(map(_are_numbers, column)):
+            wanted = "lists of numbers, one list for each step"
+            raise InputError(f"{where}: gradient and T are not {wanted}")
+    n_rows = [len(layers["loss"]), *map(len, columns)]
+    if any(n != len(layers["step"]) for n in n_rows):
+        raise InputError(f"{where}: its columns differ in their numbers of rows")
+    if len({len(row) for column in columns for row in column}) > 1:
+        raise InputError(f"{where}: its rows differ in their numbers of layers")
+
+
+def _check_gates(run, where):
+    rows = run.get("layer_T_history") or []
+    last = run.get("final_T_per_layer") or []
+    if not isinstance(rows, list) or not all(map(_is_epoch_and_gates, rows)) or not _are_numbers(last):
+        raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
+    n_layers = {len(gates) for _, gates in rows}
+    if last:
+        n_layers.add(len(last))
+    if len(n_layers) > 1:
+        raise InputError(f"{where}: the mean gates of its epochs differ in their numbers of layers")
+
+
+def _is_epoch_and_gates(row):
+    return isinstance(row, list) and len(row) == 2 and _are_numbers(row[:1]) and _are_numbers(row[1])
+
+
+def _are_numbers(values):
+    return isinstance(values, list) and all(type(value) in (int, float) for value in values)
