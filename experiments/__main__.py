@@ -37,7 +37,7 @@ from highways.files import (
 )
 from highways.lab import committed, finished
 from highways.lab.judging import ledger
-from highways.lab.judging.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
+from highways.lab.judging.claim import Claim, check_about, in_words, judge
 from highways.lab.question import Question
 from highways.lab.showing.pages import changed_pages
 from highways.lab.trials import Runner, flags_of, results_folder
@@ -77,7 +77,7 @@ def duration_or_source(question: Question) -> str:
 
 def made_by(question: Question) -> str:
     """The commands that write the run*.json by which a question's claims are judged."""
-    files = {name: None for claim in question.claims for name in claim.over if name in committed.COMMANDS}
+    files = {name: None for claim in question.claims_with_over() for name in claim.over if name in committed.COMMANDS}
     return " and ".join(f"'{committed.COMMANDS[name]}'" for name in files)
 
 
@@ -219,13 +219,12 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             about = {name: value for name, value in claim.about.items() if name == "data"}
             claim = dataclasses.replace(claim, about=about)
         try:
-            measured = measure(claim, record)
+            line, verdict = judge(claim, record)
         except (LookupError, InputError):
             line = "not measured with these settings"
         else:
-            line = measured_as_text(claim.show, measured)
             if not is_quick:
-                line = f"{in_words(claim.kind, verdict_on(claim, measured))}: {line}"
+                line = f"{in_words(claim.kind, verdict)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from highways.lab.judging.claim import Claim
+from highways.lab.judging.claim import Claim, claims_of
 from highways.lab.trials import Runner
 
 FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
@@ -53,4 +53,5 @@ class Question:
 
     def claims_with_over(self) -> list[Claim]:
         """The claims, with `over` filled in: this question's results where a claim names none."""
-        return [replace(claim, over=claim.over or (self.name,)) for claim in self.claims]
+        claims = [*self.claims, *claims_of(f"experiments.{self.name}.question")]
+        return [replace(claim, over=claim.over or (self.name,)) for claim in claims]

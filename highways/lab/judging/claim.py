@@ -1,4 +1,13 @@
-"""Claims: what a source says, what we measure about it, and the rule that gives the verdict.
+"""Claims: what a source says, and the rule by which results judge it.
+
+    @claim("idle-share", source="paper, Figure 4", about=ON_MNIST)
+    def idle_share(r):
+        '''about 60 % of the layers do not contribute (45 to 75 % of the blocks are idle)'''
+        share = values_of(r["trials"], "idle_share")
+        return [within(share, 0.45, 0.75)], f"share of idle blocks: {share:interval}"
+
+A claim is a function.  Its docstring is its sentence.  It takes the results that judge it, and
+returns the verdict on each part and our numbers as text.
 
 Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
 is "not clear".  If a claim is judged by a single run, the verdict says so.  A claim of several
@@ -37,30 +46,32 @@ class NotMeasured(LookupError):
 
 @dataclass(frozen=True)
 class Claim:
-    """What a source says, and how results judge it.
-
-    `measure` returns measurements by name; `holds` and `show` use these names."""
+    """What a source says, and how results judge it."""
 
     id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
+    # claims that are not functions yet have these three instead of `rule`:
     # takes the results named by `over`; returns {name: a list over seeds, a number, text, or a dict
     # or list of these}
-    measure: Callable[..., dict]
+    measure: Callable[..., dict] | None = None
     # takes the measurements; returns the verdict on each part, or the whole verdict in words
-    holds: Callable[[dict], list[bool | None] | str]
+    holds: Callable[[dict], list[bool | None] | str] | None = None
     # the measurements as text: "idle {share:2}" shows `share` with two digits
-    show: str | Callable[[dict], str]
+    show: str | Callable[[dict], str] | None = None
+    # takes the results named by `over`; returns (the verdict on each part, or the whole verdict in
+    # words; our numbers as text)
+    rule: Callable[..., tuple[list[bool | None] | str, str]] | None = None
     # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
     # the settings and data of the trials that may judge it: see record_for_claim()
     about: dict = field(default_factory=dict)
-    # the names of the results that `measure` takes; by default those of the claim's question
+    # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
     # a net that passes the rule, too, but lacks what the claim is about; "" if none is known
     passed_by: str = ""
-    # True adds "one run" to the verdict; not needed where every list of measurements has one value
+    # True adds "one run" to the verdict
     one_run: bool = False
 
     def __post_init__(self):
@@ -72,8 +83,70 @@ class Claim:
             raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
 
 
+REGISTERED: dict[str, dict[str, Claim]] = {}  # {module: {id: a claim that it defines}}
+
+
+def claim(
+    id: str,
+    *,
+    source: str,
+    says: str = "",
+    kind: str = "claim",
+    about: dict | None = None,
+    over: tuple[str, ...] = (),
+    note: str = "",
+    passed_by: str = "",
+    one_run: bool = False,
+):
+    """Makes a Claim of the function below it, and registers it as one of its module.
+
+    The claim's sentence is `says`, or else the function's docstring; in it {NAME} stands for a
+    constant of the function's module."""
+
+    def register(rule) -> Claim:
+        made = Claim(
+            id=id,
+            source=source,
+            says=says or sentence_of(rule, id),
+            rule=rule,
+            kind=kind,
+            about=about or {},
+            over=over,
+            note=note,
+            passed_by=passed_by,
+            one_run=one_run,
+        )
+        of_module = REGISTERED.setdefault(rule.__module__, {})
+        if id in of_module and of_module[id].rule.__qualname__ != rule.__qualname__:
+            raise ValueError(f"{rule.__module__} has two claims with the id {id}")
+        of_module[id] = made
+        return made
+
+    return register
+
+
+def sentence_of(rule, id: str) -> str:
+    """What a claim says: the docstring of its function on one line, with its constants filled in."""
+    sentence = " ".join((rule.__doc__ or id).split())  # python -OO keeps no docstrings
+    return sentence.format_map(rule.__globals__)
+
+
+def claims_of(module: str) -> tuple[Claim, ...]:
+    """The claims that a module defines, in their order."""
+    return tuple(REGISTERED.get(module, {}).values())
+
+
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
-    """The measurements as text, and the verdict; raises what measure() raises."""
+    """Our numbers as text, and the verdict.
+
+    Raises NotMeasured if runs are missing, and InputError if the claim is not about these
+    results."""
+    if claim.rule:
+        parts, text = claim.rule(*(record_for_claim(record, claim) for record in records))
+        if isinstance(parts, str):
+            return text, parts
+        verdict = verdict_of_parts(parts)
+        return text, f"{verdict}, one run" if claim.one_run else verdict
     measured = measure(claim, *records)
     return measured_as_text(claim.show, measured), verdict_on(claim, measured)
 
@@ -206,7 +279,7 @@ def _joined_by_or(accepted: tuple) -> str:
     return " or ".join(map(str, accepted))
 
 
-def values_of(trials: list[dict], name: str, **wanted) -> list:
+def values_of(trials: list[dict], name: str, **wanted) -> Sample:
     """The value called `name` in each trial that has the wanted settings.
 
     Raises LookupError if no trial has them."""
@@ -216,25 +289,22 @@ def values_of(trials: list[dict], name: str, **wanted) -> list:
             found.append(trial[name])
     if not found:
         raise LookupError(f"no trial has {wanted}")
-    return found
+    return Sample(found)
 
 
 # ---- Measurements as text -----------------------------------------------------------------------
 
 
-class _Sample:
+class Sample(list):
     """Values over seeds that format themselves.
 
     f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" is
     their mean with its 95 % interval."""
 
-    def __init__(self, values):
-        self.values = values
-
     def __format__(self, digits: str) -> str:
         if digits == "interval":
-            return effect_as_text(self.values)
-        return sample_as_text(self.values, int(digits or 3))
+            return effect_as_text(self)
+        return sample_as_text(self, int(digits or 3))
 
 
 def sample_as_text(values, digits: int = 3) -> str:
@@ -280,10 +350,10 @@ def ratio_as_text(values, baseline) -> str:
 
 
 def measured_as_text(show: str | Callable[[dict], str], measured: dict) -> str:
-    """The measurements as text.  In a format string a list over seeds is a _Sample."""
+    """The measurements as text.  In a format string a list over seeds is a Sample."""
     if callable(show):
         return show(measured)
     values = {}
     for name, value in measured.items():
-        values[name] = _Sample(value) if isinstance(value, list) else value
+        values[name] = Sample(value) if isinstance(value, list) else value
     return show.format_map(values)
