@@ -45,7 +45,6 @@ from training.trials import Runner
 BUDGETS = {
     "quick": {"of_each": 100},
     "default": {"of_each": 1000},
-    "full": {"of_each": 10000},
 }  # the number of images
 OPEN = 0.5  # a unit is open if T is above
 CARRIES = 0.1  # a unit carries if T is below

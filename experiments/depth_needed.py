@@ -39,7 +39,6 @@ from training.trials import Runner
 BUDGETS = {
     "quick": {"blocks": (1, 2)},
     "default": {"blocks": (6, 15, 45)},
-    "full": {"blocks": (3, 6, 10, 15, 20, 30, 45)},
 }
 POINT = 0.01  # of the training error
 NEAR = 1  # blocks: a depth this near to what the lesions leave judges nothing

@@ -39,7 +39,7 @@ from training import extra_blocks, layer_by_layer  # noqa: F401  extra_blocks re
 from training.matched_blocks import LAYERS, WIDTH, parameters_per_layer
 from training.trials import Runner
 
-BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}, "full": {"seeds": 50}}
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
 ONE_WIDTH = 50  # the width at which parameters are counted
 UNITS = 50  # the width of the blocks with T = 1
 INPUTS = 20  # the number of inputs to the blocks with T = 1

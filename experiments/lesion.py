@@ -44,7 +44,6 @@ from training.trials import Runner
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
     "default": {"draws": 5, "step": 5},
-    "full": {"draws": 50, "step": 2},
 }
 IDLE = 0.001  # a block is idle if the error rises by less
 OTHER_MARGINS = (0.0001, 0.01)  # used instead of IDLE, to compare

@@ -16,8 +16,6 @@ from pathlib import Path
 from claims.claim import Claim
 from training.trials import Runner
 
-FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
-
 
 @dataclass(frozen=True)
 class Question:
@@ -37,12 +35,11 @@ class Question:
 
     name: str  # the name of its file, of its results and of its module in report/
     source: str  # who says or asks it, and where
-    budgets: dict[str, dict] = field(default_factory=dict)  # {"quick", "default" or "full": settings}
+    budgets: dict[str, dict] = field(default_factory=dict)  # {"quick" or "default": settings}
     run: Callable[[Runner], dict | list] | None = None
     rows: Callable[[dict], list[dict]] | None = None
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
-    full: str = FULL  # what --help says of --full
     takes_more_data_sets: bool = False  # --data-dir names data sets to measure besides MNIST
     data_dir: str = ""  # the help of --data-dir, for a question in which it names the folder of the data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None

@@ -51,7 +51,6 @@ from training.trials import Runner
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
     "default": {"pairs": 20000, "restarts": 5},
-    "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
 MARGIN = 0.01  # T tells the class better if it is right more often by more

@@ -253,7 +253,7 @@ def copied(folder: Path, *names: str) -> Path:
         (folder / name).write_text(json.dumps(READ(name)))
     for name in names:
         if (ROOT / name).is_dir():
-            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick", "full")
+            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick")
             shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     return folder
 

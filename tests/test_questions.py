@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -298,16 +297,6 @@ def test_the_help_names_the_other_commands():
     assert "'claims', to judge all claims" in " ".join(process.stdout.split())
 
 
-def test_a_question_offers_the_budgets_that_it_has():
-    question = find_question("lesion")
-    assert command_line.parse_arguments(question, ["--full"]).budget == "full"
-    budgets = {name: budget for name, budget in question.budgets.items() if name != "full"}
-    process = in_process(
-        lambda words: command_line.parse_arguments(replace(question, budgets=budgets), words), "--full"
-    )
-    assert "unrecognized arguments: --full" in one_line_error(process)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -388,7 +377,6 @@ def test_what_the_command_refuses(tmp_path, capsys):
     (tmp_path / "file").write_text("kept")
     for words, message in (
         (("--jobs", "0"), "'0' is not a whole number of at least 1"),
-        (("--full",), "not allowed with argument --quick"),
         (("--results", ""), "'' is not the name of a file or folder"),
     ):
         with pytest.raises(SystemExit, match="2"):
@@ -527,9 +515,9 @@ def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
 
 def test_missing_results_name_the_command_that_makes_them(tmp_path):
     with pytest.raises(InputError) as refused:
-        ask_here("lesion", tmp_path / "here", "--full", "--data-dir", "CIFAR-100", budget=None)
+        ask_here("lesion", tmp_path / "here", "--data-dir", "CIFAR-100", budget=None)
     path = tmp_path / "here" / "fifty_layers.json"
-    flags = f"--full --results {tmp_path / 'here'} --data-dir CIFAR-100"
+    flags = f"--results {tmp_path / 'here'} --data-dir CIFAR-100"
     how = f"python -m experiments fifty_layers {flags} makes it"
     assert str(refused.value) == f"{path} is missing: {how}"
 

@@ -32,7 +32,7 @@ def clone(tmp_path_factory):
     for path in ROOT.iterdir():
         if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt"):
             shutil.copy(path, folder)
-    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "full")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     (folder / "viz").mkdir()

@@ -40,7 +40,7 @@ class Runner:
     """Runs the trials of one question under one budget; keeps a log of them beside its results.
 
     name            the name of the question
-    budget          "quick", "default" or "full"
+    budget          "quick" or "default"
     settings        what the question declares for this budget
     folder          where the results, the log and checkpoints are written
     more_data_sets  data sets to measure besides MNIST
@@ -241,7 +241,7 @@ def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
 
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
-    budget other than the default, a folder in it."""
+    smoke test, results/quick/."""
     if folder:
         return Path(os.path.abspath(folder))
     results = ROOT / "results"
