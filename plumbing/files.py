@@ -15,17 +15,11 @@ import re
 import stat
 import subprocess
 import sys
-import weakref
 import zipfile
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_info
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
@@ -260,73 +254,33 @@ def _remove_leftovers(target: Path, now: float) -> None:
 
 
 class Lock:
-    """Keeps other commands from writing `path` and what belongs beside it.  It is the operating
-    system's lock on a file .NAME.lock.
+    """Keeps other commands from writing `path` and what belongs beside it, by a lock on a file
+    .NAME.lock.
 
-    It is held until release(), the end of a `with`, or the end of the process.  A process that is
-    killed leaves the file, but unlocked, which stops nobody.  Raises InputError if another command
-    holds the lock."""
+    It is held until release(), the end of a `with`, or the end of the process, however that ends.
+    The file stays, and stops nobody.  Raises InputError if another command holds the lock."""
 
     def __init__(self, path: Path):
+        from filelock import FileLock, Timeout  # only here: most commands lock nothing
+
         try:
             target = real_path(path)
-            file = self._locked(target.with_name(f".{target.name}.lock"))
-        except BlockingIOError:
+            target.parent.stat()  # filelock would make a missing folder
+            self._lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=0)
+            self._lock.acquire()
+        except Timeout:
             raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
         except OSError as error:
             raise InputError(f"{path} cannot be locked: {error.strerror}") from error
-        self.release = weakref.finalize(self, _unlock, file, os.getpid())
+
+    def release(self) -> None:
+        self._lock.release()
 
     def __enter__(self) -> Lock:
         return self
 
     def __exit__(self, *_) -> None:
         self.release()
-
-    @staticmethod
-    def _locked(path: Path):
-        """Opens and locks the file of this name.  Raises BlockingIOError if another process has
-        locked it."""
-        for _ in range(1000):
-            file = path.open("ab")
-            try:
-                _lock(file)
-                # The last holder may have removed the file after we opened it.  Then the name is
-                # that of no file, or of another one, and our lock keeps nobody away: try again.
-                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                    return file
-            except FileNotFoundError:
-                pass
-            except BaseException:
-                file.close()
-                raise
-            file.close()
-        raise OSError(errno.EAGAIN, f"{path} was another file each time it was opened")
-
-
-def _lock(file) -> None:
-    if sys.platform == "win32":
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            raise BlockingIOError from None
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
-            raise
-        print(f"{file.name}: this file system has no locks: run no second command on this file", file=sys.stderr)
-
-
-def _unlock(file, holder: int) -> None:
-    if os.getpid() != holder:  # a forked process must not release its parent's lock
-        return
-    if sys.platform == "win32":  # Windows does not remove an open file
-        file.close()
-    with contextlib.suppress(OSError):
-        os.unlink(file.name)
-    file.close()
 
 
 @functools.cache
