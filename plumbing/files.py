@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import glob
 import io
 import json
 import math
@@ -23,7 +22,6 @@ from threadpoolctl import threadpool_info
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
-LEFTOVER_AGE = 3600  # seconds after which a temporary file is no longer being written
 GIT_SECONDS = 5  # how long to wait for git
 
 
@@ -207,9 +205,7 @@ def written_beside(files: dict[Path, bytes]):
     """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
     to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
-    Also removes temporary files that killed processes left here more than LEFTOVER_AGE seconds
-    ago.  Their age is counted up to the time of the new file, since both times are by the file
-    system's clock, which may differ from this machine's."""
+    What a killed process leaves is harmless: no other file ever has its name."""
     temporaries = {}
     latest = None  # the path that an error is about
     try:
@@ -223,7 +219,6 @@ def written_beside(files: dict[Path, bytes]):
             temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
             temporaries[target] = temporary
             with temporary.open("xb") as file:
-                _remove_leftovers(target, os.fstat(file.fileno()).st_mtime)
                 _keep_permissions(target, file)
                 file.write(data)
                 file.flush()
@@ -244,13 +239,6 @@ def _keep_permissions(target: Path, file) -> None:
     mode = stat.S_IMODE(target.stat().st_mode)
     if mode != stat.S_IMODE(os.fstat(file.fileno()).st_mode):
         os.fchmod(file.fileno(), mode)
-
-
-def _remove_leftovers(target: Path, now: float) -> None:
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        with contextlib.suppress(OSError):  # another process removes it as well
-            if leftover.stat().st_mtime < now - LEFTOVER_AGE:
-                leftover.unlink()
 
 
 class Lock:

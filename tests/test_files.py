@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -23,7 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar
 from plumbing import files
-from plumbing.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
+from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
 from training import checkpoints, convolutional, protocols
 from training.trials import Runner
 
@@ -395,20 +394,12 @@ def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tm
 # ---- what is written
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
-    target = tmp_path / "a[1].json"
-    old = tmp_path / ".a[1].json.123.tmp"
-    new = tmp_path / ".a[1].json.124.tmp"
-    foreign = tmp_path / ".a1.json.123.tmp"
-    for path in (old, new, foreign):
-        path.write_text("torn")
-    for path in (old, foreign):
-        os.utime(path, (time.time() - 2 * LEFTOVER_AGE,) * 2)
-    check_writable(target)
-    assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
-    os.utime(new, (time.time() - 2 * LEFTOVER_AGE,) * 2)
-    write_whole({target: b"whole"})
-    assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
+def test_what_a_killed_writer_left_stays_and_harms_nobody(tmp_path):
+    left = tmp_path / ".run.json.0123456789abcdef.tmp"
+    left.write_text("torn")
+    write_whole({tmp_path / "run.json": b"whole"})
+    assert (tmp_path / "run.json").read_bytes() == b"whole"
+    assert left.read_text() == "torn"
 
 
 def test_two_processes_with_one_id_do_not_share_temporary_files(tmp_path, monkeypatch):
@@ -422,40 +413,6 @@ def test_two_processes_with_one_id_do_not_share_temporary_files(tmp_path, monkey
         two[target].replace(target)
     assert target.read_bytes() == b"two"
     assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize("seconds", [-2 * LEFTOVER_AGE, -100, 100, 2 * LEFTOVER_AGE])
-def test_two_writers_whose_clocks_differ(tmp_path, monkeypatch, seconds):
-    """Whatever the other writer's clock says, it does not take a write under way for a leftover."""
-    target = tmp_path / "run.json"
-    with written_beside({target: b"one"}) as one:
-        now = time.time() + seconds
-        monkeypatch.setattr(time, "time", lambda: now)
-        write_whole({target: b"two"})
-        assert target.read_bytes() == b"two"
-        one[target].replace(target)
-    assert target.read_bytes() == b"one"
-    assert os.listdir(tmp_path) == ["run.json"]
-
-
-@pytest.mark.parametrize("seconds", [-100, 100])
-def test_two_writers_whose_clocks_differ_where_each_stamps_its_own_files(tmp_path, seconds):
-    target = tmp_path / "run.json"
-    with written_beside({target: b"one"}) as one:
-        os.utime(one[target], (time.time() + seconds,) * 2)
-        write_whole({target: b"two"})
-        one[target].replace(target)
-    assert target.read_bytes() == b"one"
-
-
-def test_the_age_of_a_leftover_is_told_by_the_clock_of_its_folder(tmp_path, monkeypatch):
-    target = tmp_path / "run.json"
-    leftover = tmp_path / ".run.json.1.tmp"
-    leftover.write_text("torn")
-    os.utime(leftover, (time.time() - 2 * LEFTOVER_AGE,) * 2)
-    monkeypatch.setattr(time, "time", lambda: 0.0)
-    check_writable(target)
-    assert os.listdir(tmp_path) == []
 
 
 def test_asking_for_the_commit_writes_nothing_in_the_repository(tmp_path, monkeypatch):
