@@ -1,6 +1,5 @@
 """The paper's Figure 1: results/optimization.json."""
 
-
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
