@@ -20,8 +20,7 @@ import highway_networks as hn
 from plumbing.files import read_arrays, write_arrays
 from training import fully_connected
 from training.fully_connected import BATCH
-from training.sources import checksum_of_sources
-from training.trials import Runner
+from training.trials import Runner, checksum_of_code
 
 EPOCHS_BETWEEN = 25  # from one checkpoint to the next
 
@@ -68,7 +67,7 @@ def identity_of(setting: dict) -> dict:
     return {
         "setting": setting,
         "data": fully_connected.data_of(setting).sha256,
-        "code": checksum_of_sources(trial, setting["block"], setting["activation"]),
+        "code": checksum_of_code(trial, (setting["block"], setting["activation"])),
     }
 
 
