@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
+from conftest import ROOT, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -282,19 +282,6 @@ def test_a_question_without_trials_names_the_commands_that_write_its_files(words
     message = one_line_error(process)
     assert "headline has no trials of its own" in message
     assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
-
-
-def test_the_help_of_a_question_without_trials_names_them_too():
-    process = in_process(command_line.main, "headline", "--help")
-    assert process.returncode == 0
-    assert "python highway_networks.py --depths 5,10,20,30,50" in " ".join(process.stdout.split())
-
-
-def test_the_help_names_the_other_commands():
-    process = in_process(command_line.main, "--help")
-    assert process.returncode == 0
-    assert "'add', to add finished trainings" in process.stdout
-    assert "'claims', to judge all claims" in " ".join(process.stdout.split())
 
 
 @pytest.mark.parametrize(

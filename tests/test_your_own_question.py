@@ -11,7 +11,6 @@ import sys
 import pytest
 from conftest import ROOT
 
-from experiments.question import question_names
 from plumbing.files import read_json
 from plumbing.records import select
 
@@ -99,9 +98,3 @@ def test_the_page_that_shows_the_marks_keeps_them(clone):
 
 def test_the_tests_of_the_claims_pass_with_a_new_claim(clone):
     run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
-
-
-def test_the_page_explains_six_marks_and_its_example_has_a_name_of_its_own():
-    explained = re.findall(r"^\| `([^`]+)` \|", PAGE.split("| mark |")[1], re.M)
-    assert len(explained) == 6
-    assert "narrow" not in question_names()  # or the page would write over it
