@@ -20,8 +20,8 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 registry.import_all()
 
 
-def pages(root: Path = ROOT) -> list[Path]:
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def fill(text: str, read) -> str:
