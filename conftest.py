@@ -199,6 +199,11 @@ def one_line_error(process) -> str:
     return errors[0]
 
 
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder, sorted, without the files that Lock leaves."""
+    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
+
+
 def without_time(record: dict) -> str:
     """A record as JSON text without wall-clock and environment: what must be the same for the same seed."""
     clean = copy.deepcopy(record)

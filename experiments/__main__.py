@@ -108,18 +108,15 @@ def answer_without_trials(question: Question, argv) -> int:
 
 def parse_arguments(question: Question, argv):
     parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks)
-    budget = parser.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds, no evidence"
+    smoke_test = "a smoke test: seconds, no evidence"
+    parser.add_argument(
+        "--quick", action="store_const", const="quick", default="default", dest="budget", help=smoke_test
     )
-    if "full" in question.budgets:
-        budget.add_argument("--full", action="store_const", const="full", dest="budget", help=question.full)
-    parser.set_defaults(budget="default")
     parser.add_argument(
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
-    results = "the folder to write to (by default results/, results/quick/ or results/full/)"
+    results = "the folder to write to (by default results/ or results/quick/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=MORE_DATA_SETS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import glob
 import io
 import json
 import math
@@ -15,21 +14,14 @@ import re
 import stat
 import subprocess
 import sys
-import weakref
 import zipfile
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
-LEFTOVER_AGE = 3600  # seconds after which a temporary file is no longer being written
 GIT_SECONDS = 5  # how long to wait for git
 
 
@@ -213,9 +205,7 @@ def written_beside(files: dict[Path, bytes]):
     """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
     to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
-    Also removes temporary files that killed processes left here more than LEFTOVER_AGE seconds
-    ago.  Their age is counted up to the time of the new file, since both times are by the file
-    system's clock, which may differ from this machine's."""
+    What a killed process leaves is harmless: no other file ever has its name."""
     temporaries = {}
     latest = None  # the path that an error is about
     try:
@@ -229,7 +219,6 @@ def written_beside(files: dict[Path, bytes]):
             temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
             temporaries[target] = temporary
             with temporary.open("xb") as file:
-                _remove_leftovers(target, os.fstat(file.fileno()).st_mtime)
                 _keep_permissions(target, file)
                 file.write(data)
                 file.flush()
@@ -252,81 +241,34 @@ def _keep_permissions(target: Path, file) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-def _remove_leftovers(target: Path, now: float) -> None:
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        with contextlib.suppress(OSError):  # another process removes it as well
-            if leftover.stat().st_mtime < now - LEFTOVER_AGE:
-                leftover.unlink()
-
-
 class Lock:
-    """Keeps other commands from writing `path` and what belongs beside it.  It is the operating
-    system's lock on a file .NAME.lock.
+    """Keeps other commands from writing `path` and what belongs beside it, by a lock on a file
+    .NAME.lock.
 
-    It is held until release(), the end of a `with`, or the end of the process.  A process that is
-    killed leaves the file, but unlocked, which stops nobody.  Raises InputError if another command
-    holds the lock."""
+    It is held until release(), the end of a `with`, or the end of the process, however that ends.
+    The file stays, and stops nobody.  Raises InputError if another command holds the lock."""
 
     def __init__(self, path: Path):
+        from filelock import FileLock, Timeout  # only here: most commands lock nothing
+
         try:
             target = real_path(path)
-            file = self._locked(target.with_name(f".{target.name}.lock"))
-        except BlockingIOError:
+            target.parent.stat()  # filelock would make a missing folder
+            self._lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=0)
+            self._lock.acquire()
+        except Timeout:
             raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
         except OSError as error:
             raise InputError(f"{path} cannot be locked: {error.strerror}") from error
-        self.release = weakref.finalize(self, _unlock, file, os.getpid())
+
+    def release(self) -> None:
+        self._lock.release()
 
     def __enter__(self) -> Lock:
         return self
 
     def __exit__(self, *_) -> None:
         self.release()
-
-    @staticmethod
-    def _locked(path: Path):
-        """Opens and locks the file of this name.  Raises BlockingIOError if another process has
-        locked it."""
-        for _ in range(1000):
-            file = path.open("ab")
-            try:
-                _lock(file)
-                # The last holder may have removed the file after we opened it.  Then the name is
-                # that of no file, or of another one, and our lock keeps nobody away: try again.
-                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                    return file
-            except FileNotFoundError:
-                pass
-            except BaseException:
-                file.close()
-                raise
-            file.close()
-        raise OSError(errno.EAGAIN, f"{path} was another file each time it was opened")
-
-
-def _lock(file) -> None:
-    if sys.platform == "win32":
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            raise BlockingIOError from None
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
-            raise
-        print(f"{file.name}: this file system has no locks: run no second command on this file", file=sys.stderr)
-
-
-def _unlock(file, holder: int) -> None:
-    if os.getpid() != holder:  # a forked process must not release its parent's lock
-        return
-    if sys.platform == "win32":  # Windows does not remove an open file
-        file.close()
-    with contextlib.suppress(OSError):
-        os.unlink(file.name)
-    file.close()
 
 
 @functools.cache

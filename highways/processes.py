@@ -86,7 +86,7 @@ def warn_of_few_cores(wanted: int) -> None:
         print(f"--cores {wanted} is more than the {all_cores()} here: the training will be slow", file=sys.stderr)
 
 
-def in_processes(function, tasks, jobs: int, listen=None):
+def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR0912
     """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
     process; with jobs=1 all run in this one.
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-
 from conftest import ROOT, one_line_error
+
 from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
 from highways.conv.net import ConvNet

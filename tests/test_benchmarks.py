@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ENVIRONMENT, ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
 from benchmarks import commands, conv_rivals, conv_step, cores, explorer, report, rivals, scaling, step
-from conftest import ENVIRONMENT, ROOT, one_line_error
 from highways.files import InputError
 from highways.installed import how_to_install
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import BAD_ANSWERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import BAD_ANSWERS
 from highways.conv import cifar
 from highways.conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
 from highways.files import InputError

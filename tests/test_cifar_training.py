@@ -8,11 +8,11 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from conftest import one_line_error, run
 from test_cifar import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conftest import one_line_error, run
 from experiments.cifar import question as cifar
 from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
 from highways.conv import cifar as images_of_cifar

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
 from highways import files
 
 

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import highway_networks as hn
-from conftest import ROOT
 from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
 from highways.conv.pooling import Pool

@@ -18,12 +18,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import OLD, ROOT, idx_bytes, names_in, one_line_error, run, write_data_set
 from test_conv import convolved
 from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conftest import OLD, ROOT, idx_bytes, one_line_error, run, write_data_set
 from experiments.table1.question import PILOT
 from highways import files
 from highways.conv import checkpoints, protocols, runs
@@ -629,7 +629,7 @@ def test_seeds_give_the_same_numbers_for_any_number_of_jobs(tmp_path, shapes):
         assert text in process.stdout
     run = record["runs"][0]
     assert f"{100 * run['final_test_acc']:.2f}" in process.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes"} | {
+    assert set(names_in(tmp_path)) == {"shapes"} | {
         f"{jobs}{end}" for jobs in (1, 2) for end in (".json", "_0.npz", "_1.npz")
     }
     kept = convolutional.Training.load(tmp_path / "2_1.npz")
@@ -781,7 +781,7 @@ def test_no_net_stands_beside_the_json_of_a_run_that_diverged(tmp_path, shapes, 
 
     monkeypatch.setattr(hn, "train_epoch", diverges)
     assert f"DIVERGED in epoch {finished + 1}, no number" in main(*words).stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x.json"}
+    assert set(names_in(tmp_path)) == {"shapes", "x.json"}
     assert json.loads((tmp_path / "x.json").read_text())["runs"][0]["diverged"]
 
 
@@ -883,7 +883,7 @@ def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, 
     assert "epoch   2" not in process.stdout
     assert "epoch   3" in process.stdout
     assert convolutional.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
+    assert set(names_in(tmp_path)) == {"shapes", *names}
     (tmp_path / "x_0_unfinished.npz").write_bytes(before["x_0.npz"])  # as if another seed were not finished yet
     assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words))
 
@@ -911,7 +911,7 @@ def test_a_run_stopped_in_its_second_seed_is_resumed(tmp_path, shapes, main, mon
         patched.setattr(hn, "train_epoch", interrupted)
         assert main(*words, "--lr", 0.05).returncode == 130
     assert {name: (tmp_path / name).read_bytes() for name in names} == before
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0_unfinished.npz", *names}
+    assert set(names_in(tmp_path)) == {"shapes", "x_0_unfinished.npz", *names}
     assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words, "--lr", 0.05))
     process = main(*words, "--lr", 0.05, "--resume")
     assert process.returncode == 0
@@ -920,7 +920,7 @@ def test_a_run_stopped_in_its_second_seed_is_resumed(tmp_path, shapes, main, mon
     # as if the command had been killed after it had renamed x_0_unfinished.npz, and before x_1_unfinished.npz
     (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")
     assert "epoch" not in main(*words, "--lr", 0.05, "--resume").stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
+    assert set(names_in(tmp_path)) == {"shapes", *names}
 
 
 def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
@@ -943,7 +943,7 @@ def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
         process = main(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
         assert "x_0.npz is not a checkpoint" in one_line_error(process)
     assert (tmp_path / "x_0.npz").read_bytes() == b"mine"
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0.npz"}
+    assert set(names_in(tmp_path)) == {"shapes", "x_0.npz"}
 
 
 def test_resuming_tells_of_a_missing_checkpoint_and_of_another_commit(tmp_path, shapes, main):
@@ -1016,7 +1016,7 @@ def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, messa
     monkeypatch.chdir(tmp_path)
     assert message in one_line_error(main("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words))
     assert {name: (tmp_path / name).read_text() for name in texts} == texts
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *texts}
+    assert set(names_in(tmp_path)) == {"shapes", *texts}
 
 
 def test_images_that_a_convolutional_net_cannot_take_are_refused(tmp_path, main):

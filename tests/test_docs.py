@@ -15,12 +15,11 @@ from statistics import mean
 
 import numpy as np
 import pytest
+from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conftest import ROOT, one_line_error
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, question_names
 from experiments.cifar import question as cifar
 from experiments.table1.show import difference
 from highways.conv import protocols
@@ -29,6 +28,7 @@ from highways.files import InputError, read_json
 from highways.lab import committed as committed_records
 from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
+from highways.lab.question import find_question, question_names
 from highways.lab.showing import pages as fill
 from highways.lab.showing import registry
 from highways.lab.showing.tables import entry_text
@@ -126,13 +126,6 @@ def test_filling_changes_nothing(page):
 def test_a_number_is_that_of_the_committed_json(name, text):
     assert fill.fill(text, READ) == text
     assert not text.endswith("--><!-- end -->"), "nothing stands between the marks"
-
-
-def test_every_table_stands_on_a_page():
-    """Except those of questions that await their results."""
-    awaited = {f"experiments.{question.name}.show" for question in all_questions() if question.awaits}
-    tables = {name for name, make in registry.TABLES.items() if make.func.__module__ not in awaited}
-    assert tables <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
 def test_what_the_results_must_show():
@@ -254,7 +247,7 @@ def copied(folder: Path, *names: str) -> Path:
         (folder / name).write_text(json.dumps(READ(name)))
     for name in names:
         if (ROOT / name).is_dir():
-            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick", "full")
+            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick")
             shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     return folder
 
@@ -517,12 +510,6 @@ def test_each_kind_of_row_has_a_table_of_its_own():
     assert reproduced + sum(others) == tested
 
 
-def test_a_note_follows_its_claim_after_a_semicolon():
-    row = READ("results/claims.json")["trials"][0] | {"claim": "it trains (above 0.9)", "note": "one run was seen"}
-    text = registry.TABLES["claims"]({"results/claims.json": {"trials": [row]}}.get)
-    assert "| it trains (above 0.9); one run was seen |" in text
-
-
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
     record = READ("results/routing.json")
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
@@ -562,10 +549,8 @@ def test_what_a_json_says_is_text_on_a_page(where):
     assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
 
 
-def test_one_place_says_how_to_get_fashion_mnist():
-    """The command there has the settings of the committed run_fashion.json, which the pages show."""
-    assert [page for page, text in PAGES.items() if "dataset-fashion-mnist" in text] == ["docs/reproduce.md"]
-    assert [page for page, text in PAGES.items() if "reproduce.md#fashion-mnist" in text] == ["docs/inside.md"]
+def test_the_command_of_fashion_mnist():
+    """It has the settings of the committed run_fashion.json, which the pages show."""
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
     _, _, *words = commands_of(section)[0].split()
     _, args = hn.parse_arguments(words)
@@ -576,11 +561,6 @@ def test_one_place_says_how_to_get_fashion_mnist():
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
     }
-
-
-def test_the_commands_of_a_cluster():
-    """Where Dask is installed, tests/test_questions.py starts such a cluster."""
-    assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
 
 
 def test_filling_the_pages(pages):
@@ -659,46 +639,7 @@ def test_a_link_leads_somewhere(page, target):
         assert anchor in map(slug, headings)
 
 
-KNOWN = (  # where a source is known to be; one without an address is named by its title
-    "https://arxiv.org/abs/1412.6550",
-    "https://arxiv.org/abs/1507.06228",
-    "https://arxiv.org/abs/2003.04887",
-    "https://github.com/adri-romsor/FitNets",
-    "https://github.com/cookyecat/Variants-ResNet-Prototxt-Caffe/issues/1",
-    "https://github.com/s9xie/DSN",
-    "https://github.com/cybertronai/ByteDMD",
-    "https://github.com/cybertronai/schmidhuber-problems",
-    "https://github.com/flukeskywalker/highway-networks",
-    "https://github.com/fomorians/highway-fcn",
-)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_no_link_is_guessed(page):
-    assert set(re.findall(r"https?://[^\s)>`]+", PAGES[page])) <= set(KNOWN)
-
-
-def test_the_sources_are_linked():
-    everything = "".join(PAGES.values())
-    assert [address for address in KNOWN if address not in everything] == []
-
-
-@pytest.mark.parametrize("picture", sorted([*(ROOT / "viz").glob("*.png"), *ROOT.glob("*.gif")]), ids=lambda p: p.name)
-def test_a_picture_is_shown(picture):
-    shown = {
-        ((ROOT / page).parent / target).resolve()
-        for page, text in PAGES.items()
-        for target in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", text)
-    }
-    assert picture.resolve() in shown
-
-
 @pytest.mark.parametrize("page", TAUGHT)
 def test_files_that_a_page_names_are_there(page):
     named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", PAGES[page])
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_every_page_is_linked_from_the_readme():
-    for page in PAGES:
-        assert page == "README.md" or f"]({page}" in README

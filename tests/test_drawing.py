@@ -5,18 +5,17 @@ import ast
 import copy
 import json
 import os
-import re
 import subprocess
 import sys
 from xml.etree import ElementTree
 
 import imageio.v3 as imageio
 import pytest
+from conftest import ROOT, must_be_readable, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from benchmarks import show as benchmark
-from conftest import ROOT, must_be_readable, one_line_error, run
 from experiments.headline import show as headline
 from experiments.past_a_thousand import show as past_a_thousand
 from experiments.very_deep import show as very_deep
@@ -214,11 +213,6 @@ def test_a_title_says_at_which_depths_a_net_fails():
     assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"
 
 
-def test_a_title_says_which_pair_was_drawn():
-    assert style.run_as_text(ours([(3, 4)])) == "MNIST, depth 4, width 8, seed 3"
-    assert style.run_as_text(ours([(3, 4), (3, 8)])) == "MNIST, depth 4, width 8, seed 3 (first of 2 pairs)"
-
-
 def test_numbers_at_the_ends_of_two_curves_do_not_touch():
     record = ours([(0, 4)])
     record["runs"][0]["plain"]["history"] = record["runs"][0]["highway"]["history"]
@@ -235,19 +229,6 @@ def test_one_seed_has_no_deviation():
         style.plt.close(fig)
         means = [text.get_text() for text in fig.axes[1].texts]
         assert sum("±" in text for text in means) == n
-
-
-def test_the_lines_of_a_title_are_about_equally_long():
-    text = "of all these words none should stand in a line of its own"
-    first, second = style.in_even_lines(text, 50).split("\n")
-    assert abs(len(first) - len(second)) <= 5
-    assert style.in_even_lines(text, 60) == text
-    assert "10\N{NO-BREAK SPACE}000" in style.in_even_lines("all 44 errors on 10 000 test images", 20)
-
-
-def test_a_data_set_is_spelled_as_on_the_pages():
-    assert style.data_set({"data_set": "fashion-mnist"}) == "Fashion-MNIST"
-    assert style.data_set({}) == "MNIST"
 
 
 def test_the_error_of_the_first_blocks_begins_at_0():
@@ -558,27 +539,6 @@ def test_a_picture_can_be_read_on_a_phone(name):
         fig = committed_figure(name)
         style.plt.close(fig)
         must_be_readable(fig)
-
-
-def test_what_cannot_be_read_on_a_phone():
-    with style.house_style():
-        fig, ax = style.panels(1, 1, 4)
-        style.plt.close(fig)
-        with pytest.raises(AssertionError, match="no title"):
-            must_be_readable(fig)
-        style.headline(fig, "what was found")
-        must_be_readable(fig)
-        ax.set_title("small print", fontsize=9)
-        with pytest.raises(AssertionError, match="small print"):
-            must_be_readable(fig)
-
-
-def test_colours_are_named_in_one_place():
-    """That place is highways/lab/showing/style.py, which says what each colour means."""
-    elsewhere = {*PROGRAMS, *REPORTS} - {"highways/lab/showing/style.py"}
-    for path in elsewhere:
-        text = (ROOT / path).read_text(encoding="utf-8")
-        assert re.findall(r"#[0-9A-Fa-f]{6}\b|RdBu|PuOr|viridis", text) == [], path
 
 
 def test_a_colour_has_one_meaning():

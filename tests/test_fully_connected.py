@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import setting
 
 import highway_networks as hn
-from conftest import setting
 from highways.nets import fully_connected, search
 from highways.nets.extra_blocks import Residual
 

@@ -5,7 +5,6 @@ import ast
 from pathlib import Path
 
 import pytest
-
 from conftest import ROOT
 
 # what no module of a room may import
@@ -52,4 +51,4 @@ def test_only_trials_are_imported_from_another_question():
 def test_an_import_of_a_room_above_is_seen(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("def late():\n    from experiments import lesion\n")
-    assert {"experiments", "experiments.lesion.question"} <= imported(path)
+    assert {"experiments", "experiments.lesion.question.question"} <= imported(path)

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from conftest import ROOT
+
 from highways import installed
 from highways.files import InputError
 from highways.lab.trials import Runner
@@ -63,7 +63,7 @@ def without_pip(requirements: str) -> str:
 def assert_says_what_is_missing(process):
     assert process.returncode == 2, process.stderr
     assert process.stdout == ""
-    names = "numpy, matplotlib, imageio, scipy, threadpoolctl, tqdm, pooch"
+    names = "numpy, matplotlib, imageio, scipy, threadpoolctl, tqdm, pooch, filelock"
     [line] = process.stderr.splitlines()
     assert line == f"error: not installed: {names}; {without_pip('requirements.txt')}"
 
@@ -262,5 +262,5 @@ def test_an_editable_installation_is_built(tmp_path):
     assert repr(str(clone / "experiments")) in finder
     assert repr(str(clone / "highway_networks")) in finder
     [metadata] = [text for name, text in files.items() if name.endswith("METADATA")]
-    requirements = (ROOT / "requirements.txt").read_text().split()
+    requirements = re.findall(r"^\S+", (ROOT / "requirements.txt").read_text(), re.M)
     assert re.findall("Requires-Dist: (.*)", metadata) == requirements

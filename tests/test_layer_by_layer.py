@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from conftest import ROOT, verdict_on
 from test_gradients import STEP, random_net
 
 import highway_networks as hn
-from conftest import ROOT, verdict_on
 from experiments.fifty_layers import kept_nets
 from experiments.fifty_layers import question as fifty_layers
 from experiments.gates import question as gates

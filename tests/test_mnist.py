@@ -9,11 +9,11 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import BAD_ANSWERS, ROOT, idx_bytes, write_data_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
-from conftest import BAD_ANSWERS, ROOT, idx_bytes, write_data_set
 from highways import files
 from highways.files import InputError
 

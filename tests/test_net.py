@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
@@ -18,7 +19,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from conftest import ROOT
 from highways.arrays import zero_rows, zeros
 from highways.conv import training as convolutional
 from highways.conv.net import ConvNet

@@ -12,16 +12,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
-from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 from experiments import __main__ as command_line  # fmt: skip
 from experiments import all_questions, find_question
 from experiments.adam_explodes import question as adam_explodes
@@ -283,29 +282,6 @@ def test_a_question_without_trials_names_the_commands_that_write_its_files(words
     assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
 
 
-def test_the_help_of_a_question_without_trials_names_them_too():
-    process = in_process(command_line.main, "headline", "--help")
-    assert process.returncode == 0
-    assert "python highway_networks.py --depths 5,10,20,30,50" in " ".join(process.stdout.split())
-
-
-def test_the_help_names_the_other_commands():
-    process = in_process(command_line.main, "--help")
-    assert process.returncode == 0
-    assert "'add', to add finished trainings" in process.stdout
-    assert "'claims', to judge all claims" in " ".join(process.stdout.split())
-
-
-def test_a_question_offers_the_budgets_that_it_has():
-    question = find_question("lesion")
-    assert command_line.parse_arguments(question, ["--full"]).budget == "full"
-    budgets = {name: budget for name, budget in question.budgets.items() if name != "full"}
-    process = in_process(
-        lambda words: command_line.parse_arguments(replace(question, budgets=budgets), words), "--full"
-    )
-    assert "unrecognized arguments: --full" in one_line_error(process)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -386,7 +362,6 @@ def test_what_the_command_refuses(tmp_path, capsys):
     (tmp_path / "file").write_text("kept")
     for words, message in (
         (("--jobs", "0"), "'0' is not a whole number of at least 1"),
-        (("--full",), "not allowed with argument --quick"),
         (("--results", ""), "'' is not the name of a file or folder"),
     ):
         with pytest.raises(SystemExit, match="2"):
@@ -525,9 +500,9 @@ def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
 
 def test_missing_results_name_the_command_that_makes_them(tmp_path):
     with pytest.raises(InputError) as refused:
-        ask_here("lesion", tmp_path / "here", "--full", "--data-dir", "CIFAR-100", budget=None)
+        ask_here("lesion", tmp_path / "here", "--data-dir", "CIFAR-100", budget=None)
     path = tmp_path / "here" / "fifty_layers.json"
-    flags = f"--full --results {tmp_path / 'here'} --data-dir CIFAR-100"
+    flags = f"--results {tmp_path / 'here'} --data-dir CIFAR-100"
     how = f"python -m experiments fifty_layers {flags} makes it"
     assert str(refused.value) == f"{path} is missing: {how}"
 

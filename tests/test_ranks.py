@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT, in_process, one_line_error, write_data_set
 
 import conv_highway_networks
 import highway_networks as hn
-from conftest import ROOT, in_process, one_line_error, write_data_set
 from highways import ranks
 from highways.conv import runs
 from highways.conv.images import fingerprint

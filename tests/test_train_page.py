@@ -11,11 +11,11 @@ import zlib
 import numpy as np
 import pytest
 from browser import browser_only, together, violations
+from conftest import ROOT, write_data_set
 
 import highway_networks as hn
 import make_highway_train_page as program
 import straightforward as sf
-from conftest import ROOT, write_data_set
 from explorer import screenshots
 from highways.lab.showing.style import KINDS
 

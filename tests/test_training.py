@@ -10,11 +10,11 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from conftest import without_time, write_data_set
 from threadpoolctl import threadpool_info
 
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
-from conftest import without_time, write_data_set
 from highways import files
 from highways.commands import run_command
 from highways.files import InputError, environment, write_json

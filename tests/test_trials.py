@@ -7,20 +7,17 @@ import importlib
 import json
 import re
 import sys
-import types
 import zipfile
 from types import SimpleNamespace
 
 import pytest
+from conftest import setting
 
 import highway_networks as hn
-from conftest import setting
 from highways import files
 from highways.files import InputError
-from highways.lab import sources
 from highways.lab import trials as trials_module
-from highways.lab.sources import checksum_of_sources
-from highways.lab.trials import Runner
+from highways.lab.trials import LIBRARY, Runner, checksum_of_code
 from highways.nets import fully_connected
 from highways.nets.extra_blocks import Residual
 
@@ -36,7 +33,7 @@ def trials_of(folder) -> list[dict]:
 
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
-        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, *parts: code)
+        monkeypatch.setattr(trials_module, "checksum_of_code", lambda function, needs: code)
         runner = runner_in(tmp_path)
         rows = runner.run(
             lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
@@ -116,7 +113,7 @@ def test_a_worker_with_other_code_or_data_is_refused():
     key = {
         "trial": t,
         "data": fully_connected.data_of(t).sha256,
-        "code": checksum_of_sources(fully_connected.trial, t["block"]),
+        "code": checksum_of_code(fully_connected.trial, (t["block"],)),
     }
     assert (
         trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"]
@@ -127,139 +124,76 @@ def test_a_worker_with_other_code_or_data_is_refused():
             trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key | wrong))
 
 
-SOURCES = {
-    "my_trials.py": """\
-import json
-import my_base
-import my_room.layers
-from my_room import more
-import installed_by_pip
-import my_project.drawing.pictures
+MY_TRIALS = """\
+FACTOR = 1
 
 def trial(t):
-    from my_late import late
-    return {"is": t["a"] * my_base.FACTOR}
-""",
-    "my_base.py": "FACTOR = 1\n",
-    "my_room/__init__.py": "FIRST = 1\n",
-    "my_room/layers.py": "from . import beside\nfrom .beside import *\nx = (1 +\n   2)  # words\n",
-    "my_room/beside.py": "HERE = 1\n",
-    "my_room/more.py": "MORE = 1\n",
-    "my_room/alone.py": "ALONE = 1\n",
-    "my_late.py": "def late(): return 1\n",
-    "site-packages/installed_by_pip.py": "VERSION = 1\n",
-    "my_project/drawing/pictures.py": "COLOUR = 1\n",
-}
+    return {"is": t["a"] * FACTOR}
+"""
 
 
 @pytest.fixture
 def my_trials(tmp_path, monkeypatch):
-    """my_trials(path, old, new) writes SOURCES outside the clone, with one of the files edited,
-    and imports my_trials anew."""
-    folder = tmp_path / "mine"
-    for at in (folder / "site-packages", folder):
-        monkeypatch.syspath_prepend(str(at))
+    """my_trials(factor) writes MY_TRIALS outside the clone, with another factor, and imports it anew."""
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "mine").mkdir()
 
-    def load(path="my_base.py", old="", new=""):
-        assert old in SOURCES[path]
-        for name, text in SOURCES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text.replace(old, new) if name == path else text)
-        forget()
+    def load(factor=1):
+        (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", f"FACTOR = {factor}"))
+        importlib.invalidate_caches()
+        sys.modules.pop("my_trials", None)
         return importlib.import_module("my_trials")
 
-    def forget():
-        importlib.invalidate_caches()
-        for name in [name for name in sys.modules if name.startswith("my_") or name == "installed_by_pip"]:
-            del sys.modules[name]
-
     yield load
-    forget()
+    sys.modules.pop("my_trials", None)
 
 
-def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp_path, monkeypatch):
-    """The modules may lie anywhere, and comments count.  Left out are installed packages, the
-    standard library, and folders of the project that compute nothing."""
-    monkeypatch.setattr(sources, "ROOT", tmp_path / "mine" / "my_project")
-    monkeypatch.setattr(sources, "LEFT_OUT", ("drawing",))
-    monkeypatch.setattr(sources, "BLOCKS", {})
+def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
+    texts = [path.read_bytes() for pattern in LIBRARY for path in files.ROOT.glob(pattern)]
+    assert {(files.ROOT / name).read_bytes() for name in ("highway_networks.py", "highways/conv/net.py")} < set(texts)
 
-    def key(*edit):
-        """The checksum after an edit, (path, old, new)."""
-        return checksum_of_sources(my_trials(*edit).trial)
+    def checksum(*texts):
+        digests = sorted(hashlib.sha256(text).digest() for text in texts)
+        return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
 
-    before = key()
-    counted = {
-        name: text
-        for name, text in SOURCES.items()
-        if name not in ("my_room/alone.py", "site-packages/installed_by_pip.py", "my_project/drawing/pictures.py")
-    }
-    digests = sorted(hashlib.sha256(text.encode()).digest() for text in counted.values())
-    assert before == hashlib.sha256(b"".join(digests)).hexdigest()[:16]  # the same with any Python
-    for path, old, new in (
-        ("my_trials.py", "* my_base", "+ my_base"),
-        ("my_base.py", "FACTOR = 1", "FACTOR = 100"),
-        ("my_room/__init__.py", "FIRST = 1", "FIRST = 2"),
-        ("my_room/layers.py", "1 +", "1 -"),
-        ("my_room/layers.py", "words", "others"),
-        ("my_room/beside.py", "HERE = 1", "HERE = 2"),
-        ("my_room/more.py", "MORE = 1", "MORE = 2"),
-        ("my_late.py", "return 1", "return 2"),
-    ):
-        assert key(path, old, new) != before, path
-    for path in SOURCES.keys() - counted.keys():
-        assert key(path, " = 1", " = 2") == before, path
-    monkeypatch.setattr(sources, "LEFT_OUT", ())
-    assert key() != before
+    assert checksum_of_code(fully_connected.trial) == checksum(*texts)
+    assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())  # the same with any Python
 
 
 def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
     mine = my_trials()
     bound = functools.partial(fully_connected.trial, other=mine.trial)
-    assert checksum_of_sources(bound) != checksum_of_sources(fully_connected.trial)
-    assert checksum_of_sources(functools.partial(mine.trial)) == checksum_of_sources(mine.trial)
+    assert checksum_of_code(bound) != checksum_of_code(fully_connected.trial)
+    assert checksum_of_code(functools.partial(mine.trial)) == checksum_of_code(mine.trial)
 
 
-def test_the_module_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monkeypatch):
-    """A trial only names its block.  The module that defines the block counts even if the module
-    of the trial does not import it."""
+def test_the_file_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monkeypatch):
+    """A trial only names its block, or has it as an object."""
 
-    def key(*edit):
-        mine = my_trials(*edit)
-        block = type("Mine", (), {"__module__": mine.__name__})
+    def keys(factor=1):
+        mine = my_trials(factor)
+        block = type("Mine", (Residual,), {"__module__": mine.__name__})
         monkeypatch.setitem(hn.BLOCKS, "mine", block)
-        assert checksum_of_sources(fully_connected.trial, "highway") == checksum_of_sources(fully_connected.trial)
-        return checksum_of_sources(fully_connected.trial, "mine")
+        return checksum_of_code(fully_connected.trial, ("mine",)), checksum_of_code(fully_connected.trial, (block(),))
 
-    before = key()
-    assert key() == before
-    assert key("my_base.py", "FACTOR = 1", "FACTOR = 100") != before
-
-
-def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
-    """A text that was edited after its module was loaded does not run here, unless the module is
-    loaded anew."""
-    mine = my_trials()
-    before = checksum_of_sources(mine.trial)
-    (tmp_path / "mine" / "my_base.py").write_text("FACTOR = 100\n")
-    assert checksum_of_sources(mine.trial) == before
-    importlib.reload(mine.my_base)
-    assert checksum_of_sources(mine.trial) != before
+    before = keys()
+    assert before[0] == before[1] != checksum_of_code(fully_connected.trial, ("highway",))
+    assert keys() == before
+    after = keys(100)
+    assert after[0] == after[1] != before[0]
 
 
-def test_an_edit_after_the_experiment_began_is_not_the_code_that_runs(my_trials, tmp_path):
-    """The text that was there when the experiment began is the key.  So the edited text is not
-    served its results."""
+def test_an_edit_after_the_first_trials_is_not_the_code_that_runs(my_trials, tmp_path):
+    """So the edited text is not served their results."""
     mine = my_trials()
     runner = runner_in(tmp_path)
-    edited = SOURCES["my_base.py"].replace("= 1", "= 100")
-    (tmp_path / "mine" / "my_base.py").write_text(edited)
     assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
+    (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100"))
+    assert runner.run(mine.trial, [{"a": 2}])[0]["is"] == 2
     runner.lock.release()
-    mine = my_trials("my_base.py", "= 1", "= 100")
     runner = runner_in(tmp_path)
-    assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 100
+    assert [row["is"] for row in runner.run(my_trials(100).trial, [{"a": 1}, {"a": 2}])] == [100, 200]
 
 
 def run_two(tmp_path, trial) -> list[dict]:
@@ -267,28 +201,25 @@ def run_two(tmp_path, trial) -> list[dict]:
     return runner.run(trial, [{"a": 1}, {"a": 2}])
 
 
-def test_a_changed_module_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path, capsys):
-    for edit, expected in (((), [1, 2]), ((), [1, 2]), (("my_base.py", "= 1", "= 100"), [100, 200])):
-        assert [row["is"] for row in run_two(tmp_path, my_trials(*edit).trial)] == expected
+def test_a_changed_file_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path, capsys):
+    for factor, expected in ((1, [1, 2]), (1, [1, 2]), (100, [100, 200])):
+        assert [row["is"] for row in run_two(tmp_path, my_trials(factor).trial)] == expected
     assert len(trials_of(tmp_path)) == 4
     assert capsys.readouterr().out.count("2 of 2 trials were in") == 1
 
 
-@pytest.mark.parametrize("where", ["a shell", "a zip", "a module without a file"])
-def test_a_trial_whose_source_cannot_be_read_is_never_served(my_trials, tmp_path, monkeypatch, capsys, where):
+@pytest.mark.parametrize("where", ["a shell", "a zip"])
+def test_a_trial_whose_source_cannot_be_read_is_never_served(tmp_path, monkeypatch, capsys, where):
     text = "def trial(t):\n    return {'is': t['a']}\n"
     if where == "a shell":
         names = {"__name__": "__main__"}
         exec(compile(text, "<stdin>", "exec"), names)
         trial = names["trial"]
-    elif where == "a zip":
+    else:
         with zipfile.ZipFile(tmp_path / "my.zip", "w") as file:
             file.writestr("my_zipped.py", text)
         monkeypatch.syspath_prepend(str(tmp_path / "my.zip"))
         trial = importlib.import_module("my_zipped").trial
-    else:
-        trial = my_trials().trial
-        sys.modules["my_base"] = types.ModuleType("my_base")
     for n in (2, 4):
         assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
         assert [line["code"] for line in trials_of(tmp_path)] == [None] * n
@@ -297,11 +228,6 @@ def test_a_trial_whose_source_cannot_be_read_is_never_served(my_trials, tmp_path
         [line] = printed.err.splitlines()
         assert "cannot be read" in line
         assert line.endswith(f"none of its trials is taken from {tmp_path / 'log.jsonl'}")
-
-
-def test_a_module_that_is_no_python_cannot_be_read(my_trials):
-    with pytest.raises(InputError, match=r"my_late cannot be read: .*my_late\.py is not Python"):
-        checksum_of_sources(my_trials("my_late.py", "return 1", "return (").trial)
 
 
 @pytest.mark.parametrize(

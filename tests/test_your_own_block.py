@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import highway_networks as hn
-from conftest import ROOT
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 

@@ -9,9 +9,8 @@ import subprocess
 import sys
 
 import pytest
-
 from conftest import ROOT
-from experiments import question_names
+
 from highways.files import read_json
 from highways.records import select
 
@@ -32,7 +31,7 @@ def clone(tmp_path_factory):
     for path in ROOT.iterdir():
         if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt"):
             shutil.copy(path, folder)
-    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "full")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     (folder / "viz").mkdir()
@@ -100,9 +99,3 @@ def test_the_page_that_shows_the_marks_keeps_them(clone):
 
 def test_the_tests_of_the_claims_pass_with_a_new_claim(clone):
     run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
-
-
-def test_the_page_explains_six_marks_and_its_example_has_a_name_of_its_own():
-    explained = re.findall(r"^\| `([^`]+)` \|", PAGE.split("| mark |")[1], re.M)
-    assert len(explained) == 6
-    assert "narrow" not in question_names()  # or the page would write over it

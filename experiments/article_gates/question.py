@@ -46,7 +46,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"of_each": 100},
     "default": {"of_each": 1000},
-    "full": {"of_each": 10000},
 }  # the number of images
 OPEN = 0.5  # a unit is open if T is above
 CARRIES = 0.1  # a unit carries if T is below

@@ -3,9 +3,9 @@ other sentences."""
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 
 import highway_networks as hn
-from conftest import verdict_on
 from experiments.article_gates import question as article_gates
 from experiments.article_gates import show as pictures
 from experiments.encyclopedia import question as encyclopedia

@@ -92,16 +92,6 @@ BUDGETS = {
         "epochs": 4,
         "n_epoch": 50000,
     },
-    "full": {
-        "logs": [*CURRENT, *EARLIER],
-        "draws": 200,
-        "n_test": 10000,
-        "packed": 10000,
-        "starts": 20,
-        "n_start": 6000,
-        "epochs": 13,
-        "n_epoch": 50000,
-    },
 }
 KINDS = {"contrast": "paper", "whitened": "whitened", "smaller": "paper"}  # {kind of images: protocol that has them}
 SCALES = {"contrast": 1.0, "whitened": 1.0, "smaller": 0.54}  # factors for the pixels

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from conftest import verdict_on
+
 from experiments.authors_images import question as authors_images
 from experiments.authors_images.show import losses, other_measurements
 from highways.conv.cifar import PIXELS, Pipeline

@@ -62,7 +62,6 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
-    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
 }
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here seeds a kind's search
 # WIDTH has the widths at which all kinds have as many parameters
@@ -86,7 +85,7 @@ def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
         "activation": activation,
         "rate": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
         "momentum": 0.9,
-        "decay": DECAY[runner.budget],
+        "decay": DECAY,
     }
     if block == "residual":
         setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))

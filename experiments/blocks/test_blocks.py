@@ -4,8 +4,8 @@ results."""
 import json
 
 import pytest
-
 from conftest import ROOT, verdict_on
+
 from experiments.blocks import question as blocks
 from experiments.residual_past_a_thousand import question as residual_past_a_thousand
 from highways.records import select

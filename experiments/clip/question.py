@@ -56,7 +56,7 @@ WAYS = {  # (the clip, the factor of the rate)
 }
 FREE = ("free", "free, half")
 FACTOR = 3  # the loss of free nets may be at most this many times that of clipped ones
-BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}, "full": {"seeds": 10}}
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}}
 
 
 def deepest_highway(blocks: dict) -> dict:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from conftest import verdict_on
+
 from experiments.clip import question as clip
 from experiments.clip import show as pictures
 from experiments.clip import trial as clipping

@@ -75,12 +75,6 @@ BUDGETS = {
         "thresholds": [0.1, 0.2, 0.3, 0.5],
         "images": 12,
     },
-    "full": {
-        "sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
-        "base": BASE,
-        "thresholds": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7],
-        "images": 100,
-    },
 }
 BYTES = 4  # in a number
 MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # in a block

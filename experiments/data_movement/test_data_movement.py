@@ -3,12 +3,12 @@ the tapes of the blocks compute; and what it saves to skip blocks and units whos
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
-from conftest import verdict_on
 from experiments.data_movement import question as data_movement
 from experiments.data_movement.byte_dmd import NONE, Tape, greater_later, price
 from experiments.fifty_layers import kept_nets

@@ -44,7 +44,6 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {"trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 10, **ALL},
-    "full": {"trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 10, **ALL},
 }
 DEEP = ("highway", 25, 50)  # (block, width, layers)
 DEEP_AND_NARROWER = ("highway", 22, 50)
@@ -69,7 +68,7 @@ def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
         "activation": activation,
         "rate": four_digits(log_uniform(rng, *rates)),
         "momentum": 0.9,
-        "decay": DECAY[runner.budget],
+        "decay": DECAY,
     }
     if block == "highway":
         setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)

@@ -40,7 +40,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"blocks": (1, 2)},
     "default": {"blocks": (6, 15, 45)},
-    "full": {"blocks": (3, 6, 10, 15, 20, 30, 45)},
 }
 POINT = 0.01  # of the training error
 NEAR = 1  # blocks: a depth this near to what the lesions leave judges nothing

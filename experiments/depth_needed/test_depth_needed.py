@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from conftest import setting, verdict_on
+
 from experiments.depth_needed import question as depth_needed
 from experiments.past_a_thousand import question as past_a_thousand
 from highways.files import InputError

@@ -35,7 +35,6 @@ SEED_OF_SEARCH = 1000
 BUDGETS = {
     "quick": {"seeds": 3, "trials": 2},
     "default": {"seeds": 10, "trials": 16},
-    "full": {"seeds": 30, "trials": 64},
 }
 MEASURED = ("loss", "test_accuracy")
 OWN_RATE = "one layer, own rate"

@@ -41,7 +41,7 @@ from highways.nets import (
 from highways.nets.matched_blocks import LAYERS, WIDTH, parameters_per_layer
 from highways.statistics import mean_sd_n
 
-BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}, "full": {"seeds": 50}}
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
 ONE_WIDTH = 50  # the width at which parameters are counted
 UNITS = 50  # the width of the blocks with T = 1
 INPUTS = 20  # the number of inputs to the blocks with T = 1

@@ -48,7 +48,6 @@ from highways.lab.trials import Runner
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
     "default": {"seeds": 200, "epochs": 20, "n_train": 20000, "n_test": 10000},
-    "full": {"seeds": 1000, "epochs": 50, "n_train": 50000, "n_test": 20000},
 }
 
 

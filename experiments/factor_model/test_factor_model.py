@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 
 import highway_networks as hn
-from conftest import verdict_on
 from experiments.factor_model import trial as fm
 from highways.lab.judging.rules import p_value
 from highways.nets import measures

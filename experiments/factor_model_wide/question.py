@@ -43,14 +43,6 @@ BUDGETS = {
         "n_train": 20000,
         "n_test": 10000,
     },
-    "full": {
-        "hidden": WIDTH,
-        "seeds": 200,
-        "seeds_non_linear": 1000,
-        "epochs": 50,
-        "n_train": 50000,
-        "n_test": 20000,
-    },
 }
 
 

@@ -23,7 +23,7 @@ ON_CIFAR_100 = {"data": fully_connected.CIFAR, "layers": 50, "n_train": 50000}
 ON_ALL_SETS = {"layers": 50}
 
 
-DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}  # the factor of the rate after each epoch
+DECAY = 0.9  # the factor of the rate after each epoch
 LONGER = {fully_connected.CIFAR: 4}  # the factor by which final runs have more epochs
 
 

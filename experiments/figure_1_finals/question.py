@@ -58,7 +58,6 @@ FACTOR = 3  # a kind degrades if a deeper net's loss is over this many times a s
 BUDGETS = {
     "quick": {"epochs": 3, "seeds": 2},
     "default": {"epochs": 400, "seeds": 3},
-    "full": {"epochs": 400, "seeds": 10},
 }
 
 

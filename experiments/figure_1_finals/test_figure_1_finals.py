@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
+from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from conftest import ROOT, verdict_on
 from experiments.figure_1_finals import question as finals
 from highways.lab.judging.claim import measured_as_text
 from highways.nets import fully_connected, resumable, search

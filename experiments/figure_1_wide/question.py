@@ -32,7 +32,6 @@ LAYERS = 100
 BUDGETS = {
     "quick": {"epochs": 3, "seeds": 2},
     "default": {"epochs": 400, "seeds": 3},
-    "full": {"epochs": 400, "seeds": 10},
 }
 
 

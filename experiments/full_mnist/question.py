@@ -31,7 +31,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
     "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
-    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **fully_connected.ALL},
 }
 SGD_RATE = 2.0
 ADAM_RATES = (3e-4, 1e-3, 3e-3)

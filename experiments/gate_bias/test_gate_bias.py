@@ -1,8 +1,8 @@
 """Which gate biases fail: the verdicts, and what the picture says of our rule."""
 
 import pytest
-
 from conftest import verdict_on
+
 from experiments.gate_bias import question as gate_bias
 from experiments.gate_bias import show as pictures
 

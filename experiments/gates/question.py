@@ -76,7 +76,7 @@ from highways.nets.layer_by_layer import rounded
 from highways.statistics import mean_sd_n
 
 # of_each: on how many images gates are measured one image at a time
-BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
+BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}}
 SPARSE = 0.5  # gates are sparse if Hoyer's measure, 0 for all alike and 1 for one open, exceeds this
 HANDFUL = 0.05  # the transcript's "small, sparse handful" is a smaller share of the early gates
 ALMOST_ALL = 0.9  # the transcript's "almost all" is a larger share of the gates

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-
 from conftest import verdict_on
+
 from experiments import find_question
 from experiments.gates import question as gates
 from experiments.gates_over_training.test_gates_over_training import SETTING

@@ -50,7 +50,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"checkpoints": [1, 3], "of_each": 100},
     "default": {"checkpoints": [6, 12, 25, 50, 100, 200], "of_each": 1000},
-    "full": {"checkpoints": [6, 12, 25, 50, 100, 200, 400, 800], "of_each": 1000},
 }
 BOUND = 0.3  # of correlations
 SHARE_OF_CLASSES = "class_difference_share_first_15"

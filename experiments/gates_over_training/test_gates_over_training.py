@@ -1,8 +1,8 @@
 """What gates do in the course of one training."""
 
 import pytest
-
 from conftest import verdict_on
+
 from experiments.gates_over_training import question
 from experiments.gates_over_training import trial as over_training
 from highways.nets import fully_connected

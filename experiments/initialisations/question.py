@@ -70,19 +70,17 @@ RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum)
 VERY_DEEP = (30, 100)
 OF_USE = 0.005  # the blocks are of use if closing them all costs at least this much test accuracy
 FEW = {"n_train": 256, "n_test": 100}  # images
-SMALL = {
-    "layers": [3, 4],
-    "gains": [1.0],
-    "trials": 2,
-    "search_epochs": 1,
-    "epochs": 1,
-    "seeds": 2,
-}
-LARGE = {"layers": [10, 30, 100], "gains": [0.3, 1.0, 3.0], "trials": len(RATES)}
 BUDGETS = {
-    "quick": {**SMALL, **FEW},
-    "default": {**LARGE, "search_epochs": 2, "epochs": 3, "seeds": 3, **ALL},
-    "full": {**LARGE, "search_epochs": 5, "epochs": 20, "seeds": 10, **ALL},
+    "quick": {"layers": [3, 4], "gains": [1.0], "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {
+        "layers": [10, 30, 100],
+        "gains": [0.3, 1.0, 3.0],
+        "trials": len(RATES),
+        "search_epochs": 2,
+        "epochs": 3,
+        "seeds": 3,
+        **ALL,
+    },
 }
 CELL = ("kind", "layers", "H", "distribution", "gain")
 

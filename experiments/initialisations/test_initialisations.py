@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 
 import highway_networks as hn
-from conftest import verdict_on
 from experiments.initialisations import question as starts
 from highways.nets import extra_blocks, fully_connected, initial
 from highways.records import select

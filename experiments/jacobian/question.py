@@ -54,7 +54,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"layers": 8, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
     "default": {"layers": 50, "epochs": 10, "seeds": 3, "looked_at": 20, **fully_connected.ALL},
-    "full": {"layers": 50, "epochs": 100, "seeds": 5, "looked_at": 100, **fully_connected.ALL},
 }
 WIDTH = 50
 SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from test_gradients import STEP, random_net
 from test_layer_by_layer import logits_from
 
 import highway_networks as hn
-from conftest import ROOT
 from experiments.adam_explodes import question as adam_explodes
 from experiments.full_mnist import hundred_layers
 from experiments.full_mnist import question as full_mnist

@@ -45,7 +45,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
     "default": {"draws": 5, "step": 5},
-    "full": {"draws": 50, "step": 2},
 }
 MIDDLE = range(15, 46)  # the paper's layers 15 to 45, taken as numbers of blocks
 EARLY = range(1, MIDDLE.start)

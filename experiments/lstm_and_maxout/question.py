@@ -59,20 +59,12 @@ BUDGETS = {
         "seeds": 5,
         **ALL,
     },
-    "full": {
-        "layers": (10, 20, 50, 100, 200),
-        "trials": 100,
-        "search_epochs": 20,
-        "epochs": 100,
-        "seeds": 5,
-        **ALL,
-    },
 }
 BLOCKS = ("lstm", "maxout")
 UNITS = WIDTH["highway"]
 RATES = {  # lr / (1 - momentum), drawn log-uniformly
-    "lstm": dict.fromkeys((10, 20, 50, 100, 200), (1, 8)),
-    "maxout": {10: (0.1, 1), 20: (0.1, 1), 50: (0.05, 0.7), 100: (0.05, 0.7), 200: (0.02, 0.5)},
+    "lstm": dict.fromkeys((10, 20, 50, 100), (1, 8)),
+    "maxout": {10: (0.1, 1), 20: (0.1, 1), 50: (0.05, 0.7), 100: (0.05, 0.7)},
 }
 VERY_DEEP = (50, 100)  # layers
 SHALLOW = 20
@@ -89,7 +81,7 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
         "activation": "tanh",
         "rate": four_digits(log_uniform(rng, *RATES[block][layers])),
         "momentum": 0.9,
-        "decay": DECAY[runner.budget],
+        "decay": DECAY,
     }
     if block == "lstm":
         setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)

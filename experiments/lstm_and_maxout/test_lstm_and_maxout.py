@@ -1,8 +1,8 @@
 """LSTM and maxout nets, deep and narrow nets: as many parameters, and the verdicts."""
 
 import pytest
-
 from conftest import verdict_on
+
 from experiments.depth_for_width import question as depth_for_width
 from experiments.lstm_and_maxout import question as lstm_and_maxout
 from highways.nets.fully_connected import ALL

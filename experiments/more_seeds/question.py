@@ -19,7 +19,7 @@ from highways.nets.search import chosen_settings
 from highways.statistics import mean_sd_n
 
 # seeds: the number including those that the questions have
-BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}
+BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}}
 # the nets that the open claims compare: (block, width); None where the question has one width alone
 OPEN = {
     "optimization": [("highway", None)],

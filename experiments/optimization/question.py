@@ -1,7 +1,6 @@
 """Figures 1 and 5 of the paper: how well are plain and highway nets of 10 to 100 layers optimised?
 
     python -m experiments optimization            -> results/optimization.json
-    python -m experiments optimization --full     the paper's budget, for a cluster
 
 Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway
 networks with up to 100 layers can still be optimized well".  In the paper plain nets of 10 and 20
@@ -11,12 +10,12 @@ faster (see `figure_1_finals`).
 
 For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
 highway nets, the gate bias.  The best setting is the one with the lowest training loss, as in the
-paper.  It is then trained over seeds that the search did not use.  The default budget searches
-each kind near the values at which its own nets had learned in pilot runs: the highest rate is 2.5 to
-17 times the lowest (experiments/optimization/figure_1.py), and gate biases lie within two units.  --full searches
-widely.  For both kinds the gradient is clipped at norm 1; the clip is ours.
+paper.  It is then trained over seeds that the search did not use.  The search of each kind is near
+the values at which its own nets had learned in pilot runs: the highest rate is 2.5 to 17 times the
+lowest (experiments/optimization/figure_1.py), and gate biases lie within two units.  For both kinds the gradient is
+clipped at norm 1; the clip is ours.
 
-The default search is short, and a setting that is best after five epochs need not be best after
+The search is short, and a setting that is best after five epochs need not be best after
 twenty.  This is true above all of the decay.  So the two best settings of each search, and the
 best one with the slowest decay, are trained as long as the final runs; the one with the lowest
 loss is chosen.
@@ -44,11 +43,8 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, **FEW},
     "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **ALL},
-    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **ALL},
 }
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
-WIDE_RATES = (1e-3, 10)  # for --full; the paper does not give its range
-WIDE_GATE_BIASES = (-10, -1)  # for --full: the paper's range
 LOW_LOSS = 0.1  # speed is measured by the number of epochs to this loss
 DEEP_AND_SHALLOW = (  # the pairs of depths that are compared
     ("at_50", "at_10"),
@@ -62,11 +58,10 @@ DEGRADED = 3  # a kind degrades if a deeper net's loss is over this many times a
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
     """The k-th setting that the search tries for a kind of net, (block, layers)."""
     block, layers = kind
-    wide = runner.budget == "full"
     seed_of_block = len(block)  # tells "plain" and "highway" apart
     rng = np.random.default_rng([k, layers, seed_of_block])
     activation = ("tanh", "relu")[rng.integers(2)]
-    rates = WIDE_RATES if wide else RATES[block, layers][activation]
+    rates = RATES[block, layers][activation]
     setting = {
         "block": block,
         "layers": layers,
@@ -75,11 +70,8 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
         "momentum": round(rng.uniform(0.8, 0.95), 3),
         "decay": round(rng.uniform(0.85, 0.95), 3),
     }
-    if wide:
-        setting["decay"] = round(1 - log_uniform(rng, 0.003, 0.1), 4)  # for 400 epochs
     if block == "highway":
-        biases = WIDE_GATE_BIASES if wide else GATE_BIASES[layers]
-        setting["gate_bias"] = round(rng.uniform(*biases), 2)
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
     return setting
 
 
@@ -95,10 +87,7 @@ def run(runner: Runner) -> dict:
 
 def rows(record: dict) -> list[dict]:
     """The definitions, a row for each kind of block, one for each net, and one for each depth."""
-    result = [
-        {"row": "definitions", "low_loss": LOW_LOSS},
-        {"row": "full budget", **BUDGETS["full"]},
-    ]
+    result = [{"row": "definitions", "low_loss": LOW_LOSS}]
     for block in BLOCKS:
         size = parameters_per_layer(block, WIDTH[block])
         result.append({"row": "block", "block": block, "parameters_per_layer": size})
@@ -234,5 +223,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    full="the paper's budget: 100 trials a kind, 400 epochs",
 )

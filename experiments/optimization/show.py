@@ -1,7 +1,5 @@
 """The paper's Figure 1: results/optimization.json."""
 
-from statistics import mean
-
 from matplotlib.ticker import MaxNLocator
 
 from highways.lab.showing.registry import picture, table
@@ -103,36 +101,3 @@ def depths(read) -> str:
         rows.append(f"| {' | '.join(cells)} |")
     losses = "highway: loss | plain: loss | plain over highway"
     return markdown_table(f"| layers | {losses} | highway: accuracy | plain: accuracy |", rows)
-
-
-@table("cost")
-def cost(read) -> str:
-    """How long `optimization --full` takes, which has two stages: the search, then the final runs.
-
-    The trials of a stage are spread over the cores, but no stage is shorter than its longest trial."""
-    record = read("results/optimization.json")
-    full = select(record["summary"], row="full budget")
-    stages = (full["trials"], full["seeds"])  # how many trials each net has in the search and in the final runs
-    seconds_per_epoch = {}
-    for trial in record["trials"]["final"]:
-        if not trial["diverged"]:
-            net = (trial["block"], trial["layers"])
-            seconds_per_epoch.setdefault(net, []).append(trial["seconds"] / trial["epochs"])
-    # how long a trial of each net takes
-    seconds = [full["epochs"] * mean(values) for values in seconds_per_epoch.values()]
-    longest = max(seconds)
-
-    def hours(cores):
-        return sum(max(longest, n * sum(seconds) / cores) for n in stages) / 3600
-
-    rows = []
-    for cores in (2, 64):
-        time = hours(cores)
-        text = f"{time / 24:.1f} days" if time > 48 else f"{time:.1f} h"
-        rows.append(f"| {cores} | {text} |")
-    # with this many cores the search takes as long as its longest trial: more cores do not help
-    useful = round(full["trials"] * sum(seconds) / longest)
-    text = f"{hours(useful):.1f} h: {len(stages)} stages, in each a longest trial of {longest / 3600:.1f} h"
-    rows.append(f"| {useful} and more | {text} |")
-    rows.append(f"| all trials together | {sum(stages) * sum(seconds) / 3600:.0f} core-hours |")
-    return markdown_table("| cores | time |", rows)

@@ -5,8 +5,8 @@ import copy
 import json
 
 import pytest
-
 from conftest import ROOT, claim_of, verdict_on
+
 from experiments import find_question
 from experiments.optimization import question as optimization
 from highways.lab.judging.claim import judge

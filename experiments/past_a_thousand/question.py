@@ -46,7 +46,6 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"layers": 10, "deeper": 15, "epochs": 2, "seeds": 2, **FEW},
     "default": {"layers": 1000, "deeper": 1500, "epochs": 4, "seeds": 3, **fully_connected.ALL},
-    "full": {"layers": 1000, "deeper": 3000, "epochs": 40, "seeds": 5, **fully_connected.ALL},
 }
 IN_USE = 15  # the number of layers in use, as the blog says
 FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that stay open

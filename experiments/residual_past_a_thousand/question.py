@@ -28,7 +28,7 @@ from highways.nets.search import chosen_settings, over_seeds
 from highways.statistics import mean_sd_n
 
 DEEPER = 1.5  # how many times as many layers as the deepest nets of very_deep
-BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}, "full": {"seeds": 10}}
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}}
 MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
 
 

@@ -52,7 +52,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
     "default": {"pairs": 20000, "restarts": 5},
-    "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
 MARGIN = 0.01  # T tells the class better if it is right more often by more

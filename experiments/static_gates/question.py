@@ -115,7 +115,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {
     "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
     "default": {"layers": 50, "trials": 16, "search_epochs": 8, "epochs": 25, "seeds": 5, **fully_connected.ALL},
-    "full": {"layers": 50, "trials": 40, "search_epochs": 25, "epochs": 100, "seeds": 10, **fully_connected.ALL},
 }
 WIDTH = fully_connected.WIDTH["highway"]  # wide alone has another
 FULL = "full"
@@ -161,7 +160,7 @@ def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
         "activation": "tanh",
         "rate": rate,
         "momentum": momentum,
-        "decay": kept_nets.DECAY[runner.budget],
+        "decay": kept_nets.DECAY,
         "gate_bias": gate_bias,
     }
 

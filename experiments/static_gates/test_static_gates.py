@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT, claim_of, verdict_on
 
 import highway_networks as hn
-from conftest import ROOT, claim_of, verdict_on
 from experiments.fifty_layers import kept_nets
 from experiments.static_gates import question
 from experiments.static_gates import show as shown

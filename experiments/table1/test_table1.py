@@ -19,7 +19,7 @@ def recipe_runs(*accuracies):
 
 
 def test_every_kind_of_run_has_a_line_in_the_picture():
-    kinds = [(width, block, protocol) for width, block, protocol, *_ in table1.BUDGETS["full"]["runs"]]
+    kinds = [(int(net.removeprefix("mnist-")), block, protocol) for net, block, protocol, _ in table1.kinds_of_runs()]
     of_run = {"diverged": False, "final_test_acc": 0.9, "history": {"epoch": [1], "test_acc": [0.9]}}
     final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
     fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)

@@ -40,12 +40,17 @@ from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (200, 500, 1000)
-SHORT = {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3}
-LONG = {"layers": LAYERS, "trials": 20, "search_epochs": 3, "epochs": 20, "longer": 20, "seeds": 5}
 BUDGETS = {
-    "quick": {**SHORT, "layers": (5, 10), "trials": 2, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
-    "default": {**SHORT, **fully_connected.ALL},
-    "full": {**LONG, **fully_connected.ALL},
+    "quick": {"layers": (5, 10), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
+    "default": {
+        "layers": LAYERS,
+        "trials": 4,
+        "search_epochs": 1,
+        "epochs": 2,
+        "longer": 4,
+        "seeds": 3,
+        **fully_connected.ALL,
+    },
 }
 BLOCKS = ("residual", "highway")
 BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # the gate biases of the sweep
@@ -64,7 +69,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
         "activation": "relu",
         "rate": four_digits(log_uniform(rng, *RATES[block][200]["relu"])),
         "momentum": 0.9,
-        "decay": DECAY["default"],
+        "decay": DECAY,
     }
     if block == "residual":
         setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))

@@ -76,15 +76,6 @@ BUDGETS = {
         **HEADLINE,
         "of_all": ALL,
     },
-    "full": {
-        "depth": 30,
-        "modest": (5, 10, 20),
-        "epochs": 12,
-        "seeds": 50,
-        "seeds_of_all": 20,
-        **HEADLINE,
-        "of_all": ALL,
-    },
 }
 RATE = 5e-3
 LOW_RATE = 1e-3

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 from test_gradients import random_net
 
 import highway_networks as hn
-from conftest import verdict_on
 from experiments.why_plain_fails import question as why
 from highways.nets import layer_by_layer
 

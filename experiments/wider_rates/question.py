@@ -45,7 +45,6 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
     "default": {"trials": 24, "search_epochs": 5, "epochs": 20, "seeds": 3, **ALL},
-    "full": {"trials": 100, "search_epochs": 20, "epochs": 20, "seeds": 10, **ALL},
 }
 
 

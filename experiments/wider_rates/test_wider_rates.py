@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-
 from conftest import verdict_on
+
 from experiments.wider_rates import question as wider_rates
 from highways.records import select
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from highways.lab.judging.claim import Claim, claims_of
 from highways.lab.trials import Runner
 
-FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
-
 
 @dataclass(frozen=True)
 class Question:
@@ -34,12 +32,11 @@ class Question:
 
     name: str  # the name of its folder and of its results
     source: str  # who says or asks it, and where
-    budgets: dict[str, dict] = field(default_factory=dict)  # {"quick", "default" or "full": settings}
+    budgets: dict[str, dict] = field(default_factory=dict)  # {"quick" or "default": settings}
     run: Callable[[Runner], dict | list] | None = None
     rows: Callable[[dict], list[dict]] | None = None
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
-    full: str = FULL  # what --help says of --full
     takes_more_data_sets: bool = False  # --data-dir names data sets to measure besides MNIST
     data_dir: str = ""  # the help of --data-dir, for a question in which it names the folder of the data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None

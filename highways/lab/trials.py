@@ -2,7 +2,7 @@
 
 A trial is a function of a setting, one flat dict, and returns a dict of results.  It depends on
 nothing but its setting, its data and its code.  The log keeps a result under the setting and the
-checksums of data and code; sources.py says what code that is.
+checksums of data and code; checksum_of_code() says what code that is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -22,15 +23,17 @@ from tqdm import tqdm
 import highway_networks as hn
 from highways.files import ROOT, InputError, Lock, check_writable, commit, environment, from_json, json_bytes, open_file
 from highways.installed import how_to_install
-from highways.lab.sources import checksum_of_sources, keep_loaded_texts
 from highways.processes import WorkerDied, all_cores, in_processes, one_blas_thread
+
+LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
+LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
 
 
 class Runner:
     """Runs the trials of one question under one budget; keeps a log of them beside its results.
 
     name            the name of the question
-    budget          "quick", "default" or "full"
+    budget          "quick" or "default"
     settings        what the question declares for this budget
     folder          where the results, the log and checkpoints are written
     more_data_sets  data sets to measure besides MNIST
@@ -44,7 +47,6 @@ class Runner:
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
         more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
-        keep_loaded_texts()  # before data are read, which may take minutes
         self.name = name
         self.budget = budget
         self.settings = settings
@@ -136,7 +138,7 @@ class Runner:
         if data:
             self.data_sets[data.name] = data.sha256
         try:
-            code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
+            code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
         except InputError as error:
             code = None
             self._print_once(f"{error}: none of its trials is taken from {self.log}")
@@ -231,7 +233,7 @@ def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
 
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
-    budget other than the default, a folder in it."""
+    smoke test, results/quick/."""
     if folder:
         return Path(os.path.abspath(folder))
     results = ROOT / "results"
@@ -255,7 +257,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     data = data_of(setting) if data_of else None
     code = None
     if json.loads(key)["code"]:  # else the program that made the key could not read the sources
-        code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
+        code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
     if _key(setting, data and data.sha256, code) != key:
         other = "a worker of the cluster has other code or data than this program"
         raise InputError(f"{other}: update it, start it again")
@@ -263,6 +265,50 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
     return key, {**result, "seconds": seconds}, commit_of_trial
+
+
+# ---- The code of a trial ------------------------------------------------------------------------
+
+
+def checksum_of_code(function, needs=()) -> str:
+    """The checksum of the code that computes a trial.
+
+    It covers the whole texts, comments included, of LIBRARY and of the files that define the
+    function and what it needs.  These may be functions, blocks and activations; the latter two as
+    objects or as names.  Raises InputError if a file cannot be read."""
+    texts = set(LIBRARY_TEXTS)
+    for part in (function, *needs):
+        texts.update(_text_defining(defined) for defined in _definitions_of(part))
+    digests = sorted(hashlib.sha256(text).digest() for text in texts)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+
+
+def _definitions_of(part) -> list:
+    """The functions or the class that `part` consists of.
+
+    A functools.partial consists of several; an unknown name, and None, of nothing."""
+    if part is None:
+        return []
+    if isinstance(part, str):
+        return [registry[part] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if part in registry]
+    if isinstance(part, hn.Named):
+        return [type(part)]
+    if isinstance(part, functools.partial):
+        bound = [value for value in (*part.args, *part.keywords.values()) if callable(value)]
+        return [definition for inner in (part.func, *bound) for definition in _definitions_of(inner)]
+    return [inspect.unwrap(part)]
+
+
+@functools.cache
+def _text_defining(defined) -> bytes:
+    """The text of the file that defines a function or a class, as it is at the first call.
+
+    A module that is loaded again defines new ones, and its file is read again."""
+    try:
+        return Path(inspect.getfile(defined)).read_bytes()
+    except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
+        name = getattr(defined, "__qualname__", defined)
+        raise InputError(f"the source of {name} cannot be read: {error}") from error
 
 
 # ---- The log ------------------------------------------------------------------------------------

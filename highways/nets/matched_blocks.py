@@ -26,7 +26,7 @@ RATES = {  # lr / (1 - momentum), drawn log-uniformly
 }
 RATES["highway-carry"] = RATES["highway"]
 GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
-DECAY = {"quick": 0.85, "default": 0.85, "full": 0.97}  # per epoch; the same for all kinds
+DECAY = 0.85  # per epoch; the same for all kinds
 LEARNED = 0.9  # a net has learned if its test accuracy is above this
 MARGIN = 0.002  # a kind is as good as another if its test accuracy is at most this much lower
 STRUGGLES = 3  # a kind struggles if its training loss is over this many times a shallower net's

@@ -18,8 +18,7 @@ import numpy as np
 
 import highway_networks as hn
 from highways.files import read_arrays, write_arrays
-from highways.lab.sources import checksum_of_sources
-from highways.lab.trials import Runner
+from highways.lab.trials import Runner, checksum_of_code
 from highways.nets import fully_connected
 from highways.nets.fully_connected import BATCH
 
@@ -68,7 +67,7 @@ def identity_of(setting: dict) -> dict:
     return {
         "setting": setting,
         "data": fully_connected.data_of(setting).sha256,
-        "code": checksum_of_sources(trial, setting["block"], setting["activation"]),
+        "code": checksum_of_code(trial, (setting["block"], setting["activation"])),
     }
 
 

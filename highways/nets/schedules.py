@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+WARM_UP = 0.15
+
 
 def in_steps(progress: float) -> float:
     """A tenth of the rate after 1/3, a hundredth after 2/3."""
@@ -19,11 +21,11 @@ def in_late_steps(progress: float) -> float:
     return 0.1**steps
 
 
-def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
-    """Rises linearly until `warm_up`, then falls along half a cosine to 0."""
-    if progress < warm_up:
-        return progress / warm_up
-    return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
+def warm_cosine(progress: float) -> float:
+    """Rises linearly until WARM_UP, then falls along half a cosine to 0."""
+    if progress < WARM_UP:
+        return progress / WARM_UP
+    return (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP))) / 2
 
 
 SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine": warm_cosine}

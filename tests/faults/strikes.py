@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-
 from conftest import ROOT
+from hypothesis import HealthCheck, given, settings
 
 # The thorough numbers, named on docs/guarantees.md
 COMMAND_KILLS = 60

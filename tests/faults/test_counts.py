@@ -3,7 +3,6 @@
 import re
 
 import strikes
-
 from conftest import ROOT
 
 

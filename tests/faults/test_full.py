@@ -8,10 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from conftest import OLD, ROOT, SMALL, run
 from strikes import linux, one_after_another, start, unix
 from test_drawing import ours
-
-from conftest import OLD, ROOT, SMALL, run
 
 pytestmark = one_after_another
 

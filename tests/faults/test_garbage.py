@@ -11,6 +11,7 @@ import shutil
 
 import numpy as np
 import pytest
+from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
 from hypothesis import strategies as st
 from strikes import (
     FEW_EXAMPLES,
@@ -27,7 +28,6 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
 from highways.files import InputError, read_arrays, read_json
 from highways.lab.showing import registry, style
 from highways.records import load_record, load_results

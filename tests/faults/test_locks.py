@@ -1,12 +1,10 @@
 """A lock that several processes take and release as fast as they can."""
 
-import os
 import subprocess
 import sys
 
+from conftest import ROOT, names_in
 from strikes import few_or
-
-from conftest import ROOT
 
 TAKER = """
 import sys
@@ -29,11 +27,9 @@ while to_take:
 
 @few_or(200, few=30)
 def test_one_process_at_a_time_holds_a_lock(tmp_path, n):
-    """Every release removes the lock's file.  A process that has opened a removed one does not
-    hold the lock."""
     words = [sys.executable, "-c", TAKER, tmp_path / "run.json", tmp_path / "inside", n]
     takers = [subprocess.Popen([*map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     for taker in takers:
         assert taker.communicate(timeout=120)[1] == ""
         assert taker.returncode == 0
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT, SMALL, one_line_error, run
 from strikes import linux, unix
 from test_installing import COMMANDS, assert_says_what_is_missing, python
 
 import highway_networks as hn
-from conftest import ROOT, SMALL, one_line_error, run
 from highways import installed, processes
 from highways.commands import run_command, run_program
 from highways.conv import cifar, protocols

@@ -105,9 +105,9 @@ def below(values, bound: float, baseline=(0.0,)) -> bool | None:
     return None if is_above is None else not is_above
 
 
-def within(values, low: float, high: float, baseline=(0.0,)) -> bool | None:
+def within(values, low: float, high: float) -> bool | None:
     """Whether the whole interval lies between low and high; None where only a part of it does."""
-    interval_low, interval_high = interval(values, baseline)
+    interval_low, interval_high = interval(values)
     if low <= interval_low and interval_high <= high:
         return True
     return False if interval_high < low or interval_low > high else None

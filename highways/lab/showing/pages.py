@@ -19,8 +19,8 @@ MARK = re.compile(BEGIN + r"(?:(?!<!--).)*<!-- end -->", re.S)
 SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a page shows to its reader
 
 
-def pages(root: Path = ROOT) -> list[Path]:
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def fill(text: str, read) -> str:
