@@ -22,9 +22,9 @@ import dataclasses
 import json
 from functools import cache, partial
 
-from claims import ledger
 from claims.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
-from experiments.question import Question, all_questions, find_question, question_names
+from experiments.judging import is_judged_already, judged_record, read_results, with_summary
+from experiments.question import PROGRAM, Question, all_questions, find_question, question_names
 from plumbing.commands import Parser, first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -32,19 +32,17 @@ from plumbing.files import (
     Lock,
     check_writable,
     commit,
-    environment,
     json_bytes,
     read_json,
     write_json,
 )
 from plumbing.processes import MOST_JOBS, all_cores
-from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
+from plumbing.records import load_results, seconds_on_two_cores
 from plumbing.statistics import format_stat
 from report.pages import changed_pages
 from training import committed, finished
 from training.trials import Runner, flags_of, results_folder
 
-PROGRAM = "python -m experiments"
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
 RESUME = "finished trials are kept: the same command goes on from there"
 
@@ -189,17 +187,6 @@ def result_of(name: str, args) -> dict:
     return record
 
 
-def with_summary(question: Question, record: dict) -> dict:
-    """The record with a new summary, which stands before the trials."""
-    try:
-        rows = question.rows(record)
-    except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
-    trials = record["trials"]
-    rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
-    return {**rest, "summary": rows, "trials": trials}
-
-
 def print_rows(rows: list[dict]) -> None:
     for row in rows:
         print("  ".join(f"{name} {format_stat(value, 4)}" for name, value in row.items()))
@@ -231,68 +218,6 @@ def print_claims(claims: list[Claim], record: dict) -> None:
 # ---- Judging ------------------------------------------------------------------------------------
 
 
-def all_claims() -> list[Claim]:
-    """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in all_questions() for claim in question.claims_with_over()])
-
-
-def needs() -> dict[str, tuple[str, ...]]:
-    return {question.name: question.needs for question in all_questions()}
-
-
-def read_results(folder: Path) -> dict[str, dict]:
-    """The results that judge the claims, by name.
-
-    Leaves out a question that still awaits its results (Question.awaits).
-
-    Raises InputError if a file is missing, holds no results, or has other settings than its
-    claims; and if a question that is said to await its results has them already."""
-    needed = needs()
-    wanted = set()
-    for claim in all_claims():
-        for name in claim.over:
-            wanted.add(name)
-            wanted.update(needed.get(name, ()))
-    awaited = {question.name for question in all_questions() if question.awaits}
-    for name in sorted(awaited):
-        path = folder / path_of(name)
-        if path.exists():
-            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}.py")
-    records = {}
-    for name in sorted(wanted - awaited):
-        path = folder / path_of(name)
-        if not path.exists():
-            how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
-            raise InputError(f"{path} is missing: {how} makes it")
-        load = load_record if name in committed.COMMANDS else load_results
-        records[name] = committed.checked(name, load(path))
-    return records
-
-
-def judged_record(records: dict) -> dict:
-    """The contents of results/claims.json, made from `records`, {name: results}."""
-    commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
-    rows = ledger.judge_all(all_claims(), records, needs(), commands)
-    judged = {
-        "judged": {path_of(name): checksum(record) for name, record in records.items()},
-        "summary": ledger.counts(rows),
-        "trials": rows,
-    }
-    return {
-        "experiment": "claims",
-        "source": "all of them",
-        "command": f"{PROGRAM} claims",
-        "settings": {},
-        "env": environment(),
-        "checksum": checksum(judged),
-        **judged,
-    }
-
-
-def path_of(name: str) -> str:
-    return f"{name}.json" if name in committed.COMMANDS else f"results/{name}.json"
-
-
 def judge_claims(argv) -> int:
     parser = Parser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
     parser.parse_args(argv)
@@ -311,15 +236,6 @@ def judge_claims(argv) -> int:
         print(f"saved to {path}")
 
     return run_command(parser.prog, work)
-
-
-def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file differs from the record in nothing but its `env`."""
-    try:
-        found = load_results(path)
-    except InputError:  # it is missing, or damaged
-        return False
-    return json_bytes(found | {"env": {}}) == json_bytes(record | {"env": {}})
 
 
 # ---- Adding finished trainings ------------------------------------------------------------------

@@ -16,6 +16,8 @@ from pathlib import Path
 from claims.claim import Claim
 from training.trials import Runner
 
+NO_QUESTIONS = ("__main__", "question", "judging")  # the other modules here
+PROGRAM = "python -m experiments"
 FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
 
 
@@ -62,7 +64,7 @@ class Question:
 def question_names() -> list[str]:
     """The names of all questions."""
     modules = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(module.name for module in modules if module.name not in ("__main__", "question"))
+    return sorted(module.name for module in modules if module.name not in NO_QUESTIONS)
 
 
 def find_question(name: str) -> Question:

@@ -25,6 +25,7 @@ from claims.claim import (
 )
 from claims.rules import below, is_above
 from experiments import __main__ as command_line
+from experiments import judging
 from experiments.question import all_questions, find_question
 from plumbing.files import InputError
 from plumbing.records import check_ledger, seconds_on_two_cores, select
@@ -189,20 +190,20 @@ def test_a_claim_without_parts_is_refused():
 @pytest.fixture(scope="module")
 def records():
     """The committed results, by name."""
-    return command_line.read_results(ROOT)
+    return judging.read_results(ROOT)
 
 
 @pytest.fixture(scope="module")
 def rows(records):
     """The rows of the ledger, made anew from the committed results."""
-    return command_line.judged_record(records)["trials"]
+    return judging.judged_record(records)["trials"]
 
 
 NOT_TESTED = ("not tested in 300 epochs", "not tested in 400 epochs")
 
 
 def test_every_claim_is_judged(rows):
-    assert len(rows) == len(command_line.all_claims())
+    assert len(rows) == len(judging.all_claims())
     assert len({row["claim"] for row in rows}) == len({row["id"] for row in rows}) == len(rows)
     for row in rows:
         assert row["kind"] == "open question" or row["source"].startswith(SOURCES)
@@ -394,21 +395,21 @@ def test_results_that_lack_a_number_are_refused_in_one_line(records):
     lacking = copy.deepcopy(records["run_seeds"])
     lacking["runs"][0]["highway"] = {}
     with pytest.raises(InputError, match=r"lack what the claim .* is judged by"):
-        command_line.judged_record(records | {"run_seeds": lacking})
+        judging.judged_record(records | {"run_seeds": lacking})
 
 
 def test_results_that_are_missing_are_named(tmp_path):
     with pytest.raises(InputError, match=r"(\w+)\.json is missing: python -m experiments \1 makes it"):
-        command_line.read_results(tmp_path)
+        judging.read_results(tmp_path)
 
 
 def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "blocks.json").write_text("{}")
     awaited = replace(find_question("blocks"), awaits=True)
-    monkeypatch.setattr(command_line, "all_questions", lambda: [awaited])
+    monkeypatch.setattr(judging, "all_questions", lambda: [awaited])
     with pytest.raises(InputError, match=r"blocks\.json is there: remove awaits=True"):
-        command_line.read_results(tmp_path)
+        judging.read_results(tmp_path)
 
 
 def test_the_command_writes_the_ledger_and_prints_it(records, rows, tmp_path, monkeypatch, capsys):
@@ -432,7 +433,7 @@ def test_the_command_leaves_a_ledger_that_has_not_changed(records, tmp_path, mon
     path = tmp_path / "results" / "claims.json"
     assert command_line.main(["claims"]) == 0
     before = path.read_bytes()
-    monkeypatch.setattr(command_line, "environment", lambda: {"git": "another"})
+    monkeypatch.setattr(judging, "environment", lambda: {"git": "another"})
     assert command_line.main(["claims"]) == 0
     assert path.read_bytes() == before
     assert "has these verdicts already" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from conftest import ROOT, one_line_error
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import cifar
+from experiments import cifar, judging
 from experiments.question import all_questions, find_question, question_names
 from plumbing.files import InputError, read_json
 from report import pages as fill
@@ -413,7 +413,7 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     monkeypatch.setattr(committed_records, "ROOT", tmp_path)
     refused = [lambda: committed_records.read_committed(f"{name}.json")]
     if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
-        refused.append(lambda: command_line.read_results(tmp_path))
+        refused.append(lambda: judging.read_results(tmp_path))
     for work in refused:
         with pytest.raises(InputError, match=said):
             work()
@@ -537,7 +537,7 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
     for work in (
         lambda: committed_records.read_committed("results/jacobian.json"),
-        lambda: command_line.read_results(tmp_path),
+        lambda: judging.read_results(tmp_path),
     ):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()

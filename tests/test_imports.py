@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from experiments.question import question_names
+
 # what no module of a room may import
 FORBIDDEN = {
     "plumbing": ("highway_networks", "conv", "training", "claims", "experiments", "report", "benchmarks"),
@@ -43,9 +45,8 @@ def test_a_room_imports_none_above_it(room):
 
 
 def test_no_question_imports_another():
-    for path in sorted((ROOT / "experiments").glob("*.py")):
-        if path.stem == "__main__":
-            continue
+    for name in question_names():
+        path = ROOT / "experiments" / f"{name}.py"
         for module in imported(path):
             allowed = is_within(module, "experiments.question") or not is_within(module, "experiments")
             assert allowed, f"{path.name} imports {module}"

@@ -35,6 +35,7 @@ from experiments import (
     gate_bias,
     gates,
     headline,
+    judging,
     lesion,
     optimization,
     thousand_layers,
@@ -651,7 +652,7 @@ def test_committed_results_sum_up_their_trials(name):
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_200_000
     commits = [record["env"]["git"], *record["env"]["git_of_trials"]]
     assert not any("dirty" in commit for commit in commits), "commit first, then measure: the files were changed"
-    again = command_line.with_summary(question, record)["summary"]
+    again = judging.with_summary(question, record)["summary"]
     assert json.loads(json.dumps(again)) == record["summary"]
     command_line.print_rows(again)  # as the command does: every entry has a text
 
