@@ -1,11 +1,11 @@
-"""Answers questions about highway networks: trains, measures, judges.
+"""Answers questions about highway networks: trains, measures, judges, publishes.
 
 python -m experiments                          lists the questions: what they ask, need, and how long they take
 python -m experiments lesion                   answers one           -> results/lesion.json
 python -m experiments lesion --quick           a smoke test of it    -> results/quick/lesion.json
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
-python -m experiments add cifar                makes its summary, the claims and the pages anew
-python -m experiments claims                   judges all claims     -> results/claims.json
+python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
+python -m experiments publish --check          names those that are not as publish would write them
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import argparse
 import dataclasses
 import json
-from functools import cache, partial
+from functools import partial
 
 from claims.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
-from experiments.judging import is_judged_already, judged_record, read_results, with_summary
+from experiments.judging import with_summary
 from experiments.question import PROGRAM, Question, all_questions, find_question, question_names
 from plumbing.commands import Parser, first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
     Lock,
-    check_writable,
     commit,
     json_bytes,
     read_json,
@@ -39,7 +38,6 @@ from plumbing.files import (
 from plumbing.processes import MOST_JOBS, all_cores
 from plumbing.records import load_results, seconds_on_two_cores
 from plumbing.statistics import format_stat
-from report.pages import changed_pages
 from training import committed, finished
 from training.trials import Runner, flags_of, results_folder
 
@@ -215,49 +213,21 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 
-# ---- Judging ------------------------------------------------------------------------------------
-
-
-def judge_claims(argv) -> int:
-    parser = Parser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
-    parser.parse_args(argv)
-    path = ROOT / "results" / "claims.json"
-
-    def work(save):
-        check_writable(path)
-        record = judged_record(read_results(ROOT))
-        for row in record["trials"]:
-            note = f"; {row['note']}" if row["note"] else ""
-            print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}\n    id: {row['id']}")
-        if is_judged_already(path, record):
-            print(f"{path} has these verdicts already")
-            return
-        save({path: json_bytes(record)})
-        print(f"saved to {path}")
-
-    return run_command(parser.prog, work)
-
-
 # ---- Adding finished trainings ------------------------------------------------------------------
 
 
 def add_runs(argv) -> int:
     parser = Parser(
         prog=f"{PROGRAM} add",
-        description="Adds finished trainings to a question's committed results, and computes its summary, the claims "
-        "and the pages anew; trains nothing.",
+        description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
+        epilog=f"Then '{PROGRAM} publish' makes verdicts, pictures and pages anew.",
     )
     takers = " and ".join(question.name for question in all_questions() if question.accept)
     parser.add_argument(
         "question", choices=question_names(), metavar="NAME", help=f"the question; {takers} take trainings"
     )
     parser.add_argument(
-        "runs",
-        type=path_name,
-        nargs="*",
-        default=[],  # without it argparse names RUN.json among what is required
-        metavar="RUN.json",
-        help="JSON that conv_highway_networks.py wrote; if none is given, only summary, claims and pages are made anew",
+        "runs", type=path_name, nargs="+", metavar="RUN.json", help="JSON that conv_highway_networks.py wrote"
     )
     args = parser.parse_args(argv)
 
@@ -266,7 +236,7 @@ def add_runs(argv) -> int:
         with Lock(path):
             question = find_question(args.question)
             check_has_trials(question)
-            if args.runs and not question.accept:
+            if not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             results = load_results(path)
             n_added = 0
@@ -274,28 +244,21 @@ def add_runs(argv) -> int:
                 record = read_json(file)
                 results = finished.with_runs(question, results, Path(file), record)
                 n_added += len(record["runs"])
-            results = with_summary(question, results)
-            judged = judged_record(read_results(ROOT) | {args.question: results})
-            new = {f"results/{args.question}.json": results}
-            if not is_judged_already(ROOT / "results" / "claims.json", judged):
-                new["results/claims.json"] = judged
-
-            @cache
-            def read(name):
-                return new.get(name) or committed.read_committed(name)
-
-            pages = changed_pages(read)
-            save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
-            print(f"{path}: runs added: {n_added}; pages changed: {len(pages)}")
-            if n_added:
-                print("python visualize_highway_networks.py draws the pictures anew")
+            save({path: json_bytes(with_summary(question, results))})
+            print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
 
     return run_command(parser.prog, work)
 
 
+def publish(argv) -> int:
+    from experiments import publish  # only here: it draws, and so it imports matplotlib
+
+    return publish.main(argv)
+
+
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "claims": judge_claims}
+OTHER_COMMANDS = {"add": add_runs, "publish": publish}
 
 
 def main(argv: list[str]) -> int:
@@ -303,13 +266,13 @@ def main(argv: list[str]) -> int:
         return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | claims] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add | publish] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
     explained = (
         "a question to answer; or 'add', to add finished trainings to a question's results; "
-        "or 'claims', to judge all claims by the results"
+        "or 'publish', to make verdicts, pictures and pages anew"
     )
     choices = [*question_names(), *OTHER_COMMANDS]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)

@@ -73,7 +73,7 @@ def judged_record(records: dict) -> dict:
     return {
         "experiment": "claims",
         "source": "all of them",
-        "command": f"{PROGRAM} claims",
+        "command": f"{PROGRAM} publish",
         "settings": {},
         "env": environment(),
         "checksum": checksum(judged),

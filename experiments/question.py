@@ -16,7 +16,7 @@ from pathlib import Path
 from claims.claim import Claim
 from training.trials import Runner
 
-NO_QUESTIONS = ("__main__", "question", "judging")  # the other modules here
+NO_QUESTIONS = ("__main__", "question", "judging", "publish")  # the other modules here
 PROGRAM = "python -m experiments"
 FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
 
