@@ -27,7 +27,7 @@ from claims.rules import below, is_above
 from experiments import __main__ as command_line
 from experiments import judging
 from experiments.question import all_questions, find_question
-from plumbing.files import InputError
+from plumbing.files import InputError, json_bytes
 from plumbing.records import check_ledger, seconds_on_two_cores, select
 from plumbing.statistics import mean_sd_n
 from report import ledger as ledger_tables
@@ -254,7 +254,7 @@ def test_a_question_without_a_claim_is_answered_by_yes_or_no(verdict, answer):
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
-    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments claims writes the ledger anew"
+    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
@@ -412,36 +412,16 @@ def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
         judging.read_results(tmp_path)
 
 
-def test_the_command_writes_the_ledger_and_prints_it(records, rows, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command_line, "ROOT", tmp_path)
-    monkeypatch.setattr(command_line, "read_results", lambda folder: records)
-    (tmp_path / "results").mkdir()
-    assert command_line.main(["claims"]) == 0
-    record = json.loads((tmp_path / "results" / "claims.json").read_text())
-    printed = capsys.readouterr().out
-    assert record["trials"] == json.loads(json.dumps(rows))
-    for row in rows:
-        assert f"{row['source']}: {row['claim']}" in printed
-        assert f"\n    {row['verdict']}: {row['ours']}\n" in printed
-
-
-def test_the_command_leaves_a_ledger_that_has_not_changed(records, tmp_path, monkeypatch, capsys):
-    """Not even the commit in it changes, so that git shows no difference."""
-    monkeypatch.setattr(command_line, "ROOT", tmp_path)
-    monkeypatch.setattr(command_line, "read_results", lambda folder: records)
-    (tmp_path / "results").mkdir()
-    path = tmp_path / "results" / "claims.json"
-    assert command_line.main(["claims"]) == 0
-    before = path.read_bytes()
-    monkeypatch.setattr(judging, "environment", lambda: {"git": "another"})
-    assert command_line.main(["claims"]) == 0
-    assert path.read_bytes() == before
-    assert "has these verdicts already" in capsys.readouterr().out
-    edited = json.loads(before)
+def test_a_ledger_with_these_verdicts_is_judged_already(records, tmp_path, monkeypatch):
+    """Whatever the commit in it, so that git shows no difference."""
+    path = tmp_path / "claims.json"
+    record = judging.judged_record(records)
+    assert not judging.is_judged_already(path, record)
+    path.write_bytes(json_bytes(record))
+    assert judging.is_judged_already(path, record | {"env": {"git": "another"}})
+    edited = json.loads(path.read_bytes())
     edited["trials"][0]["verdict"] = "edited"
     path.write_text(json.dumps(edited))  # with its old checksum
-    assert command_line.main(["claims"]) == 0
-    assert json.loads(path.read_text())["trials"] == json.loads(before)["trials"]
+    assert not judging.is_judged_already(path, record)
     path.write_text("{")
-    assert command_line.main(["claims"]) == 0
-    assert json.loads(path.read_text())["env"] == {"git": "another"}
+    assert not judging.is_judged_already(path, record)

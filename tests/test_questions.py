@@ -296,7 +296,7 @@ def test_the_help_names_the_other_commands():
     process = in_process(command_line.main, "--help")
     assert process.returncode == 0
     assert "'add', to add finished trainings" in process.stdout
-    assert "'claims', to judge all claims" in " ".join(process.stdout.split())
+    assert "'publish', to make verdicts" in " ".join(process.stdout.split())
 
 
 def test_a_question_offers_the_budgets_that_it_has():
@@ -314,7 +314,7 @@ def test_a_question_offers_the_budgets_that_it_has():
     [
         (["lesoin"], "invalid choice: 'lesoin'"),
         (["add", "lesoin"], "invalid choice: 'lesoin'"),
-        (["claims", "lesion"], "unrecognized arguments: lesion"),
+        (["publish", "lesion"], "unrecognized arguments: lesion"),
     ],
 )
 def test_a_name_that_is_no_question(words, message):

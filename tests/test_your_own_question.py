@@ -15,14 +15,27 @@ from experiments.question import question_names
 from plumbing.files import read_json
 from plumbing.records import select
 
-# the page, and what it shows: the question, its picture and table, a section of a page, and four groups of commands
+# the page, and what it shows: the question, its picture and table, a section of a page, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
-MEASURE, JUDGE, LOOK, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
-FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
+FOLDERS = (
+    "claims",
+    "conv",
+    "data",
+    "docs",
+    "experiments",
+    "explorer",
+    "plumbing",
+    "report",
+    "results",
+    "tests",
+    "training",
+    "viz",
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +43,11 @@ def clone(tmp_path_factory):
     """The project with the page's three files, after the page's commands; nets train one epoch instead of twelve."""
     folder = tmp_path_factory.mktemp("clone")
     for path in ROOT.iterdir():
-        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt"):
+        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif"):
             shutil.copy(path, folder)
     unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "full")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
-    (folder / "viz").mkdir()
 
     question = folder / "experiments" / "narrow.py"
     text = QUESTION.replace("EPOCHS = 12", "EPOCHS = 1")
@@ -46,7 +58,7 @@ def clone(tmp_path_factory):
     for command in MEASURE.splitlines():
         run(folder, command)
     question.write_text(text.replace("    awaits=True,\n", ""), encoding="utf-8")
-    for command in (*JUDGE.splitlines(), *LOOK.splitlines(), *FILL.splitlines()):
+    for command in (*LOOK.splitlines(), *PUBLISH.splitlines()):
         if not command.startswith(TEST):
             run(folder, command)
     return folder
