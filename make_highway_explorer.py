@@ -287,9 +287,8 @@ def page(data: dict) -> str:
     return text
 
 
-def write_page(out: Path, save) -> None:
-    if out.suffix != ".html":
-        raise InputError(f"--out {out} does not end in .html")
+def whole_page() -> str:
+    """The page, from the committed net and records."""
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
     records = {
@@ -301,7 +300,13 @@ def write_page(out: Path, save) -> None:
     of_net, logits = net_part(net, mnist)
     files = "results/gates.json, results/lesion.json, results/explorer.json or run.json"
     with drawing(files, "the page"):
-        text = page({"net": of_net} | data_of(net, logits, mnist, records))
+        return page({"net": of_net} | data_of(net, logits, mnist, records))
+
+
+def write_page(out: Path, save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    text = whole_page()
     save({out: text.encode()})
     print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
 

@@ -146,20 +146,29 @@ def draw_epoch(record: dict, k: int) -> np.ndarray:
     return as_image(fig)
 
 
-def draw_gif(run: Path, out: Path, save) -> None:
-    if out.suffix != ".gif":
-        raise InputError(f"--out {out} does not end in .gif")
+def load_frames(run: Path) -> list[np.ndarray]:
+    """The frames of the record in this file."""
     record = load_record(run)
     if not gates_by_epoch(record):
         raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
     with drawing(run, "the GIF"), house_style():
-        frames = frames_of(record)
+        return frames_of(record)
+
+
+def gif_bytes(frames: list[np.ndarray]) -> bytes:
     n_frames = len(frames)
     duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
     if n_frames == 1:
         duration = duration[0]  # imageio takes no list for a single frame
-    save({out: imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)})
-    print(f"drew {out}: {n_frames} frames", flush=True)
+    return imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)
+
+
+def draw_gif(run: Path, out: Path, save) -> None:
+    if out.suffix != ".gif":
+        raise InputError(f"--out {out} does not end in .gif")
+    frames = load_frames(run)
+    save({out: gif_bytes(frames)})
+    print(f"drew {out}: {len(frames)} frames", flush=True)
 
 
 def main(argv=None) -> int:

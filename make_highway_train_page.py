@@ -85,10 +85,14 @@ def page(images: dict) -> str:
     return text
 
 
+def whole_page() -> str:
+    return page(images_part(load_page_mnist()))
+
+
 def write_page(out: Path, save) -> None:
     if out.suffix != ".html":
         raise InputError(f"--out {out} does not end in .html")
-    text = page(images_part(load_page_mnist()))
+    text = whole_page()
     save({out: text.encode()})
     print(f"wrote {out}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
 

@@ -1,11 +1,11 @@
-"""Answers questions about highway networks: trains, measures, judges.
+"""Answers questions about highway networks: trains, measures, judges, publishes.
 
 python -m experiments                          lists the questions: what they ask, need, and how long they take
 python -m experiments lesion                   answers one           -> results/lesion.json
 python -m experiments lesion --quick           a smoke test of it    -> results/quick/lesion.json
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
-python -m experiments add cifar                makes its summary, the claims and the pages anew
-python -m experiments claims                   judges all claims     -> results/claims.json
+python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
+python -m experiments publish --check          names those that are not as publish would write them
 """
 
 from __future__ import annotations
@@ -20,32 +20,20 @@ import highways.installed  # noqa: F401  isort: skip  first: it says what is not
 import argparse
 import dataclasses
 import json
-from functools import cache, partial
+from functools import partial
 
-from experiments import all_questions, find_question, question_names, register_pictures_and_tables
+from experiments import all_questions, find_question, question_names
+from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
-from highways.files import (
-    ROOT,
-    InputError,
-    Lock,
-    check_writable,
-    commit,
-    environment,
-    json_bytes,
-    read_json,
-    write_json,
-)
+from highways.files import ROOT, InputError, Lock, commit, json_bytes, read_json, write_json
 from highways.lab import committed, finished
-from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim, check_about, in_words, judge
-from highways.lab.question import Question
-from highways.lab.showing.pages import changed_pages
+from highways.lab.question import PROGRAM, Question
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import checksum, load_record, load_results, seconds_on_two_cores
+from highways.records import load_results, seconds_on_two_cores
 from highways.statistics import format_stat
 
-PROGRAM = "python -m experiments"
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
 RESUME = "finished trials are kept: the same command goes on from there"
 
@@ -187,17 +175,6 @@ def result_of(name: str, args) -> dict:
     return record
 
 
-def with_summary(question: Question, record: dict) -> dict:
-    """The record with a new summary, which stands before the trials."""
-    try:
-        rows = question.rows(record)
-    except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
-    trials = record["trials"]
-    rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
-    return {**rest, "summary": rows, "trials": trials}
-
-
 def print_rows(rows: list[dict]) -> None:
     for row in rows:
         print("  ".join(f"{name} {format_stat(value, 4)}" for name, value in row.items()))
@@ -225,120 +202,21 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 
-# ---- Judging ------------------------------------------------------------------------------------
-
-
-def all_claims() -> list[Claim]:
-    """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in all_questions() for claim in question.claims_with_over()])
-
-
-def needs() -> dict[str, tuple[str, ...]]:
-    return {question.name: question.needs for question in all_questions()}
-
-
-def read_results(folder: Path) -> dict[str, dict]:
-    """The results that judge the claims, by name.
-
-    Leaves out a question that still awaits its results (Question.awaits).
-
-    Raises InputError if a file is missing, holds no results, or has other settings than its
-    claims; and if a question that is said to await its results has them already."""
-    needed = needs()
-    wanted = set()
-    for claim in all_claims():
-        for name in claim.over:
-            wanted.add(name)
-            wanted.update(needed.get(name, ()))
-    awaited = {question.name for question in all_questions() if question.awaits}
-    for name in sorted(awaited):
-        path = folder / path_of(name)
-        if path.exists():
-            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}/question.py")
-    records = {}
-    for name in sorted(wanted - awaited):
-        path = folder / path_of(name)
-        if not path.exists():
-            how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
-            raise InputError(f"{path} is missing: {how} makes it")
-        load = load_record if name in committed.COMMANDS else load_results
-        records[name] = committed.checked(name, load(path))
-    return records
-
-
-def judged_record(records: dict) -> dict:
-    """The contents of results/claims.json, made from `records`, {name: results}."""
-    commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
-    rows = ledger.judge_all(all_claims(), records, needs(), commands)
-    judged = {
-        "judged": {path_of(name): checksum(record) for name, record in records.items()},
-        "summary": ledger.counts(rows),
-        "trials": rows,
-    }
-    return {
-        "experiment": "claims",
-        "source": "all of them",
-        "command": f"{PROGRAM} claims",
-        "settings": {},
-        "env": environment(),
-        "checksum": checksum(judged),
-        **judged,
-    }
-
-
-def path_of(name: str) -> str:
-    return f"{name}.json" if name in committed.COMMANDS else f"results/{name}.json"
-
-
-def judge_claims(argv) -> int:
-    parser = Parser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
-    parser.parse_args(argv)
-    path = ROOT / "results" / "claims.json"
-
-    def work(save):
-        check_writable(path)
-        record = judged_record(read_results(ROOT))
-        for row in record["trials"]:
-            note = f"; {row['note']}" if row["note"] else ""
-            print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}\n    id: {row['id']}")
-        if is_judged_already(path, record):
-            print(f"{path} has these verdicts already")
-            return
-        save({path: json_bytes(record)})
-        print(f"saved to {path}")
-
-    return run_command(parser.prog, work)
-
-
-def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file differs from the record in nothing but its `env`."""
-    try:
-        found = load_results(path)
-    except InputError:  # it is missing, or damaged
-        return False
-    return json_bytes(found | {"env": {}}) == json_bytes(record | {"env": {}})
-
-
 # ---- Adding finished trainings ------------------------------------------------------------------
 
 
 def add_runs(argv) -> int:
     parser = Parser(
         prog=f"{PROGRAM} add",
-        description="Adds finished trainings to a question's committed results, and computes its summary, the claims "
-        "and the pages anew; trains nothing.",
+        description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
+        epilog=f"Then '{PROGRAM} publish' makes verdicts, pictures and pages anew.",
     )
     takers = " and ".join(question.name for question in all_questions() if question.accept)
     parser.add_argument(
         "question", choices=question_names(), metavar="NAME", help=f"the question; {takers} take trainings"
     )
     parser.add_argument(
-        "runs",
-        type=path_name,
-        nargs="*",
-        default=[],  # without it argparse names RUN.json among what is required
-        metavar="RUN.json",
-        help="JSON that conv_highway_networks.py wrote; if none is given, only summary, claims and pages are made anew",
+        "runs", type=path_name, nargs="+", metavar="RUN.json", help="JSON that conv_highway_networks.py wrote"
     )
     args = parser.parse_args(argv)
 
@@ -347,7 +225,7 @@ def add_runs(argv) -> int:
         with Lock(path):
             question = find_question(args.question)
             check_has_trials(question)
-            if args.runs and not question.accept:
+            if not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             results = load_results(path)
             n_added = 0
@@ -355,29 +233,21 @@ def add_runs(argv) -> int:
                 record = read_json(file)
                 results = finished.with_runs(question, results, Path(file), record)
                 n_added += len(record["runs"])
-            results = with_summary(question, results)
-            judged = judged_record(read_results(ROOT) | {args.question: results})
-            new = {f"results/{args.question}.json": results}
-            if not is_judged_already(ROOT / "results" / "claims.json", judged):
-                new["results/claims.json"] = judged
-
-            @cache
-            def read(name):
-                return new.get(name) or committed.read_committed(name)
-
-            register_pictures_and_tables()
-            pages = changed_pages(read)
-            save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
-            print(f"{path}: runs added: {n_added}; pages changed: {len(pages)}")
-            if n_added:
-                print("python visualize_highway_networks.py draws the pictures anew")
+            save({path: json_bytes(with_summary(question, results))})
+            print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
 
     return run_command(parser.prog, work)
 
 
+def publish(argv) -> int:
+    from experiments import publish  # only here: it draws, and so it imports matplotlib
+
+    return publish.main(argv)
+
+
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "claims": judge_claims}
+OTHER_COMMANDS = {"add": add_runs, "publish": publish}
 
 
 def main(argv: list[str]) -> int:
@@ -385,13 +255,13 @@ def main(argv: list[str]) -> int:
         return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | claims] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add | publish] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
     explained = (
         "a question to answer; or 'add', to add finished trainings to a question's results; "
-        "or 'claims', to judge all claims by the results"
+        "or 'publish', to make verdicts, pictures and pages anew"
     )
     choices = [*question_names(), *OTHER_COMMANDS]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)

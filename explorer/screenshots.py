@@ -114,7 +114,8 @@ def look_as(driver, width: int, height: int, scale: float = 1, colors: str = "li
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
 
 
-def take(save) -> None:
+def pictures() -> dict[Path, bytes]:
+    """{file: picture} of all PICTURES, taken now."""
     if missing():
         raise InputError(f"there is no {missing()}")
     files = {}
@@ -130,6 +131,11 @@ def take(save) -> None:
             driver.execute_async_script(FRAMES)
             png = base64.b64decode(driver.get_screenshot_as_base64())
             files[ROOT / "viz" / f"{name}.png"] = png
+    return files
+
+
+def take(save) -> None:
+    files = pictures()
     save(files)
     print("".join(f"took {path}\n" for path in files), end="", flush=True)
 

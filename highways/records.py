@@ -70,7 +70,7 @@ def checksum(value) -> str:
 def check_ledger(record: dict, read) -> None:
     """Raises InputError for a ledger that was edited, or that judged other results than those that
     read(name) gives."""
-    anew = "python -m experiments claims makes it anew"
+    anew = "python -m experiments publish makes it anew"
     if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
         raise InputError(f"results/claims.json is not as it was written: {anew}")
     for name, judged_checksum in record["judged"].items():

@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT
 
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question
-from highways.files import InputError
+from experiments import all_questions, find_question, judging
+from highways.files import InputError, json_bytes
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import (
     AUTHORS_LOGS,
@@ -189,20 +189,20 @@ def test_a_claim_without_parts_is_refused():
 @pytest.fixture(scope="module")
 def records():
     """The committed results, by name."""
-    return command_line.read_results(ROOT)
+    return judging.read_results(ROOT)
 
 
 @pytest.fixture(scope="module")
 def rows(records):
     """The rows of the ledger, made anew from the committed results."""
-    return command_line.judged_record(records)["trials"]
+    return judging.judged_record(records)["trials"]
 
 
 NOT_TESTED = ("not tested in 300 epochs", "not tested in 400 epochs")
 
 
 def test_every_claim_is_judged(rows):
-    assert len(rows) == len(command_line.all_claims())
+    assert len(rows) == len(judging.all_claims())
     assert len({row["claim"] for row in rows}) == len({row["id"] for row in rows}) == len(rows)
     for row in rows:
         assert row["kind"] == "open question" or row["source"].startswith(SOURCES)
@@ -247,7 +247,7 @@ def test_a_question_without_a_claim_is_answered_by_yes_or_no(verdict, answer):
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
-    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments claims writes the ledger anew"
+    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
@@ -390,53 +390,33 @@ def test_results_that_lack_a_number_are_refused_in_one_line(records):
     lacking = copy.deepcopy(records["run_seeds"])
     lacking["runs"][0]["highway"] = {}
     with pytest.raises(InputError, match=r"lack what the claim .* is judged by"):
-        command_line.judged_record(records | {"run_seeds": lacking})
+        judging.judged_record(records | {"run_seeds": lacking})
 
 
 def test_results_that_are_missing_are_named(tmp_path):
     with pytest.raises(InputError, match=r"(\w+)\.json is missing: python -m experiments \1 makes it"):
-        command_line.read_results(tmp_path)
+        judging.read_results(tmp_path)
 
 
 def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "blocks.json").write_text("{}")
     awaited = replace(find_question("blocks"), awaits=True)
-    monkeypatch.setattr(command_line, "all_questions", lambda: [awaited])
+    monkeypatch.setattr(judging, "all_questions", lambda: [awaited])
     with pytest.raises(InputError, match=r"blocks\.json is there: remove awaits=True"):
-        command_line.read_results(tmp_path)
+        judging.read_results(tmp_path)
 
 
-def test_the_command_writes_the_ledger_and_prints_it(records, rows, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command_line, "ROOT", tmp_path)
-    monkeypatch.setattr(command_line, "read_results", lambda folder: records)
-    (tmp_path / "results").mkdir()
-    assert command_line.main(["claims"]) == 0
-    record = json.loads((tmp_path / "results" / "claims.json").read_text())
-    printed = capsys.readouterr().out
-    assert record["trials"] == json.loads(json.dumps(rows))
-    for row in rows:
-        assert f"{row['source']}: {row['claim']}" in printed
-        assert f"\n    {row['verdict']}: {row['ours']}\n" in printed
-
-
-def test_the_command_leaves_a_ledger_that_has_not_changed(records, tmp_path, monkeypatch, capsys):
-    """Not even the commit in it changes, so that git shows no difference."""
-    monkeypatch.setattr(command_line, "ROOT", tmp_path)
-    monkeypatch.setattr(command_line, "read_results", lambda folder: records)
-    (tmp_path / "results").mkdir()
-    path = tmp_path / "results" / "claims.json"
-    assert command_line.main(["claims"]) == 0
-    before = path.read_bytes()
-    monkeypatch.setattr(command_line, "environment", lambda: {"git": "another"})
-    assert command_line.main(["claims"]) == 0
-    assert path.read_bytes() == before
-    assert "has these verdicts already" in capsys.readouterr().out
-    edited = json.loads(before)
+def test_a_ledger_with_these_verdicts_is_judged_already(records, tmp_path, monkeypatch):
+    """Whatever the commit in it, so that git shows no difference."""
+    path = tmp_path / "claims.json"
+    record = judging.judged_record(records)
+    assert not judging.is_judged_already(path, record)
+    path.write_bytes(json_bytes(record))
+    assert judging.is_judged_already(path, record | {"env": {"git": "another"}})
+    edited = json.loads(path.read_bytes())
     edited["trials"][0]["verdict"] = "edited"
     path.write_text(json.dumps(edited))  # with its old checksum
-    assert command_line.main(["claims"]) == 0
-    assert json.loads(path.read_text())["trials"] == json.loads(before)["trials"]
+    assert not judging.is_judged_already(path, record)
     path.write_text("{")
-    assert command_line.main(["claims"]) == 0
-    assert json.loads(path.read_text())["env"] == {"git": "another"}
+    assert not judging.is_judged_already(path, record)

@@ -15,11 +15,12 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error
+from conftest import ROOT
 
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
+from experiments import judging
 from experiments.cifar import question as cifar
 from experiments.table1.show import difference
 from highways.conv import protocols
@@ -119,7 +120,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize("page", PAGES)
 def test_filling_changes_nothing(page):
-    assert fill.fill(PAGES[page], READ) == PAGES[page], f"{FILLING} fills in the numbers anew"
+    assert fill.fill(PAGES[page], READ) == PAGES[page], "python -m experiments publish fills in the numbers anew"
 
 
 @pytest.mark.parametrize(("name", "text"), NUMBERS)
@@ -147,7 +148,7 @@ def test_what_the_results_must_show():
     [
         ("<!-- nothing.known -->1<!-- end -->", "nothing.known.* cannot be filled in"),
         ("<!-- optimization.nothing -->1<!-- end -->", "optimization.nothing.* cannot be filled in"),
-        ("<!-- verdict: no-such-id -->1<!-- end -->", "has no claim no-such-id: python -m experiments claims"),
+        ("<!-- verdict: no-such-id -->1<!-- end -->", "has no claim no-such-id: python -m experiments publish"),
         ("<!-- verdict: no such words -->1<!-- end -->", "has no claim no such words: python"),
         ("<!-- lesion.idle_share -->1<!-- end -->", "3 rows have {}"),
         ("<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->", "0 rows have {'data': 'EMNIST'}"),
@@ -226,11 +227,10 @@ LONG = [  # parsed, not run
     "python make_highway_train_page.py",  # run by tests/test_train_page.py
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
-FILLING = "python docs/fill.py"
 NETS = "python conv_highway_networks.py --nets"
 # flags that the tests add to a command
 SMALLER = {"python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"}
-QUICK = [command for command in SCRIPTS if command not in [*LONG, FILLING]]
+QUICK = [command for command in SCRIPTS if command not in LONG]
 
 
 def row_of(command: str) -> re.Match | None:
@@ -258,11 +258,6 @@ def clone(tmp_path_factory):
     return copied(tmp_path_factory.mktemp("clone"), "data", "benchmarks", "experiments", "highways")
 
 
-@pytest.fixture
-def pages(tmp_path):
-    return copied(tmp_path, "data", "benchmarks", "experiments", "highways", "docs", "results")
-
-
 def run_in(folder: Path, command: str):
     return subprocess.run(
         [sys.executable, *command.split()[1:]],
@@ -278,7 +273,7 @@ def run_in(folder: Path, command: str):
 
 def test_there_are_commands():
     assert {"python highway_networks.py --seed 0", NETS} <= set(QUICK)
-    assert {*LONG, FILLING} <= set(COMMANDS)
+    assert set(LONG) <= set(COMMANDS)
 
 
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
@@ -407,7 +402,7 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     monkeypatch.setattr(committed_records, "ROOT", tmp_path)
     refused = [lambda: committed_records.read_committed(f"{name}.json")]
     if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
-        refused.append(lambda: command_line.read_results(tmp_path))
+        refused.append(lambda: judging.read_results(tmp_path))
     for work in refused:
         with pytest.raises(InputError, match=said):
             work()
@@ -525,7 +520,7 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
     for work in (
         lambda: committed_records.read_committed("results/jacobian.json"),
-        lambda: command_line.read_results(tmp_path),
+        lambda: judging.read_results(tmp_path),
     ):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()
@@ -563,25 +558,9 @@ def test_the_command_of_fashion_mnist():
     }
 
 
-def test_filling_the_pages(pages):
-    """All pages are filled in, or none: one that cannot be is named in one line, and no page
-    changes."""
-    readme = pages / "README.md"
-    broken = pages / "docs" / "speed.md"
-    readme.write_text(README.replace("<!-- headline -->", "<!-- headline -->old"), encoding="utf-8")
-    old = readme.read_bytes()
-    broken.write_text("<!-- no.such -->1<!-- end -->", encoding="utf-8")
-    assert "docs/speed.md: <!-- no.such -->" in one_line_error(run_in(pages, FILLING)).replace("\\", "/")
-    broken.write_bytes(b"\xff")
-    assert "speed.md" in one_line_error(run_in(pages, FILLING))
-    assert readme.read_bytes() == old != README.encode()
-    broken.unlink()
-    process = run_in(pages, FILLING)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout == f"1 of {len(PAGES) - 1} pages changed\n"
-    assert readme.read_text(encoding="utf-8") == README
-    (pages / "results" / "gates.json").unlink()
-    assert "gates.json is missing" in one_line_error(run_in(pages, FILLING))
+def test_the_commands_of_a_cluster():
+    """Where Dask is installed, tests/test_questions.py starts such a cluster."""
+    assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
 
 
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------

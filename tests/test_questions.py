@@ -21,8 +21,8 @@ from conftest import ROOT, must_be_readable, one_line_error, setting, verdict_on
 
 import highway_networks as hn
 import visualize_highway_networks as viz
-from experiments import __main__ as command_line  # fmt: skip
-from experiments import all_questions, find_question
+from experiments import __main__ as command_line
+from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
 from experiments.blocks import question as blocks
 from experiments.cifar import question as cifar
@@ -287,7 +287,7 @@ def test_a_question_without_trials_names_the_commands_that_write_its_files(words
     [
         (["lesoin"], "invalid choice: 'lesoin'"),
         (["add", "lesoin"], "invalid choice: 'lesoin'"),
-        (["claims", "lesion"], "unrecognized arguments: lesion"),
+        (["publish", "lesion"], "unrecognized arguments: lesion"),
     ],
 )
 def test_a_name_that_is_no_question(words, message):
@@ -624,7 +624,7 @@ def test_committed_results_sum_up_their_trials(name):
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_200_000
     commits = [record["env"]["git"], *record["env"]["git_of_trials"]]
     assert not any("dirty" in commit for commit in commits), "commit first, then measure: the files were changed"
-    again = command_line.with_summary(question, record)["summary"]
+    again = judging.with_summary(question, record)["summary"]
     assert json.loads(json.dumps(again)) == record["summary"]
     command_line.print_rows(again)  # as the command does: every entry has a text
 

@@ -14,14 +14,14 @@ from conftest import ROOT
 from highways.files import read_json
 from highways.records import select
 
-# the page, and what it shows: the question, its picture and table, a section of a page, and four groups of commands
+# the page, and what it shows: the question, its picture and table, a section of a page, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
-MEASURE, JUDGE, LOOK, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
-FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "results", "tests")
+FOLDERS = ("benchmarks", "data", "docs", "experiments", "explorer", "highways", "results", "tests", "viz")
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +29,11 @@ def clone(tmp_path_factory):
     """The project with the page's three files, after the page's commands; nets train one epoch instead of twelve."""
     folder = tmp_path_factory.mktemp("clone")
     for path in ROOT.iterdir():
-        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt"):
+        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif"):
             shutil.copy(path, folder)
     unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
-    (folder / "viz").mkdir()
 
     question = folder / "experiments" / "narrow" / "question.py"
     question.parent.mkdir()
@@ -46,7 +45,7 @@ def clone(tmp_path_factory):
     for command in MEASURE.splitlines():
         run(folder, command)
     question.write_text(text.replace("    awaits=True,\n", ""), encoding="utf-8")
-    for command in (*JUDGE.splitlines(), *LOOK.splitlines(), *FILL.splitlines()):
+    for command in (*LOOK.splitlines(), *PUBLISH.splitlines()):
         if not command.startswith(TEST):
             run(folder, command)
     return folder

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from highways.lab.judging.claim import Claim, claims_of
 from highways.lab.trials import Runner
 
+PROGRAM = "python -m experiments"
+
 
 @dataclass(frozen=True)
 class Question:

@@ -95,7 +95,6 @@ def test_an_isolated_python_without_docstrings_trains(tmp_path, data_set):
         "conv_highway_networks.py",
         "visualize_highway_networks.py",
         "experiments/__main__.py",
-        "docs/fill.py",
     ],
 )
 def test_commands_do_without_docstrings(path, tmp_path):
@@ -114,7 +113,7 @@ STRIKES = {
 
 @unix
 @pytest.mark.parametrize("strike", STRIKES)
-@pytest.mark.parametrize("path", [*IN_THE_ROOT, "experiments/__main__.py", "docs/fill.py"])
+@pytest.mark.parametrize("path", [*IN_THE_ROOT, "experiments/__main__.py"])
 def test_ctrl_c_while_modules_are_imported(path, strike, tmp_path):
     (tmp_path / "numpy.py").write_text(STRIKES[strike])
     (tmp_path / "matplotlib.py").write_text(STRIKES[strike])

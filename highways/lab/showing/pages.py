@@ -1,4 +1,18 @@
-"""Fills in the numbers of README.md and docs/*.md, between the marks that docs/fill.py explains."""
+"""Fills the numbers of README.md and docs/*.md from the committed JSON; it measures nothing.
+
+A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
+
+    FILE.KEY[block=highway, layers=100]      the entry KEY of the row with these settings in the
+                                             summary of results/FILE.json, as mean ± sd (n);
+                                             without [...] if only one row has this entry
+    FILE.KEY[...]:2                          only its mean, with two significant digits
+    verdict: ID                              the ledger's verdict on the claim of this id
+    judged: ID                               our numbers, and the verdict
+    takes-FILE                               how long the measurement of this record took
+    the name of a table or a sentence that a module of report/ registers
+
+`python -m experiments publish` writes the pages.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +76,7 @@ def value_of(name: str, read) -> str:
         shown, claim_id = name.split(": ", 1)
         claims = read("results/claims.json")["trials"]
         if claim_id not in [claim["id"] for claim in claims]:
-            how = "python -m experiments claims judges all claims"
+            how = "python -m experiments publish judges all claims"
             raise InputError(f"results/claims.json has no claim {claim_id}: {how}")
         claim = select(claims, id=claim_id)
         verdict = cell(claim["verdict"])

@@ -1,0 +1,95 @@
+"""Sums up the trials of the questions, and judges their claims by the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments import all_questions
+from highways.files import InputError, environment, json_bytes
+from highways.lab import committed
+from highways.lab.judging import ledger
+from highways.lab.judging.claim import Claim
+from highways.lab.question import PROGRAM, Question
+from highways.records import checksum, load_record, load_results
+
+
+def with_summary(question: Question, record: dict) -> dict:
+    """The record with a new summary, which stands before the trials."""
+    try:
+        rows = question.rows(record)
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
+    trials = record["trials"]
+    rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
+    return {**rest, "summary": rows, "trials": trials}
+
+
+def all_claims() -> list[Claim]:
+    """The claims of all questions, in the ledger's order."""
+    return ledger.in_order([claim for question in all_questions() for claim in question.claims_with_over()])
+
+
+def needs() -> dict[str, tuple[str, ...]]:
+    return {question.name: question.needs for question in all_questions()}
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """The results that judge the claims, by name.
+
+    Leaves out a question that still awaits its results (Question.awaits).
+
+    Raises InputError if a file is missing, holds no results, or has other settings than its
+    claims; and if a question that is said to await its results has them already."""
+    needed = needs()
+    wanted = set()
+    for claim in all_claims():
+        for name in claim.over:
+            wanted.add(name)
+            wanted.update(needed.get(name, ()))
+    awaited = {question.name for question in all_questions() if question.awaits}
+    for name in sorted(awaited):
+        path = folder / path_of(name)
+        if path.exists():
+            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}/question.py")
+    records = {}
+    for name in sorted(wanted - awaited):
+        path = folder / path_of(name)
+        if not path.exists():
+            how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
+            raise InputError(f"{path} is missing: {how} makes it")
+        load = load_record if name in committed.COMMANDS else load_results
+        records[name] = committed.checked(name, load(path))
+    return records
+
+
+def judged_record(records: dict) -> dict:
+    """The contents of results/claims.json, made from `records`, {name: results}."""
+    commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
+    rows = ledger.judge_all(all_claims(), records, needs(), commands)
+    judged = {
+        "judged": {path_of(name): checksum(record) for name, record in records.items()},
+        "summary": ledger.counts(rows),
+        "trials": rows,
+    }
+    return {
+        "experiment": "claims",
+        "source": "all of them",
+        "command": f"{PROGRAM} publish",
+        "settings": {},
+        "env": environment(),
+        "checksum": checksum(judged),
+        **judged,
+    }
+
+
+def path_of(name: str) -> str:
+    return f"{name}.json" if name in committed.COMMANDS else f"results/{name}.json"
+
+
+def is_judged_already(path: Path, record: dict) -> bool:
+    """Whether the ledger in this file differs from the record in nothing but its `env`."""
+    try:
+        found = load_results(path)
+    except InputError:  # it is missing, or damaged
+        return False
+    return json_bytes(found | {"env": {}}) == json_bytes(record | {"env": {}})
