@@ -548,7 +548,7 @@ def test_a_colour_has_one_meaning():
 
 
 def test_the_explorer_s_program_starts_whatever_backend_a_user_named():
-    process = run("make_highway_explorer.py", "--help", MPLBACKEND="nonsense")
+    process = run("pages/make_explorer.py", "--help", MPLBACKEND="nonsense")
     assert (process.returncode, process.stderr) == (0, "")
 
 
@@ -627,12 +627,12 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
 KNOWN = {"numpy", "matplotlib", "imageio", "highways", "experiments"} | sys.stdlib_module_names
 # what some of them may import besides
 MORE = {
-    "make_highway_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
-    "make_highway_train_page.py": {"highway_networks", "make_highway_explorer"},  # the page trains on MNIST
+    "pages/make_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
+    "pages/make_train.py": {"highway_networks", "pages"},  # the page trains on MNIST
     "experiments/headline/show.py": {"highway_networks"},  # the table that the command prints
 }
 REPORTS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "experiments").glob("*/show.py"))
-DRAWING = [*PROGRAMS, "make_highway_explorer.py", "make_highway_train_page.py", *REPORTS]
+DRAWING = [*PROGRAMS, "pages/make_explorer.py", "pages/make_train.py", *REPORTS]
 
 
 @pytest.mark.parametrize("path", DRAWING)

@@ -32,7 +32,7 @@ def commands_in(*folders: str) -> list[str]:
     ]
 
 
-COMMANDS = commands_in(".", "experiments", "explorer")
+COMMANDS = commands_in(".", "experiments", "pages")
 BENCHMARKS = [path.removesuffix(".py").replace("/", ".") for path in commands_in("benchmarks")]  # run with -m alone
 MODULES = ["experiments", *BENCHMARKS]
 
@@ -69,9 +69,7 @@ def assert_says_what_is_missing(process):
 
 
 def test_there_are_commands():
-    assert {"highway_networks.py", "straightforward.py", "explorer/measure.py", "experiments/__main__.py"} <= set(
-        COMMANDS
-    )
+    assert {"highway_networks.py", "straightforward.py", "pages/measure.py", "experiments/__main__.py"} <= set(COMMANDS)
     assert {"experiments", "benchmarks.step"} <= set(MODULES)
 
 
@@ -86,7 +84,7 @@ def test_a_module_says_what_is_not_installed(module):
     assert_says_what_is_missing(python("-S", "-m", module, cwd=ROOT))
 
 
-@pytest.mark.parametrize("path", ["experiments", "explorer/measure.py", "highway_networks.py"])
+@pytest.mark.parametrize("path", ["experiments", "pages/measure.py", "highway_networks.py"])
 def test_a_command_works_from_any_folder(path, tmp_path):
     for cwd in (tmp_path, (ROOT / path).parent):
         process = python(os.path.relpath(ROOT / path, cwd), "--help", cwd=cwd)

@@ -14,7 +14,7 @@ import highway_networks as hn
 from experiments.fifty_layers import kept_nets
 from experiments.fifty_layers import question as fifty_layers
 from experiments.gates import question as gates
-from experiments.lesion import question as lesion
+from experiments.lesion import trial as lesion
 from experiments.routing import question as routing
 from highways.nets import fully_connected, layer_by_layer
 from highways.nets.measures import hoyer
