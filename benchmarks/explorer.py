@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from benchmarks.report import Report, arguments, end, summarise
 from highways.commands import number
 from highways.files import InputError

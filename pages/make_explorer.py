@@ -14,13 +14,6 @@ when the weights are rounded."""
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import base64
 import copy
 import json

@@ -9,14 +9,6 @@ page), presets.js (the tour), charts.js and page.js."""
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-
-import highways.installed
-
 import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import base64
 import json

@@ -20,7 +20,6 @@ from pathlib import Path
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from tqdm import tqdm
 

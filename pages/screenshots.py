@@ -19,7 +19,6 @@ from typing import NamedTuple
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, InputError
 

@@ -10,11 +10,10 @@ from conftest import ROOT
 
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
+from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.files import InputError, json_bytes
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import (
-    AUTHORS_LOGS,
-    PUBLISHED,
     SOURCES,
     Claim,
     effect_as_text,

@@ -205,7 +205,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net mnist-16 --protocol paper --seeds 1,2",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
-    "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 --cores 2 "
+    "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 "
     "--out run_conv_maxout.json",
     "python conv_highway_networks.py --net highway-b --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_b.json",
     "python conv_highway_networks.py --net highway-b --block plain --data cifar-10 --lr 0.01 --epochs 20 "

@@ -18,12 +18,9 @@ import sys
 import time
 from pathlib import Path
 
-from tqdm import tqdm
-
 import highway_networks as hn
 from highways.files import ROOT, InputError, Lock, check_writable, commit, environment, from_json, json_bytes, open_file
-from highways.installed import how_to_install
-from highways.processes import WorkerDied, all_cores, in_processes, one_blas_thread
+from highways.processes import WorkerDied, all_cores, in_processes
 
 LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
 LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
@@ -99,6 +96,9 @@ class Runner:
         A setting's "block" may be a Block with settings, its "activation" an Activation.
 
         Raises what check_bound() raises."""
+        from tqdm import tqdm  # imported here: it takes a tenth of a second
+
+        tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         check_bound(function)
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
@@ -169,8 +169,8 @@ class Runner:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            how = how_to_install(ROOT / "requirements-cluster.txt")
-            raise InputError(f"--scheduler needs Dask: {how}") from None
+            advice = "python -m pip install -r requirements-cluster.txt"
+            raise InputError(f"--scheduler needs Dask: {advice}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
@@ -250,7 +250,7 @@ def _key(setting: dict, data: str | None, code: str | None) -> str:
     return json.dumps({"trial": setting, "data": data, "code": code})
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
