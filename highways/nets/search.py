@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.lab.trials import Runner
 from highways.nets import fully_connected
 
 SLOW_DECAY = 0.95  # per epoch
@@ -27,7 +26,7 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def drawn(sample, kind, runner: Runner) -> list[dict]:
+def drawn(sample, kind, runner) -> list[dict]:
     """The settings of one kind's search.
 
     sample(kind, k, runner) returns the setting of the k-th trial, and depends on nothing but its
@@ -66,7 +65,7 @@ def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]
 
 
 def search(
-    runner: Runner,
+    runner,
     kinds: list,
     sample,
     finalists=two_best,
@@ -90,7 +89,7 @@ def search(
     return {"search": searched, "finalists": trained}, best
 
 
-def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
+def _compare(runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
     """Runs the trials of all groups; returns their results, and each group's settings, the best
     first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
