@@ -34,7 +34,6 @@ from experiments.gate_bias import question as gate_bias
 from experiments.gates import question as gates
 from experiments.headline import question as headline
 from experiments.lesion import question as lesion
-from experiments.optimization import question as optimization
 from experiments.thousand_layers import question as thousand_layers
 from experiments.very_deep import question as very_deep
 from highways.conv import protocols
@@ -675,8 +674,6 @@ def test_committed_nets_of_50_layers():
 
 
 def test_committed_searches_are_whole():
-    optimization_trials = committed("optimization")["trials"]
-    assert len(optimization_trials["search"]) == 8 * committed("optimization")["settings"]["trials"]
     final = committed("blocks")["trials"]["final"]  # some may have diverged
     assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
     kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
@@ -742,19 +739,6 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
     full_mnist.blog(setting(layers=20, activation="relu", steps=3))
     rate = 0.01 * 50  # of a loss that is a sum over 50 images; our loss is their mean
     assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
-
-
-def test_the_search_is_random_repeatable_and_in_its_range():
-    runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
-    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
-    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
-    assert len({trial["rate"] for trial in drawn}) > 190
-    for trial in drawn:
-        low, high = optimization.RATES["highway", 50][trial["activation"]]
-        assert low <= trial["rate"] <= high
-        assert -5 <= trial["gate_bias"] <= -3.5
-    assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
 
 
 def test_fates_and_the_sum_of_T_at_the_start():

@@ -15,14 +15,13 @@ training images at the end.
 
 from __future__ import annotations
 
-from experiments.optimization.figure_1 import RATES
 from highways.lab.judging.claim import Claim, values_of
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL, epochs_to
-from highways.nets.search import over_seeds, ranked, search
+from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -39,7 +38,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
     block, layers = net
     activation = ("tanh", "relu")[k % 2]
     divisor = (1, 2)[k // 2]
-    _, highest_rate = RATES[net][activation]
+    _, highest_rate = FIGURE_1_RATES[net][activation]
     setting = {
         "block": block,
         "layers": layers,

@@ -27,14 +27,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.optimization.figure_1 import RATES
 from highways.lab.judging.claim import Claim, ratio_as_text, values_of
 from highways.lab.judging.rules import above, in_ratio, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
-from highways.nets.search import over_seeds, ranked, search, two_best_and_slow
+from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
 LAYERS = 100
@@ -50,7 +49,7 @@ BUDGETS = {
 
 def wide_range(block: str, activation: str) -> tuple[float, float]:
     """The lowest and the highest rate that are searched."""
-    low, high = RATES[block, LAYERS][activation]
+    low, high = FIGURE_1_RATES[block, LAYERS][activation]
     return low / WIDER, high * WIDER
 
 
