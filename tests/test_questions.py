@@ -35,7 +35,6 @@ from experiments.gates import question as gates
 from experiments.headline import question as headline
 from experiments.lesion import question as lesion
 from experiments.thousand_layers import question as thousand_layers
-from experiments.very_deep import question as very_deep
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
@@ -764,23 +763,6 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
     result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
     assert result["share_of_weights_changed"] > 0.9
     assert result["sum_of_mean_T"] > 0.5
-
-
-def test_nets_of_both_kinds_are_measured_without_their_blocks():
-    shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
-    assert residual["skipped_accuracy"] != residual["test_accuracy"]
-    assert shut["sum_of_mean_T"] < 1e-6
-    assert "sum_of_mean_T" not in residual
-
-
-@pytest.mark.parametrize("layers", [500, 1000])
-def test_very_deep_nets_start_with_a_sum_of_T_like_that_of_200_layers(layers):
-    trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
-    low, high = (gate_bias.transforms({"layers": 200, "gate_bias": b}) for b in matched_blocks.GATE_BIASES[200])
-    at_start = [gate_bias.transforms(trial) for trial in trials]
-    assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
 
 
 def test_thirds_of_the_blocks():
