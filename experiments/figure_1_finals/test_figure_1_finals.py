@@ -68,6 +68,7 @@ verdict = functools.partial(verdict_on, "figure_1_finals")
         ({0.1: 40}, {0.1: 5}, "not reproduced"),
         ({0.1: 20}, {0.1: 20}, "not clear"),
         ({0.1: 20}, {}, "reproduced"),  # plain never arrives
+        ({}, {}, "not clear"),
         ({}, {0.1: 20}, "not reproduced"),
     ],
 )
