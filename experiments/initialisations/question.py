@@ -162,12 +162,16 @@ def blocks_are_of_use(trials: list[dict]) -> bool:
 
 
 def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
-    """The cells with these values; {"layers": (30, 100)} accepts several."""
+    """The cells with these values; {"layers": (30, 100)} accepts several.
+
+    Raises LookupError if there are none."""
     found = {}
     for values, trials in by_cell(record).items():
         cell = dict(zip(CELL, values, strict=True))
         if all(cell[name] in accepted for name, accepted in wanted.items()):
             found[values] = trials
+    if not found:
+        raise LookupError(f"no cell has {wanted}")
     return found
 
 
