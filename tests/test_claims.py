@@ -215,6 +215,22 @@ def test_every_claim_is_judged(rows):
     assert sum(sum(of_kind.values()) for of_kind in of_kinds.values()) == len(rows)
 
 
+@pytest.mark.parametrize("name", ["blocks", "long_training", "optimization", "thousand_layers"])
+def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
+    """A trial that diverged has None in place of what it could not measure."""
+    record = copy.deepcopy(records[name])
+    for group in record["trials"].values():
+        for trial in group:
+            for number in {"loss", "test_accuracy"} & trial.keys():
+                trial[number] = None
+    claims = find_question(name).claims_with_over()
+    assert claims
+    for claim in claims:
+        ours, verdict = judge(claim, *({**records, name: record}[needed] for needed in claim.over))
+        assert ours != "-"
+        assert verdict
+
+
 def test_kinds_are_counted_apart():
     rows = [
         {"kind": "claim", "verdict": "reproduced, one run"},

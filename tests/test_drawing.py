@@ -18,7 +18,6 @@ import visualize_highway_networks as viz
 from benchmarks import show as benchmark
 from experiments.headline import show as headline
 from experiments.past_a_thousand import show as past_a_thousand
-from experiments.very_deep import show as very_deep
 from highways.lab.showing import registry, style
 
 
@@ -239,12 +238,6 @@ def test_the_error_of_the_first_blocks_begins_at_0():
     lost = put(record["summary"][1], None, "accuracy", "mean")
     title = past_a_thousand.finding({"summary": [lost]}, lost["layers"])
     assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"
-
-
-def test_gate_biases_with_seeds_that_overlap_are_as_good():
-    losses = {-6: (0.10, 0.11), -7: (0.07, 0.08), -8: (0.06, 0.075), -9: (None, 0.2)}
-    nets = [[{"loss": loss} for loss in of_bias] for of_bias in losses.values()]
-    assert very_deep.biases_of_lowest_losses(list(losses), nets) == [-7, -8]
 
 
 def test_what_is_missing_is_named():

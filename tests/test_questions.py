@@ -34,9 +34,7 @@ from experiments.gate_bias import question as gate_bias
 from experiments.gates import question as gates
 from experiments.headline import question as headline
 from experiments.lesion import question as lesion
-from experiments.optimization import question as optimization
 from experiments.thousand_layers import question as thousand_layers
-from experiments.very_deep import question as very_deep
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
@@ -675,8 +673,6 @@ def test_committed_nets_of_50_layers():
 
 
 def test_committed_searches_are_whole():
-    optimization_trials = committed("optimization")["trials"]
-    assert len(optimization_trials["search"]) == 8 * committed("optimization")["settings"]["trials"]
     final = committed("blocks")["trials"]["final"]  # some may have diverged
     assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
     kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
@@ -684,18 +680,6 @@ def test_committed_searches_are_whole():
         for block in matched_blocks.WIDTH:
             for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
                 assert kinds.count((block, layers, at_50)) >= 3
-
-
-def test_more_seeds_have_the_settings_that_were_chosen():
-    for other in ("optimization", "blocks"):
-        final = committed(other)["trials"]["final"]
-        added = committed("more_seeds")["trials"][other]
-
-        def settings_of(trials):
-            return {json.dumps({**setting, "seed": 0}) for setting in search.chosen_settings(trials)}
-
-        assert settings_of(added) < settings_of(final)
-        assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}
 
 
 def test_what_pages_say_in_words_of_gate_biases():
@@ -756,19 +740,6 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
     assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
 
 
-def test_the_search_is_random_repeatable_and_in_its_range():
-    runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
-    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
-    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
-    assert len({trial["rate"] for trial in drawn}) > 190
-    for trial in drawn:
-        low, high = optimization.RATES["highway", 50][trial["activation"]]
-        assert low <= trial["rate"] <= high
-        assert -5 <= trial["gate_bias"] <= -3.5
-    assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
-
-
 def test_fates_and_the_sum_of_T_at_the_start():
     trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
     assert gate_bias.fate(trained) == "trained"
@@ -792,23 +763,6 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
     result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
     assert result["share_of_weights_changed"] > 0.9
     assert result["sum_of_mean_T"] > 0.5
-
-
-def test_nets_of_both_kinds_are_measured_without_their_blocks():
-    shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
-    assert residual["skipped_accuracy"] != residual["test_accuracy"]
-    assert shut["sum_of_mean_T"] < 1e-6
-    assert "sum_of_mean_T" not in residual
-
-
-@pytest.mark.parametrize("layers", [500, 1000])
-def test_very_deep_nets_start_with_a_sum_of_T_like_that_of_200_layers(layers):
-    trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
-    low, high = (gate_bias.transforms({"layers": 200, "gate_bias": b}) for b in matched_blocks.GATE_BIASES[200])
-    at_start = [gate_bias.transforms(trial) for trial in trials]
-    assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
 
 
 def test_thirds_of_the_blocks():

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from highways.lab.trials import Runner, checksum_of_code
 from highways.nets import fully_connected
 from highways.nets.fully_connected import BATCH
+from highways.trial_code import checksum_of_code
 
 EPOCHS_BETWEEN = 25  # from one checkpoint to the next
 
@@ -87,7 +87,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
     return head["losses"]
 
 
-def run(runner: Runner, settings: list[dict]) -> list[dict]:
+def run(runner, settings: list[dict]) -> list[dict]:
     """fully_connected.run() for trial(); removes a checkpoint once the log has its trial."""
     folder = str(runner.folder)
     for setting in settings:
