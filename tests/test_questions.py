@@ -24,7 +24,6 @@ import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
-from experiments.blocks import question as blocks
 from experiments.cifar import question as cifar
 from experiments.depth_of_use import question as depth_of_use
 from experiments.factor_model import question as factor_model
@@ -918,20 +917,6 @@ def test_moderate_biases_that_are_as_good_as_the_best_of_them():
         for activation in gate_bias.RATES
     ]
     assert gate_bias.good_biases({"trials": trials}) == {"tanh": [3], "relu": [3]}
-
-
-def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
-    better = {10: [0.98, 0.981, 0.982], 20: [0.97, None, 0.97], 50: [0.98, 0.981, 0.982]}
-    worse = {10: [0.95, 0.951, 0.952], 20: [0.95, 0.951, 0.952], 50: [None, 0.95, 0.95]}
-    assert blocks.as_good(better, worse, 0.002) == [True, False, True]
-    assert blocks.as_good(worse, better, 0.002) == [False, True, False]
-
-
-def test_the_least_difference_of_depths_without_a_lost_seed():
-    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
-    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
-    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
-    assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
 
 
 def with_accuracies_near(mean: float, seeds: int) -> list[dict]:
