@@ -34,7 +34,6 @@ from experiments.gates import question as gates
 from experiments.headline import question as headline
 from experiments.lesion import question as lesion
 from experiments.optimization import question as optimization
-from experiments.thousand_layers import question as thousand_layers
 from experiments.very_deep import question as very_deep
 from highways.conv import protocols
 from highways.files import InputError
@@ -781,16 +780,6 @@ def test_the_blogs_weights_are_truncated():
     values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
     assert np.abs(values).max() <= 0.2
     assert values.std() == pytest.approx(0.088, abs=0.001)
-
-
-def test_a_thousand_layers_that_are_shut_change_nothing():
-    result = thousand_layers.trial(setting(layers=30, gate_bias=-20.0))
-    assert result["skipped_accuracy"] == result["test_accuracy"]
-    assert result["sum_of_mean_T"] < 1e-6
-    assert result["share_of_weights_changed"] < 0.1
-    result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
-    assert result["share_of_weights_changed"] > 0.9
-    assert result["sum_of_mean_T"] > 0.5
 
 
 def test_nets_of_both_kinds_are_measured_without_their_blocks():
