@@ -695,12 +695,6 @@ def test_more_seeds_have_the_settings_that_were_chosen():
         assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}
 
 
-def test_what_pages_say_in_words_of_gate_biases():
-    trials = committed("gate_bias")["trials"]
-    assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
-    assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
-
-
 def test_what_pages_say_in_words_of_adam():
     trials = committed("adam_explodes")["trials"]
     assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
@@ -764,15 +758,6 @@ def test_the_search_is_random_repeatable_and_in_its_range():
         assert -5 <= trial["gate_bias"] <= -3.5
     assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
     assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
-
-
-def test_fates_and_the_sum_of_T_at_the_start():
-    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
-    assert gate_bias.fate(trained) == "trained"
-    assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
-    assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
-    assert gate_bias.fate({**trained, "diverged": "epoch 1", "test_accuracy": None}) == "hard"
-    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
 
 
 def test_the_blogs_weights_are_truncated():
@@ -856,55 +841,6 @@ def test_the_early_blocks_are_those_before_the_middle():
     assert measured["early"] == [0.5, 0.5]
     assert measured["first_five"] == [0, 0]
     assert measured["middle"] == [1, 1]
-
-
-def of_grid(layers: int, bias: float, fate: str, accuracy: float = 0.9, activation: str = "tanh") -> dict:
-    """A trial of gate_bias, whose grid has many depths and biases."""
-    return {
-        "layers": layers,
-        "gate_bias": bias,
-        "fate": fate,
-        "test_accuracy": accuracy,
-        "activation": activation,
-    }
-
-
-def test_gate_biases_are_counted_depth_by_depth():
-    trials = [
-        of_grid(20, 2.0, "hard"),
-        of_grid(10, 2.0, "trained"),
-        of_grid(10, 0.0, "hard"),
-        of_grid(20, 0.0, "hard"),
-        of_grid(10, -10.0, "soft"),
-        of_grid(20, -20.0, "soft"),
-        of_grid(10, -5.0, "hard"),
-    ]
-    record = {"trials": trials}
-    high = gate_bias.very_high(record)
-    assert [*high] == [10, 20]
-    low = gate_bias.very_low(record)
-    assert gate_bias.most_fail(high) == [False, True]
-    assert gate_bias.most_fail(low) == [False, False]
-    assert gate_bias.some_fail(high) == [True, True]
-    assert gate_bias.some_fail(low) == [False, False]
-    assert gate_bias.some_are_idle(high) == [False, False]
-    assert gate_bias.some_are_idle(low) == [True, True]
-    assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly")
-    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True]
-    assert gate_bias.lower_is_safer({"high": low, "low": high}) == [False]
-    trials += [of_grid(10, -20.0, "hard"), of_grid(10, -20.0, "hard")]  # one more than of high biases at 10 layers
-    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [False]
-
-
-def test_moderate_biases_that_are_as_good_as_the_best_of_them():
-    """A very high bias that is better than all of them does not count."""
-    accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
-    trials = [
-        of_grid(10, bias, "trained", accuracy, activation)
-        for bias, accuracy in accuracies.items()
-        for activation in gate_bias.RATES
-    ]
-    assert gate_bias.good_biases({"trials": trials}) == {"tanh": [3], "relu": [3]}
 
 
 # ---- The committed net -----------------------------------------------------------------------------------------------
