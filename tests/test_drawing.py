@@ -17,7 +17,6 @@ import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from benchmarks import show as benchmark
 from experiments.headline import show as headline
-from experiments.past_a_thousand import show as past_a_thousand
 from highways.lab.showing import registry, style
 
 
@@ -228,16 +227,6 @@ def test_one_seed_has_no_deviation():
         style.plt.close(fig)
         means = [text.get_text() for text in fig.axes[1].texts]
         assert sum("±" in text for text in means) == n
-
-
-def test_the_error_of_the_first_blocks_begins_at_0():
-    record = json.loads(committed_path("past_a_thousand").read_text(encoding="utf-8"))
-    fig = past_a_thousand.past_a_thousand(record)
-    style.plt.close(fig)
-    assert fig.axes[0].get_ylim()[0] == 0
-    lost = put(record["summary"][1], None, "accuracy", "mean")
-    title = past_a_thousand.finding({"summary": [lost]}, lost["layers"])
-    assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"
 
 
 def test_what_is_missing_is_named():
@@ -554,16 +543,6 @@ def test_no_picture_is_upside_down(monkeypatch, name):
         n_images += len(images)
         style.plt.close(fig)
     assert n_images > 0
-
-
-def test_narrow_nets_are_drawn_beside_all_seeds_of_the_nets_that_they_are_compared_with():
-    fig = committed_figure("depth_for_width")
-    [ax] = fig.axes
-    names = [label.get_text().partition("\n")[0] for label in ax.get_yticklabels()]
-    seeds = dict(zip(names, (len(line.get_xdata()) for line in ax.get_lines()), strict=True))
-    assert seeds["highway, 10 layers of 50"] == 10  # three of `blocks`, seven of `more_seeds`
-    assert seeds["plain, 10 layers of 71"] == 3
-    style.plt.close(fig)
 
 
 def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):

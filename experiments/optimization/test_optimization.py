@@ -1,13 +1,11 @@
 """Ten to a hundred layers: the search, and verdicts that follow from the results and change with them."""
 
-import copy
 import json
 from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT, verdict_on
 
-from experiments import find_question
 from experiments.optimization import question as optimization
 from highways.nets import search
 from highways.records import select
@@ -96,45 +94,3 @@ def test_a_kind_that_diverged_has_no_ratio():
     rows = optimization.rows(record)
     assert select(rows, row="depth", layers=100)["plain_over_highway_loss"] is None
     assert select(rows, row="net", block="plain", layers=100)["loss"] == {"mean": None, "sd": None, "n": 2}
-
-
-# ---- A thousand layers -----------------------------------------------------------------------------------------------
-
-
-def with_accuracies(record: dict, accuracies: list[float | None]) -> dict:
-    """The record with these accuracies of its best nets, seed by seed."""
-    changed = copy.deepcopy(record)
-    for trial, accuracy in zip(changed["trials"]["best"], accuracies, strict=False):
-        trial["test_accuracy"] = accuracy
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "expected"),
-    [
-        ([], "reproduced"),
-        ([0.1, 0.101, 0.102], "in part"),  # the loss falls
-        ([0.1], "in part, the rest not clear"),
-        ([None], "in part, the rest not clear"),
-    ],
-)
-def test_whether_sgd_stalls(accuracies, expected):
-    record = with_accuracies(committed("thousand_layers"), accuracies)
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == expected
-
-
-def test_a_loss_that_does_not_fall_stalls():
-    record = with_accuracies(committed("thousand_layers"), [0.1, 0.101, 0.102])
-    for trial in record["trials"]["best"]:
-        trial["losses"] = [2.3, 2.31 + trial["seed"] / 1000]
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == "not reproduced"
-
-
-def test_the_rows_of_a_thousand_layers():
-    rows = find_question("thousand_layers").rows(committed("thousand_layers"))
-    best = select(rows, row="best")
-    assert best["test_accuracy"]["mean"] >= 0.96
-    assert best["test_accuracy"]["n"] >= 3
-    shut = select(rows, row="by_bias", gate_bias=-20)
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    assert "sum_of_mean_T" not in select(rows, row="one_hidden_layer")
