@@ -17,7 +17,7 @@ from test_docs import COMMANDS, READ, slug
 import highway_networks as hn
 import make_highway_explorer as explorer
 from benchmarks import explorer as benchmark
-from experiments.lesion import question as lesion
+from experiments.lesion import trial as lesion
 from explorer import measure, screenshots
 from highways.nets import layer_by_layer
 from highways.records import select

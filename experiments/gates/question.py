@@ -64,7 +64,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, by_data_set, look_into
+from experiments.fifty_layers.trial import net_of
 from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text, sample_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above, is_below
 from highways.lab.question import Question
@@ -129,7 +130,7 @@ def trial(setting: dict, folder: str) -> dict:
     """The statistics of one net's gates, by block where they depend on it, and its heat maps.
 
     "untrained" holds the statistics of the same net as its seed draws it."""
-    net = kept_nets.net_of(setting, folder)
+    net = net_of(setting, folder)
     untrained = fully_connected.make(setting)
     x = fully_connected.images_of(setting).x_train
     result, mean, differences = measured_in(net, setting)
@@ -187,7 +188,7 @@ def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
 
 
 def run(runner: Runner) -> list[dict]:
-    return kept_nets.look_into(runner, trial)
+    return look_into(runner, trial)
 
 
 # ---- Summary ------------------------------------------------------------------------------------
@@ -197,15 +198,15 @@ def rows(record: dict) -> list[dict]:
     """The definitions, and for each data set a row of its trained nets and one of its untrained."""
     definitions = {"open_above": OPEN, "settled_at": SETTLED, "first_blocks": FIRST}
     result = [{"row": "definitions", **definitions}]
-    by_data_set = kept_nets.by_data_set(record["trials"])
-    for data, trials in by_data_set.items():
+    sets = by_data_set(record["trials"])
+    for data, trials in sets.items():
         row = {"data": data}
         for name in STATISTICS:
             row[name] = mean_sd_n([trial[name] for trial in trials])
         row["half_settled_layer"] = mean_sd_n([settled_at(trial["change"], HALF) for trial in trials])
         row["mean_bias"] = mean_sd_n([float(np.mean(trial["bias_of_layer"])) for trial in trials])
         result.append({**row, **mean_T_of_thirds(trials)})
-    for data, trials in by_data_set.items():
+    for data, trials in sets.items():
         nets = [trial["untrained"] for trial in trials]
         row = {"untrained": data}
         for name in OF_UNTRAINED:
@@ -344,7 +345,7 @@ TWO_READINGS = (
 UNTRAINED = "an untrained net"
 MORE_THAN_MEAN = "they be sparser than the mean gates, which they nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
-ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
+ABOUT = {"MNIST": ON_MNIST, CIFAR: ON_CIFAR_100}
 
 
 CLAIMS = (
@@ -352,7 +353,7 @@ CLAIMS = (
         id="most-biases-decreased",
         source="paper, Figure 2",
         says="most gate biases decreased in training (over half of them), on MNIST and on CIFAR-100",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_of_biases_decreased"),
         show="a share of {mnist:interval} on MNIST, {cifar:interval} on CIFAR-100",
         holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
@@ -363,7 +364,7 @@ CLAIMS = (
         id="gates-of-one-image-sparse-on-cifar",
         source="paper, Figure 2",
         says=f"CIFAR-100: one image's gates are very sparse (above {SPARSE} by Hoyer's measure)",
-        about=kept_nets.ON_CIFAR_100,
+        about=ON_CIFAR_100,
         measure=measure_sparsity,
         show="sparsity {single:interval}, before training {at_start:2}; of the mean gates {mean:2}",
         holds=lambda m: [above(m["single"], SPARSE)],
@@ -374,7 +375,7 @@ CLAIMS = (
         source="paper, Figure 2",
         says="MNIST: one image's gates are sparse, too, to a lesser extent (more than before training by Hoyer's "
         "measure, and less than on CIFAR-100)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
             f"sparsity {effect_as_text(m['single_of_mnist'])}, before training "
@@ -393,7 +394,7 @@ CLAIMS = (
         id="most-gates-active-on-average",
         source="paper, 4.1",
         says=f"most gates are active on average, on MNIST and on CIFAR-100 (over half of them; active: {ACTIVE})",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_active,
         show="share of the gates with a mean T above 0.5: MNIST {mnist:interval}, CIFAR-100 "
         "{cifar:interval}; open for one image in 100: MNIST {opened_of_mnist:interval}, CIFAR-100 "
@@ -406,7 +407,7 @@ CLAIMS = (
         source="paper, 4.1",
         says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on "
         f"average (a higher mean T; more gates with a T above {OPEN} for at least one image in 100)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
             f"CIFAR-100 less MNIST: sparsity {effect_as_text(m['single'], m['single_of_mnist'])}, "
@@ -427,7 +428,7 @@ CLAIMS = (
         source="paper, Figure 2",
         says=f"MNIST: most of the change happens in the first {FIRST} layers or so (more than half of it, and more "
         f"than an even share; {MEANS_CHANGE})",
-        about=kept_nets.ON_MNIST,
+        about=ON_MNIST,
         measure=measure_change,
         show="a share of {share:interval}, an even one {even:.2f}; half of it by block {half:3}, 90 % by block "
         "{most:3}, of {blocks}",
@@ -439,7 +440,7 @@ CLAIMS = (
         id="classes-differ-in-first-15",
         source="paper, Figure 3",
         says="MNIST: classes differ in their gates within the first 15 layers (more than half of the differences)",
-        about=kept_nets.ON_MNIST,
+        about=ON_MNIST,
         measure=lambda r: {"share": values_of(r["trials"], "class_difference_share_first_15")},
         show="a share of {share:interval} of the differences",
         holds=lambda m: [above(m["share"], HALF)],
@@ -450,7 +451,7 @@ CLAIMS = (
         source="transcript, 4",
         says="MNIST: biases became more negative especially in the early layers (the first third of the blocks "
         "against the rest)",
-        about=kept_nets.ON_MNIST,
+        about=ON_MNIST,
         measure=measure_falls,
         show="biases of the first third fell by {early:2}, those of the rest by {later:2}: difference {more:interval}",
         holds=lambda m: [above(m["more"], 0)],
@@ -461,7 +462,7 @@ CLAIMS = (
         source="transcript, 4",
         says="for one image only a small, sparse handful of the early gates opens, on MNIST and CIFAR-100 (under "
         f"{100 * HANDFUL:g} % of the gates in the first third of the blocks)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=lambda r: {**by_data(r, "share_open_single_early"), "blocks": first_block_open(r)},
         show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}; in the first block alone "
         "{blocks}",
@@ -474,7 +475,7 @@ CLAIMS = (
         source="transcript, 4.1",
         says="over all images almost all gates are active at some point, on MNIST and CIFAR-100 "
         f"(over {100 * ALMOST_ALL:g} % open for at least one training image)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_open_for_any"),
         show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(is_above(m["mnist"], ALMOST_ALL), is_above(m["cifar"], ALMOST_ALL)),
@@ -485,7 +486,7 @@ CLAIMS = (
         source="encyclopedia article",
         says="early gates are more open than late ones (mean T of the first third of the blocks against the last "
         "third), and above 0.5",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_thirds,
         show=thirds_as_text,
         holds=open_early,
@@ -498,7 +499,7 @@ CLAIMS = (
         source="transcript, 4",
         says="after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely "
         f"unaltered (under {100 * UNALTERED:g} % of the change is left)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_remaining_change,
         show="share of the change that is left: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(

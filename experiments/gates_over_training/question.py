@@ -35,7 +35,7 @@ from 50 epochs on.
 
 from __future__ import annotations
 
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, by_data_set, settings_of_kept_nets
 from experiments.gates_over_training import trial as over_training
 from highways.lab.judging.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean
@@ -73,7 +73,7 @@ SHOWN = (
 def run(runner: Runner) -> list[dict]:
     checkpoints = runner.settings["checkpoints"]
     wanted = []
-    for net in kept_nets.settings_of_kept_nets(runner):
+    for net in settings_of_kept_nets(runner):
         setting = stretched(net, checkpoints[-1])
         wanted.append({**setting, **runner.settings})
     return fully_connected.run(runner, wanted, over_training.trial)
@@ -99,7 +99,7 @@ def over_epochs(record: dict, data: str, name: str) -> dict[int, list[float]]:
 def rows(record: dict) -> list[dict]:
     """A row for each data set and checkpoint."""
     result = []
-    for data in kept_nets.by_data_set(record["trials"]):
+    for data in by_data_set(record["trials"]):
         by_name = {name: over_epochs(record, data, name) for name in SHOWN}
         for epoch in record["settings"]["checkpoints"]:
             row = {"data": data, "epoch": epoch}
@@ -282,7 +282,7 @@ def throughout(id: str, figure: str, says: str, measure, show, pairs_of, passed_
         kind="open question",
         source=f"paper, {figure}, open",
         says=f"{says}, after each of 6, 12, 25, 50, 100 and 200 epochs",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure,
         show=show,
         holds=lambda measured: all_below(pairs_of(measured)),
@@ -296,7 +296,7 @@ CLAIMS = (
         source="paper, Figure 2",
         says="on CIFAR-100 biases rise with depth, inversely to the mean gates (correlation of mean bias with block "
         f"number above {BOUND}, with mean T below -{BOUND}; {LENGTHS})",
-        about=kept_nets.ON_CIFAR_100,
+        about=ON_CIFAR_100,
         over=BOTH,
         measure=measure_biases,
         show="correlation with block number: {with_depth:interval}; after 200 epochs {with_depth_longer:interval}; "
@@ -315,7 +315,7 @@ CLAIMS = (
         source="transcript, 4",
         says="CIFAR-100: biases became more negative especially in the early layers (the first third of the blocks "
         f"against the rest; {LENGTHS})",
-        about=kept_nets.ON_CIFAR_100,
+        about=ON_CIFAR_100,
         over=BOTH,
         measure=measure_falls,
         show="biases of the first third fell more than the others, by {more:interval}; after 200 epochs by "
@@ -328,7 +328,7 @@ CLAIMS = (
         source="paper, Figure 2",
         says=f"CIFAR-100: most of the change happens in the first {FIRST_OF_CIFAR} layers or so (more than half of "
         f"it, and more than an even share; {LENGTHS}; {MEANS_CHANGE})",
-        about=kept_nets.ON_CIFAR_100,
+        about=ON_CIFAR_100,
         over=BOTH,
         measure=measure_change,
         show="a share of {share:interval}; after 200 epochs {share_longer:interval}; an even one {even:.2f}",
@@ -341,7 +341,7 @@ CLAIMS = (
         source="paper, Figure 2",
         says="the change takes more layers on CIFAR-100 than on MNIST (half of it, and 90 % of it, is reached at a "
         f"later block; {MEANS_CHANGE}; in nets of 100 epochs, on MNIST of 25; 90 % of it also in nets of 200)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         over=BOTH,
         measure=measure_order_of_sets,
         show=order_as_text,
@@ -356,7 +356,7 @@ CLAIMS = (
         source="paper, Figure 3",
         says="on CIFAR-100 the differences of classes are sparser, and spread out over all layers (a smaller share "
         f"in the first 15 blocks than on MNIST, but more than an even one; {LENGTHS})",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         over=BOTH,
         measure=measure_class_differences,
         show=class_differences_as_text,

@@ -101,7 +101,7 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import DECAY, by_data_set, data_sets, longer
 from experiments.static_gates import static_blocks as static_gates
 from highways.lab.judging.claim import Claim, NotMeasured
 from highways.lab.judging.rules import Paired, holm, p_value, paired
@@ -160,7 +160,7 @@ def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
         "activation": "tanh",
         "rate": rate,
         "momentum": momentum,
-        "decay": kept_nets.DECAY,
+        "decay": DECAY,
         "gate_bias": gate_bias,
     }
 
@@ -180,13 +180,13 @@ def run(runner: Runner) -> dict:
 
     If the run is stopped, all variants have the finished seeds."""
     trials = {"search": [], "finalists": [], "final": []}
-    for of_set in kept_nets.data_sets(runner).values():
+    for of_set in data_sets(runner).values():
         kinds = [(variant, of_set) for variant in VARIANTS]
         searched, bests = search(runner, kinds, sample)
         for group, found in searched.items():
             trials[group] += found
         measured_every = {"measured_every": runner.settings["epochs"]}
-        settings = [{**kept_nets.longer(best), **measured_every} for best in bests]
+        settings = [{**longer(best), **measured_every} for best in bests]
         final = over_seeds(settings, runner.settings["seeds"])
         final.sort(key=lambda setting: setting["seed"])
         trials["final"] += fully_connected.run(runner, final, trial)
@@ -300,7 +300,7 @@ def values(trials: list[dict], variant: str, measure: Measure) -> list[float | N
 def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
     """{(data set, variant): Cost} of one measure; Holm's correction is for all of them."""
     found = {}
-    for data, trials in kept_nets.by_data_set(final).items():
+    for data, trials in by_data_set(final).items():
         of_full = values(trials, FULL, measure)
         for variant in COMPARED:
             of_variant = values(trials, variant, measure)
@@ -379,7 +379,7 @@ def rows(record: dict) -> list[dict]:
     for name in ("training loss", "test loss"):
         definitions[f"margin of {name}"] = MEASURES[name].factor
     result = [definitions]
-    for data, trials in kept_nets.by_data_set(final).items():
+    for data, trials in by_data_set(final).items():
         margin = margin_of(MEASURES["test accuracy"], data)
         epochs = trials[0]["epochs"]
         result.append({"row": "data set", "data": data, "margin": margin, "epochs": epochs})
@@ -389,7 +389,7 @@ def rows(record: dict) -> list[dict]:
             row = {"row": "compared", "measure": name, "data": data, "variant": variant}
             at_the_end = name == "training loss" and bias_at_the_end(record, variant, data)
             result.append({**row, **row_of_cost(cost, measure, at_the_end)})
-    for data, trials in kept_nets.by_data_set(final).items():
+    for data, trials in by_data_set(final).items():
         result += [row_of_replaced(data, by, trials) for by in ("unit", "scalar")]
     return result
 
@@ -458,7 +458,7 @@ def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
 
 def finals_of_both_sets(record: dict) -> list[dict]:
     final = record["trials"]["final"]
-    trained_sets = kept_nets.by_data_set(final)
+    trained_sets = by_data_set(final)
     for data in SETS:
         if data not in trained_sets:
             raise NotMeasured(f"the nets are not trained on {data} yet")
@@ -545,7 +545,7 @@ def measure_replaced(record: dict) -> dict:
     """{"MNIST, mean of every unit": the rise of the training error of every seed, ...}"""
     of_full = [trial for trial in finals_of_both_sets(record) if trial["variant"] == FULL]
     rises = {}
-    for data, trials in kept_nets.by_data_set(of_full).items():
+    for data, trials in by_data_set(of_full).items():
         for by, means in (("unit", "mean of every unit"), ("scalar", "mean of every block")):
             rises[f"{data}, {means}"] = [rise(*errors_of(trial, by)) for trial in trials]
     return rises

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, claim_of, verdict_on
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import LONGER
 from experiments.static_gates import question
 from experiments.static_gates import show as shown
 from experiments.static_gates import static_blocks as static_gates
@@ -386,7 +386,7 @@ def test_margins_are_those_that_the_question_names():
     for data, margin in question.MARGIN_OF_ACCURACY.items():
         sd = select(of_fifty_layers, data=data)["test_accuracy"]["sd"]
         assert margin == pytest.approx(2 * sd, abs=0.001)
-    assert kept_nets.LONGER == {"CIFAR-100": 4}
+    assert LONGER == {"CIFAR-100": 4}
 
 
 # ---- What is shown ---------------------------------------------------------------------------------------------------
