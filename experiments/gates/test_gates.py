@@ -9,10 +9,11 @@ from conftest import verdict_on
 from test_layer_by_layer import states_of
 
 from experiments import find_question
-from experiments.gates import question as gates
+from experiments.gates import question
+from experiments.gates import trial as gates
 from experiments.gates_over_training.test_gates_over_training import SETTING
 from highways.files import ROOT
-from highways.lab.judging import claim as claims
+from highways.lab.judging.claim import Claim, record_for_claim
 from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
@@ -49,9 +50,9 @@ def test_the_numbers_of_figures_2_and_3_are_as_by_hand(kept):
     assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
     assert result["share_open_for_any"] == pytest.approx((T > 0.5).any(axis=1).mean(), abs=0.004)
     assert result["share_active_on_average"] == pytest.approx((mean > 0.5).mean(), abs=0.004)
-    of_block = (net.gates(x[:100]) > 0.5).mean(axis=(1, 2))
-    np.testing.assert_allclose(result["open_single_of_layer"], of_block, atol=1e-3)
-    early = np.array_split(of_block, 3)[0]
+    open_by_block = (net.gates(x[:100]) > 0.5).mean(axis=(1, 2))
+    np.testing.assert_allclose(result["open_single_of_layer"], open_by_block, atol=1e-3)
+    early = np.array_split(open_by_block, 3)[0]
     assert result["share_open_single_early"] == pytest.approx(early.mean(), abs=1e-4)
 
     states = states_of(net, x)
@@ -118,8 +119,9 @@ def untrained(records: dict) -> dict:
     }
 
 
-def parts_of(claim: claims.Claim, records: dict) -> list[bool | None]:
-    return claim.holds(claims.measure(claim, *(records[name] for name in claim.over)))
+def parts_of(claim: Claim, records: dict) -> list[bool | None]:
+    parts, _ = claim.rule(*(record_for_claim(records[name], claim) for name in claim.over))
+    return parts
 
 
 CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_question(name).claims_with_over()]
@@ -128,20 +130,20 @@ CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_q
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_row_says_if_untrained_nets_pass_it(claim, records):
     """They pass a row of which some part holds, if all parts that hold are passed."""
-    of_trained = parts_of(claim, records)
-    of_untrained = parts_of(claim, untrained(records))
-    passed = [is_passed for holds, is_passed in zip(of_trained, of_untrained, strict=True) if holds]
+    trained_parts = parts_of(claim, records)
+    untrained_parts = parts_of(claim, untrained(records))
+    passed = [is_passed for holds, is_passed in zip(trained_parts, untrained_parts, strict=True) if holds]
     is_passed_by_untrained = passed != [] and all(passed)
-    assert claim.passed_by.startswith(gates.UNTRAINED) == is_passed_by_untrained
+    assert claim.passed_by.startswith(question.UNTRAINED) == is_passed_by_untrained
 
 
 # ---- Verdicts ------------------------------------------------------------------------------------
 
 
-def sets_with(of_mnist: dict, of_cifar: dict) -> dict:
+def sets_with(mnist: dict, cifar: dict) -> dict:
     """Three nets on each data set, with statistics near these."""
     trials = []
-    for data, statistics in (("MNIST", of_mnist), (CIFAR, of_cifar)):
+    for data, statistics in (("MNIST", mnist), (CIFAR, cifar)):
         for noise in (-0.001, 0, 0.001):
             values = {name: value + noise for name, value in statistics.items()}
             trials.append({"data": data, "layers": 50, **values})
@@ -184,8 +186,8 @@ MEASURED = {
     ],
 )
 def test_gates_on_cifar_100_are_sparser_and_more_of_them_active(higher, verdict):
-    of_cifar = {name: value + (0.2 if name in higher else -0.005) for name, value in MEASURED.items()}
-    assert verdict_on("gates", "sparser-on-cifar", sets_with(MEASURED, of_cifar)) == verdict
+    cifar = {name: value + (0.2 if name in higher else -0.005) for name, value in MEASURED.items()}
+    assert verdict_on("gates", "sparser-on-cifar", sets_with(MEASURED, cifar)) == verdict
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.55, "reproduced"), (0.45, "not reproduced")])
@@ -199,8 +201,7 @@ def test_most_of_the_change_is_more_than_half(share, verdict):
 
 def test_how_far_biases_fell():
     trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
-    measured = gates.measure_falls({"trials": [trial]})
-    assert measured == {"early": [0.375], "later": [-0.0625], "more": [0.4375]}
+    assert question.falls([trial]) == ([0.375], [-0.0625])
 
 
 @pytest.mark.parametrize(
