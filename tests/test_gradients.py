@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import experiments.static_gates.static_blocks  # noqa: F401  these three modules register their activations and blocks
+import experiments.static_gates.trial  # noqa: F401  these three modules register their activations and blocks
 import highway_networks as hn
 
 STEP = 1e-30

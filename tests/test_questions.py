@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, setting, verdict_on, write_data_set
+from conftest import ROOT, must_be_readable, one_line_error, setting, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -26,15 +26,13 @@ from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
 from experiments.factor_model import question as factor_model
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
-from experiments.gates import question as gates
 from experiments.headline import question as headline
-from experiments.lesion import question as lesion
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
-from highways.nets import fully_connected, gate_statistics, matched_blocks, search
+from highways.nets import fully_connected, matched_blocks, search
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
@@ -501,37 +499,6 @@ def test_missing_results_name_the_command_that_makes_them(tmp_path):
     assert str(refused.value) == f"{path} is missing: {how}"
 
 
-def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(tmp_path):
-    trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
-    runner = SimpleNamespace(
-        flags=" --data-dir CIFAR-100", folder=tmp_path, more_data_sets=(), settings={}, needed={"fifty_layers": {}}
-    )
-    only_cifar = [trial for trial in trials["final"] if trial["data"] == "CIFAR-100"]
-    runner.needed["fifty_layers"] = {"trials": {"final": only_cifar}}
-    with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers --data-dir CIFAR-100"):
-        kept_nets.settings_of_kept_nets(runner)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", "epoch 1"), ("n_train", 0)]
-)
-def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
-    trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
-    trials["final"][1][name] = value
-    runner = SimpleNamespace(flags="", folder=tmp_path, more_data_sets=(), settings={})
-    runner.needed = {"fifty_layers": {"trials": trials}}
-    with pytest.raises(InputError, match="cannot be used"):
-        kept_nets.settings_of_kept_nets(runner)
-
-
-@pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
-def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
-    folders = [write_data_set(tmp_path / name) for name in names]
-    message = "but the names MNIST, .* are taken: .* differs in a letter or a digit"
-    with pytest.raises(InputError, match=message):
-        ask_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
-
-
 # ---- A cluster -------------------------------------------------------------------------------------------------------
 
 
@@ -648,7 +615,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     monkeypatch.setattr(fully_connected, "images_of", lambda trial: None)
     keys = ("data", "data_dir", "n_train", "n_test")
     sets = {trial["data"]: {key: trial[key] for key in keys} for trial in record["trials"]["final"] if "data" in trial}
-    monkeypatch.setattr(kept_nets, "data_sets", lambda runner: sets)
+    monkeypatch.setattr(fifty_layers, "data_sets", lambda runner: sets)
     question = find_question(name)
     runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
     assert question.run(runner) == record["trials"]
@@ -739,90 +706,6 @@ def test_the_blogs_weights_are_truncated():
 def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
-
-
-def test_the_numbers_of_a_lesion():
-    trial = {
-        "errors": [0.1] * 49,
-        "idle": [*range(15, 40), 49],
-        "set_sizes": [20, 25, 25],
-        "errors_sets": [0.9, 0.2, 0.4],
-    }
-    assert lesion.idle_share_among(lesion.MIDDLE, trial) == pytest.approx(25 / 31)
-    assert lesion.idle_share_among(lesion.FIRST_40, trial) == pytest.approx(25 / 40)
-    assert lesion.last_that_matters(trial) == 48
-    assert lesion.last_that_matters({**trial, "idle": [*range(1, 50)]}) == 0
-    assert lesion.error_without_half(trial) == pytest.approx(0.3)
-
-
-def test_the_block_by_which_a_share_of_the_change_has_happened():
-    change = [4.0, 3.0, 2.0, 1.0]
-    assert [gate_statistics.settled_at(change, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize(("share", "verdict"), [(0.55, "reproduced"), (0.45, "not reproduced")])
-def test_most_of_the_change_is_more_than_half(share, verdict):
-    trials = []
-    for noise in (-0.01, 0, 0.01):
-        of_data = {"data": "MNIST", "layers": 50, "n_train": 60000}
-        trials.append({**of_data, "change": [1.0] * 49, "change_share_first_15": share + noise})
-    assert verdict_on("gates", "most-change-in-first-15", {"settings": {}, "trials": trials}) == verdict
-
-
-def test_how_far_biases_fell():
-    trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
-    measured = gates.measure_falls({"trials": [trial]})
-    assert measured == {"early": [0.375], "later": [-0.0625], "more": [0.4375]}
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "verdict"),
-    [(0.2, 0.1, "in part"), (0.6, 0.1, "reproduced"), (0.2, 0.3, "not reproduced")],
-)
-def test_the_verdict_on_early_gates(first, last, verdict):
-    trials = []
-    for data in ("MNIST", "CIFAR-100"):
-        for noise in (-0.001, 0, 0.001):
-            trials.append({"data": data, "mean_T_of_layer": [first + noise, 0.15, last - noise]})
-    assert verdict_on("gates", "early-gates-more-open", {"settings": {}, "trials": trials}) == verdict
-
-
-def test_the_early_blocks_are_those_before_the_middle():
-    assert (list(lesion.EARLY), lesion.MIDDLE[0], lesion.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
-    trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
-    measured = lesion.measure_early_and_middle({"trials": [trial, trial]})
-    assert measured["early"] == [0.5, 0.5]
-    assert measured["first_five"] == [0, 0]
-    assert measured["middle"] == [1, 1]
-
-
-# ---- The committed net -----------------------------------------------------------------------------------------------
-
-
-def trial_of_the_committed_net() -> dict:
-    final = committed("fifty_layers")["trials"]["final"]
-    return next(trial for trial in final if (trial["data"], trial["seed"]) == ("MNIST", 1))
-
-
-def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
-    """Even though the program has changed since it was trained."""
-    net_file = ROOT / "results" / "fifty_layers_mnist_1.npz"
-    copy = Path(shutil.copy(net_file, tmp_path))
-    monkeypatch.setattr(kept_nets, "trained", pytest.fail)
-    net = kept_nets.net_of(trial_of_the_committed_net(), str(tmp_path))
-    np.testing.assert_array_equal(net.parameters, hn.DeepNet.load(net_file).parameters)
-    assert copy.read_bytes() == net_file.read_bytes()
-
-
-def test_the_committed_net_is_the_one_of_the_results():
-    trial = trial_of_the_committed_net()
-    net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
-    assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
-    assert net.about["trial"] == kept_nets.setting_of(trial)
-    assert "dirty" not in net.about["env"]["git"]
-    again = fully_connected.measure(net, trial)
-    assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)
-    assert again["test_accuracy"] == pytest.approx(trial["test_accuracy"], abs=1.5e-4)
 
 
 # ---- The headline ----------------------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import by_data_set, look_into
+from experiments.fifty_layers.trial import net_of
 from highways.lab.judging.claim import Claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question
@@ -58,7 +59,7 @@ PAPERS_SETS = ("MNIST", CIFAR)
 
 def trial(setting: dict, folder: str) -> dict:
     """What the module's docstring defines, for each third of the blocks and for each block."""
-    net = kept_nets.net_of(setting, folder)
+    net = net_of(setting, folder)
     images = fully_connected.images_of(setting)
     start = 1 / (1 + math.exp(-setting["gate_bias"]))
     by_block = measured_by_block(net, images.x_train[: setting["of_each"]], start)
@@ -93,7 +94,7 @@ def is_for_certain_inputs(share):
 
 
 def run(runner: Runner) -> list[dict]:
-    return kept_nets.look_into(runner, trial)
+    return look_into(runner, trial)
 
 
 # ---- Summary -----------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ def run(runner: Runner) -> list[dict]:
 def rows(record: dict) -> list[dict]:
     """A row for each data set and third."""
     result = []
-    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+    for data, trials in by_data_set(record["trials"]).items():
         for third in THIRDS:
             row = {"data": data, "third": third}
             for name in MEASURED:

@@ -49,7 +49,8 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.data_movement.byte_dmd import Tape, price
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import ON_ALL_SETS, ON_MNIST, by_data_set, settings_of_kept_nets
+from experiments.fifty_layers.trial import net_of
 from highways.lab.judging.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_as_text, sample_as_text, values_of
 from highways.lab.judging.rules import corrected, is_above, is_below
 from highways.lab.question import Question
@@ -194,7 +195,7 @@ def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
 
 def trained(setting: dict, folder: str) -> dict:
     """What skipping would save in one trained net, and cost in accuracy."""
-    net = kept_nets.net_of(setting, folder)
+    net = net_of(setting, folder)
     images = fully_connected.images_of(setting)
     y = images.y_test
     state = layer_by_layer.first_state(net, images.x_test)
@@ -312,7 +313,7 @@ def run(runner: Runner) -> dict:
     settings = runner.settings
     steps = runner.run(trial, settings_of_steps(settings["base"], settings["sweeps"]))
     of_skipping = {"thresholds": settings["thresholds"], "images": settings["images"]}
-    nets = [{**net, **of_skipping} for net in kept_nets.settings_of_kept_nets(runner)]
+    nets = [{**net, **of_skipping} for net in settings_of_kept_nets(runner)]
     skip = functools.partial(trained, folder=str(runner.folder))
     return {"step": steps, "trained": fully_connected.run(runner, nets, skip)}
 
@@ -363,7 +364,7 @@ def rows(record: dict) -> list[dict]:
         for cost_of_kind in highway["by_kind"].values():
             cost += sum(cost_of_kind.get(kind, 0) for kind in kinds)
         result.append({"block": "highway", "read": group, "share": cost / highway["cost"]})
-    for data, nets in kept_nets.by_data_set(record["trials"]["trained"]).items():
+    for data, nets in by_data_set(record["trials"]["trained"]).items():
         depth = mean_sd_n(values_of(nets, "effective_depth"))
         depth_sd = mean_sd_n(values_of(nets, "effective_depth_sd"))
         result.append({"data": data, "effective_depth": depth, "effective_depth_sd": depth_sd})
@@ -487,7 +488,7 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
         says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it "
         f"varies more than before training; its standard deviation is over {LEAST_VARIATION} of "
         "its mean)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=lambda r: measure_variation(r, data),
         show=variation_as_text,
         holds=varies,
@@ -568,7 +569,7 @@ CLAIMS = (
         says="on MNIST leaving out blocks or units with nearly closed gates saves a tenth of "
         "the data movement (each of three policies must save over a tenth and lose under 0.02 "
         "of accuracy; its threshold, of four, was chosen on other images to lose at most 0.01)",
-        about=kept_nets.ON_MNIST,
+        about=ON_MNIST,
         measure=measure_skipping,
         show=skipping_as_text,
         holds=saves_a_tenth,

@@ -11,7 +11,6 @@ import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
 from experiments.data_movement import question as data_movement
 from experiments.data_movement.byte_dmd import NONE, Tape, greater_later, price
-from experiments.fifty_layers import kept_nets
 from highways.lab.judging.claim import NotMeasured
 from highways.nets import fully_connected, layer_by_layer
 from highways.records import select
@@ -368,7 +367,7 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     net, x = small_net()
     y = np.random.default_rng(1).integers(0, 3, len(x))
     images = fully_connected.Images(None, None, x, y)
-    monkeypatch.setattr(kept_nets, "net_of", lambda setting, folder: net)
+    monkeypatch.setattr(data_movement, "net_of", lambda setting, folder: net)
     monkeypatch.setattr(fully_connected, "images_of", lambda setting: images)
     untrained, _ = small_net(seed=2)
     monkeypatch.setattr(fully_connected, "make", lambda setting: untrained)

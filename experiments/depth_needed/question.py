@@ -26,7 +26,7 @@ problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well a
 
 from __future__ import annotations
 
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import by_data_set, settings_of_kept_nets
 from highways.files import InputError
 from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
@@ -49,7 +49,7 @@ MEASURED = ("training_error", "loss", "test_accuracy")
 
 def run(runner: Runner) -> dict:
     """Trains the nets, on MNIST first; adds what `lesion` found in the nets of 50 layers."""
-    nets = kept_nets.settings_of_kept_nets(runner)
+    nets = settings_of_kept_nets(runner)
     wanted = []
     for net in nets:
         for blocks in runner.settings["blocks"]:
@@ -90,7 +90,7 @@ def lesions_of(net: dict, lesion: dict) -> dict:
 def rows(record: dict) -> list[dict]:
     """A row for each data set and depth."""
     result = []
-    for data, trials in kept_nets.by_data_set(record["trials"]["anew"]).items():
+    for data, trials in by_data_set(record["trials"]["anew"]).items():
         for blocks in record["settings"]["blocks"]:
             row = {"data": data, "blocks": blocks}
             for name in MEASURED:

@@ -1,17 +1,22 @@
-"""What gates do in a trained net and in an untrained one, and the verdicts; then what T tells of the class."""
+"""What gates do in a trained net and in an untrained one, and the verdicts."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 from conftest import verdict_on
+from test_layer_by_layer import states_of
 
 from experiments import find_question
-from experiments.gates import question as gates
+from experiments.gates import question
+from experiments.gates import trial as gates
 from experiments.gates_over_training.test_gates_over_training import SETTING
 from highways.files import ROOT
-from highways.lab.judging import claim as claims
+from highways.lab.judging.claim import Claim, record_for_claim
+from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
+from highways.nets.measures import hoyer
 
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
@@ -24,6 +29,58 @@ def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
     assert untrained["sparsity_single"] == trained["sparsity_single_at_start"]
     learned = gates.trial({**setting, "rate": 2.0, "seed": 2}, str(tmp_path))
     assert learned["untrained"]["change"] != learned["change"]
+
+
+def test_the_numbers_of_figures_2_and_3_are_as_by_hand(kept):
+    net = kept.net
+    x = kept.images.x_train
+    y = kept.images.y_train
+    result = gates.trial({**kept.setting, "of_each": 100}, kept.folder)
+    T = net.gates(x).astype(np.float64)  # (depth, N, hidden)
+    mean = T.mean(axis=1)
+
+    assert result["share_of_biases_decreased"] == pytest.approx((net.b_T < -1).mean())
+    expected = np.corrcoef(net.b_T.mean(axis=1), mean.mean(axis=1))[0, 1]
+    assert result["bias_activity_correlation"] == pytest.approx(expected, abs=1e-4)
+
+    assert result["share_open_single"] == pytest.approx((net.gates(x[:100]) > 0.5).mean(), abs=1e-4)
+    singles = [hoyer(T[:, image].reshape(1, -1))[0] for image in range(100)]
+    assert result["sparsity_single"] == pytest.approx(np.mean(singles), rel=1e-4)
+    assert result["sparsity_mean"] == pytest.approx(hoyer(mean.reshape(1, -1))[0], rel=1e-4)
+    assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
+    assert result["share_open_for_any"] == pytest.approx((T > 0.5).any(axis=1).mean(), abs=0.004)
+    assert result["share_active_on_average"] == pytest.approx((mean > 0.5).mean(), abs=0.004)
+    open_by_block = (net.gates(x[:100]) > 0.5).mean(axis=(1, 2))
+    np.testing.assert_allclose(result["open_single_of_layer"], open_by_block, atol=1e-3)
+    early = np.array_split(open_by_block, 3)[0]
+    assert result["share_open_single_early"] == pytest.approx(early.mean(), abs=1e-4)
+
+    states = states_of(net, x)
+    change = [np.linalg.norm(after - before, axis=1).mean() for before, after in itertools.pairwise(states)]
+    np.testing.assert_allclose(result["change"], change, atol=1e-3)
+    settled = int(result["settled_layer"])
+    assert sum(change[:settled]) >= 0.9 * sum(change)
+    assert sum(change[: settled - 1]) < 0.9 * sum(change)
+    assert result["change_share_first_40"] == 1  # of 6 blocks
+
+    classes = np.array([T[:, y == label].mean(axis=1) for label in range(10)])
+    np.testing.assert_allclose(result["maps"]["class_minus_mean"], classes - mean, atol=6e-3)
+    sparsity = [hoyer(np.abs(of_class - mean).reshape(1, -1))[0] for of_class in classes]
+    assert result["class_difference_sparsity"] == pytest.approx(np.mean(sparsity), rel=1e-4)
+
+    np.testing.assert_allclose(result["maps"]["mean_T"], mean, atol=6e-4)
+    one = result["maps"]["one"]
+    np.testing.assert_allclose(one["T"], T[:, one["image"]], atol=6e-4)
+    np.testing.assert_allclose(one["outputs"], [state[one["image"]] for state in states[1:]], atol=6e-4)
+
+
+def test_sparsity_is_zero_for_equal_numbers_and_one_for_a_single_one():
+    np.testing.assert_allclose(hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
+
+
+def test_the_block_by_which_a_share_of_the_change_has_happened():
+    change = [4.0, 3.0, 2.0, 1.0]
+    assert [gate_statistics.settled_at(change, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
 
 
 # ---- Rules that untrained nets pass --------------------------------------------------------------
@@ -62,8 +119,9 @@ def untrained(records: dict) -> dict:
     }
 
 
-def parts_of(claim: claims.Claim, records: dict) -> list[bool | None]:
-    return claim.holds(claims.measure(claim, *(records[name] for name in claim.over)))
+def parts_of(claim: Claim, records: dict) -> list[bool | None]:
+    parts, _ = claim.rule(*(record_for_claim(records[name], claim) for name in claim.over))
+    return parts
 
 
 CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_question(name).claims_with_over()]
@@ -72,20 +130,20 @@ CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_q
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_row_says_if_untrained_nets_pass_it(claim, records):
     """They pass a row of which some part holds, if all parts that hold are passed."""
-    of_trained = parts_of(claim, records)
-    of_untrained = parts_of(claim, untrained(records))
-    passed = [is_passed for holds, is_passed in zip(of_trained, of_untrained, strict=True) if holds]
+    trained_parts = parts_of(claim, records)
+    untrained_parts = parts_of(claim, untrained(records))
+    passed = [is_passed for holds, is_passed in zip(trained_parts, untrained_parts, strict=True) if holds]
     is_passed_by_untrained = passed != [] and all(passed)
-    assert claim.passed_by.startswith(gates.UNTRAINED) == is_passed_by_untrained
+    assert claim.passed_by.startswith(question.UNTRAINED) == is_passed_by_untrained
 
 
 # ---- Verdicts ------------------------------------------------------------------------------------
 
 
-def sets_with(of_mnist: dict, of_cifar: dict) -> dict:
+def sets_with(mnist: dict, cifar: dict) -> dict:
     """Three nets on each data set, with statistics near these."""
     trials = []
-    for data, statistics in (("MNIST", of_mnist), (CIFAR, of_cifar)):
+    for data, statistics in (("MNIST", mnist), (CIFAR, cifar)):
         for noise in (-0.001, 0, 0.001):
             values = {name: value + noise for name, value in statistics.items()}
             trials.append({"data": data, "layers": 50, **values})
@@ -128,29 +186,31 @@ MEASURED = {
     ],
 )
 def test_gates_on_cifar_100_are_sparser_and_more_of_them_active(higher, verdict):
-    of_cifar = {name: value + (0.2 if name in higher else -0.005) for name, value in MEASURED.items()}
-    assert verdict_on("gates", "sparser-on-cifar", sets_with(MEASURED, of_cifar)) == verdict
+    cifar = {name: value + (0.2 if name in higher else -0.005) for name, value in MEASURED.items()}
+    assert verdict_on("gates", "sparser-on-cifar", sets_with(MEASURED, cifar)) == verdict
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.55, "reproduced"), (0.45, "not reproduced")])
+def test_most_of_the_change_is_more_than_half(share, verdict):
+    trials = []
+    for noise in (-0.01, 0, 0.01):
+        of_data = {"data": "MNIST", "layers": 50, "n_train": 60000}
+        trials.append({**of_data, "change": [1.0] * 49, "change_share_first_15": share + noise})
+    assert verdict_on("gates", "most-change-in-first-15", {"settings": {}, "trials": trials}) == verdict
+
+
+def test_how_far_biases_fell():
+    trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
+    assert question.falls([trial]) == ([0.375], [-0.0625])
 
 
 @pytest.mark.parametrize(
-    ("by_T", "by_random", "by_net", "verdict"),
-    [
-        (0.97, 0.95, 0.97, "reproduced"),
-        (0.95, 0.95, 0.97, "not reproduced"),
-        (0.97, 0.97, 0.97, "not clear"),  # no T could be right so often
-        (0.99, 0.97, 0.97, "reproduced"),  # but this one is
-    ],
+    ("first", "last", "verdict"),
+    [(0.2, 0.1, "in part"), (0.6, 0.1, "reproduced"), (0.2, 0.3, "not reproduced")],
 )
-def test_whether_t_tells_the_class(by_T, by_random, by_net, verdict):
-    routes = []
-    nets = []
-    for noise in (-0.001, 0, 0.001):
-        of_mnist = {"data": "MNIST", "layers": 50, "n_train": 60000}
-        routes.append({
-            **of_mnist,
-            "class_accuracy_from_gates": by_T + noise,
-            "class_accuracy_from_random_gates": by_random + noise,
-        })  # fmt: skip
-        nets.append({**of_mnist, "test_accuracy": by_net + noise})
-    records = ({"settings": {}, "trials": routes}, {"settings": {}, "trials": {"final": nets}})
-    assert verdict_on("routing", "gates-tell-the-class", *records) == verdict
+def test_the_verdict_on_early_gates(first, last, verdict):
+    trials = []
+    for data in ("MNIST", "CIFAR-100"):
+        for noise in (-0.001, 0, 0.001):
+            trials.append({"data": data, "mean_T_of_layer": [first + noise, 0.15, last - noise]})
+    assert verdict_on("gates", "early-gates-more-open", {"settings": {}, "trials": trials}) == verdict

@@ -3,8 +3,8 @@
 import pytest
 from conftest import verdict_on
 
-from experiments.gates_over_training import question
 from experiments.gates_over_training import trial as over_training
+from highways.lab.judging.claim import NotMeasured
 from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
 
@@ -89,7 +89,7 @@ AS_THE_PAPER_SAYS = {
     "class_difference_sparsity": 0.5,
     "bias_of_layer": [-5.0, -4.5, -4.0],
 }
-OF_MNIST = {
+MNIST = {
     "bias_depth_correlation": -0.4,
     "bias_activity_correlation": 0.9,
     "change_share_first_40": 0.8,
@@ -111,8 +111,8 @@ def noisy(statistics: dict, seed: int) -> dict:
 
 
 # of MNIST's nets in `gates`: beside these, CIFAR-100's nets of 200 epochs would fail
-OF_SHORT_MNIST = {**OF_MNIST, "class_difference_share_first_15": 0.5, "class_difference_sparsity": 0.45}
-OF_SHORT_MNIST["settled_layer"] = 44
+SHORT_MNIST = {**MNIST, "class_difference_share_first_15": 0.5, "class_difference_sparsity": 0.45}
+SHORT_MNIST["settled_layer"] = 44
 
 
 def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dict]:
@@ -128,11 +128,11 @@ def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dic
                 first = {**AS_THE_PAPER_SAYS, **after_100}
                 last = {**AS_THE_PAPER_SAYS, **after_200}
             else:
-                first = OF_SHORT_MNIST
-                last = OF_MNIST
+                first = SHORT_MNIST
+                last = MNIST
             by_block = {"change": CHANGE[data], "class_difference": [0.1] * 49}
             nets.append({**common, **by_block, **noisy(first, seed)})
-            early = {"epoch": 6, **noisy(OF_MNIST, seed)}
+            early = {"epoch": 6, **noisy(MNIST, seed)}
             late = {"epoch": 200, **noisy(last, seed)}
             longer.append({**common, "measured": [early, late]})
     return {"settings": {}, "trials": nets}, {"settings": {"checkpoints": [6, 200]}, "trials": longer}
@@ -179,5 +179,6 @@ def test_the_first_blocks_of_a_spread_have_an_even_share(share, verdict):
 def test_a_set_that_was_not_trained_on():
     record = record_of({6: 0.5}, share=0.3)
     record["trials"] = [trial for trial in record["trials"] if trial["data"] == "MNIST"]
-    with pytest.raises(question.NotMeasured, match="no trainings on CIFAR-100"):
-        question.shares(record)
+    for claim_id in ("biases-rise-with-depth-over-training", "class-differences-over-training"):
+        with pytest.raises(NotMeasured, match="no trainings on CIFAR-100"):
+            verdict_on("gates_over_training", f"{claim_id}-throughout", record)

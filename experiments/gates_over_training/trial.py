@@ -1,4 +1,4 @@
-"""Trainings that measure the gates of the net at several epochs."""
+"""Trains a net, and measures its gates at several epochs."""
 
 from __future__ import annotations
 

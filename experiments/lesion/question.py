@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, by_data_set, look_into
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
@@ -54,7 +54,7 @@ FIRST_40 = range(1, 41)  # the blocks that matter on CIFAR-100, by the paper
 
 
 def run(runner: Runner) -> list[dict]:
-    return kept_nets.look_into(runner, trial)
+    return look_into(runner, trial)
 
 
 # ---- Summary ------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def rows(record: dict) -> list[dict]:
     """The definitions, and a row for each data set."""
     result = [{"row": "definitions", "idle_below": IDLE, "point": POINT}]
     margins = [f"idle_share_{margin:g}" for margin in OTHER_MARGINS]
-    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+    for data, trials in by_data_set(record["trials"]).items():
         row = {"data": data}
         for name in ("idle_share", "error", "loss", "error_all_idle", "closed_together", *margins):
             row[name] = mean_sd_n([trial[name] for trial in trials])
@@ -112,7 +112,7 @@ LENGTH = (
 )
 
 
-@claim("early-layers-matter", source="paper, Figure 4", about=kept_nets.ON_MNIST, note=CHOSEN_AFTER)
+@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER)
 def early_layers_matter(r):
     """MNIST: closing any early layer raises the error, closing one of 15 to 45 does not (fewer than
     10 % of blocks 1 to 14 are idle, over 90 % of 15 to 45 are; idle: closing the block alone adds
@@ -129,7 +129,7 @@ def early_layers_matter(r):
     )
 
 
-@claim("idle-share", source="paper, Figure 4", about=kept_nets.ON_MNIST)
+@claim("idle-share", source="paper, Figure 4", about=ON_MNIST)
 def idle_share(r):
     """MNIST: about 60 % of the layers do not contribute (45 to 75 % of the blocks are idle when
     closed one at a time; idle: closing the block alone adds less than {IDLE_POINTS} points of
@@ -146,7 +146,7 @@ def idle_share(r):
 @claim(
     "more-layers-matter-on-cifar",
     source="paper, Figure 4",
-    about=kept_nets.ON_ALL_SETS,
+    about=ON_ALL_SETS,
     note=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
 )
 def more_layers_matter_on_cifar(r):
@@ -158,7 +158,7 @@ def more_layers_matter_on_cifar(r):
     return [below(cifar, 0, baseline=mnist)], text
 
 
-@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=kept_nets.ON_CIFAR_100, note=LENGTH)
+@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training

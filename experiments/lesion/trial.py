@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.trial import net_of
 from highways.nets import fully_connected, layer_by_layer
 
 IDLE = 0.001  # a block is idle if the error rises by less
@@ -19,7 +19,7 @@ POINT = 0.01  # the rise of the error that ends the greedy closing
 
 def trial(setting: dict, folder: str) -> dict:
     """Closes blocks of one kept net.  Blocks are counted from 0 here, from 1 in the results."""
-    net = kept_nets.net_of(setting, folder)
+    net = net_of(setting, folder)
     images = fully_connected.images_of(setting)
     x = images.x_train
     y = images.y_train

@@ -37,7 +37,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments.fifty_layers.question import ON_ALL_SETS, ON_MNIST, by_data_set, look_into
+from experiments.fifty_layers.trial import net_of
 from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text, sample_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
@@ -70,7 +71,7 @@ OF_ROUTES = (
 
 
 def trial(setting: dict, folder: str) -> dict:
-    net = kept_nets.net_of(setting, folder)
+    net = net_of(setting, folder)
     untrained = fully_connected.make({**setting, "seed": setting["seed"] + 1000})
     # accuracies: one for each block, and then one for all blocks together
     of_gates, of_outputs, measured = measure(net, net, setting)
@@ -293,7 +294,7 @@ def hexadecimal(image: np.ndarray) -> str:
 
 
 def run(runner: Runner) -> list[dict]:
-    return kept_nets.look_into(runner, trial)
+    return look_into(runner, trial)
 
 
 # ---- Summary ------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ def run(runner: Runner) -> list[dict]:
 def rows(record: dict) -> list[dict]:
     """A row for each data set and each source that the class of an image is predicted from."""
     result = []
-    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+    for data, trials in by_data_set(record["trials"]).items():
         by_source = {}
         for source in ("gates", "random gates", "outputs", "last output", "pixels"):
             accuracy = f"class_accuracy_from_{source.replace(' ', '_')}"
@@ -367,7 +368,7 @@ CLAIMS = (
         source="paper, 4.1",
         says="different blocks are used by different images, on MNIST and on CIFAR-100 (over half of T's variance in "
         "a block lies between images)",
-        about=kept_nets.ON_ALL_SETS,
+        about=ON_ALL_SETS,
         measure=measure_between_images,
         show=between_images_as_text,
         holds=lambda m: corrected(*(is_above(shares["by_T"], 0.5) for shares in m.values())),
@@ -380,7 +381,7 @@ CLAIMS = (
         source="published program, open",
         says="T learns what class an image is of (nearest class mean of T: right more often by over "
         f"{MARGIN} than with random gates; not clear if the nets themselves are not)",
-        about=kept_nets.ON_MNIST,
+        about=ON_MNIST,
         over=("routing", "fifty_layers"),
         measure=measure_class,
         show="share of images that are right: {by_T:4} by T, {by_random:4} by random gates, {by_net:4} by the nets",

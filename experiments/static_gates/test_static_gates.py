@@ -10,17 +10,18 @@ import pytest
 from conftest import ROOT, claim_of, verdict_on
 
 import highway_networks as hn
-from experiments.fifty_layers import kept_nets
+from experiments import find_question
+from experiments.fifty_layers.question import LONGER
 from experiments.static_gates import question
 from experiments.static_gates import show as shown
-from experiments.static_gates import static_blocks as static_gates
+from experiments.static_gates import trial as static_gates
 from highways.lab.judging.claim import NotMeasured, judge
 from highways.nets import fully_connected
 from highways.records import load_results, select
 
-OF_SET = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
+DATA_SETTING = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
 SETTING = {
-    **OF_SET,
+    **DATA_SETTING,
     "variant": "full",
     "block": "highway",
     "width": 12,
@@ -62,26 +63,26 @@ def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
         net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1])
     np.testing.assert_allclose(static.predict(x), highway.predict(x), rtol=1e-12)
     np.testing.assert_allclose(static.grad.W_H, highway.grad.W_H, rtol=1e-9, atol=1e-15)
-    of_highway = highway.grad.b_T[:, :, None]
+    expected = highway.grad.b_T[:, :, None]
     if block == "static-scalar":
-        of_highway = of_highway.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(static.grad.b_T, of_highway, rtol=1e-9, atol=1e-15)
+        expected = expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(static.grad.b_T, expected, rtol=1e-9, atol=1e-15)
 
 
 def test_the_parameters_of_static_gates_are_counted():
     """A block of width w: w^2 + w for H, and w, or one, for T."""
-    for block, of_gates in (("static-unit", 7), ("static-scalar", 1)):
-        added = static_gates.size_of_net(4, 3, 7, 3, block) - static_gates.size_of_net(4, 3, 7, 2, block)
-        assert added == 7 * 7 + 7 + of_gates
-        assert static_gates.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
+    for block, gate_parameters in (("static-unit", 7), ("static-scalar", 1)):
+        added = question.size_of_net(4, 3, 7, 3, block) - question.size_of_net(4, 3, 7, 2, block)
+        assert added == 7 * 7 + 7 + gate_parameters
+        assert question.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
 
 
 @pytest.mark.parametrize(("sizes", "width"), [((784, 10), 68), ((3072, 100), 64)])
 def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
     """785 w + 49 (w^2 + 2 w) + 10 (w + 1) on MNIST: no other width is nearer to 289 660."""
-    full = static_gates.size_of_net(*sizes, 50, 49, "highway")
-    assert static_gates.width_of_equal_size(full, *sizes, 49, "static-unit") == width
-    distances = [abs(static_gates.size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
+    full = question.size_of_net(*sizes, 50, 49, "highway")
+    assert question.width_of_equal_size(full, *sizes, 49, "static-unit") == width
+    distances = [abs(question.size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
     assert np.argmin(distances) + 40 == width
     assert min(distances) < 0.01 * full
 
@@ -134,8 +135,8 @@ def test_nothing_changes_where_t_sees_nothing():
     """In a full net with W_T = 0, in which all b_T are equal, the mean of T is T itself."""
     net = fully_connected.make(SETTING)
     net.W_T[:] = 0
-    whole = question.measure(net, SETTING)
-    for replaced in question.replace_gates(net, SETTING).values():
+    whole = static_gates.measure(net, SETTING)
+    for replaced in static_gates.replace_gates(net, SETTING).values():
         assert replaced == pytest.approx(whole, rel=1e-5)
 
 
@@ -143,7 +144,7 @@ def test_nothing_changes_where_t_sees_nothing():
 
 
 def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
-    result = question.trial(SETTING)
+    result = static_gates.trial(SETTING)
     assert [point["epoch"] for point in result["over_training"]] == [2, 4]
     last = result["over_training"][-1]
     for name in ("loss", "train_accuracy", "test_loss", "test_accuracy"):
@@ -156,8 +157,8 @@ def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
 
 def test_other_variants_are_not_replaced_and_count_what_they_learn():
     """With frozen gates the parameters of the gates are not learned: 12 * 13 in each of 4 blocks."""
-    random = question.trial({**SETTING, "variant": "random", "frozen_gates": True})
-    full = question.trial(SETTING)
+    random = static_gates.trial({**SETTING, "variant": "random", "frozen_gates": True})
+    full = static_gates.trial(SETTING)
     assert "replaced" not in random
     assert full["learned_parameters"] - random["learned_parameters"] == 4 * 12 * 13
 
@@ -173,7 +174,7 @@ def test_a_net_that_diverges_is_measured_as_far_as_it_came(monkeypatch):
         return train_epoch(*args, **settings)
 
     monkeypatch.setattr(hn, "train_epoch", diverging)
-    result = question.trial(SETTING)
+    result = static_gates.trial(SETTING)
     assert result["diverged"]
     assert len(result["over_training"]) == 1
     assert (result["loss"], result["test_loss"]) == (None, None)
@@ -184,7 +185,7 @@ def test_all_variants_search_the_same_draws():
     runner = SimpleNamespace(budget="default", settings=question.BUDGETS["default"])
     own = ("variant", "block", "frozen_gates", "width")
     for k in range(runner.settings["trials"]):
-        sampled = [question.sample((variant, OF_SET), k, runner) for variant in question.VARIANTS]
+        sampled = [question.sample((variant, DATA_SETTING), k, runner) for variant in question.VARIANTS]
         common = [{name: value for name, value in setting.items() if name not in own} for setting in sampled]
         assert all(setting == common[0] for setting in common)
         assert question.RATES[0] <= common[0]["rate"] <= question.RATES[1]
@@ -361,9 +362,9 @@ def test_both_data_sets_are_needed():
     record = made_up()
     final = record["trials"]["final"]
     record["trials"]["final"] = [trial for trial in final if trial["data"] == "MNIST"]
-    for claim in question.CLAIMS:
+    for claim in find_question("static_gates").claims_with_over():
         with pytest.raises(NotMeasured, match="not trained on CIFAR-100 yet"):
-            claim.measure(record)
+            judge(claim, record)
 
 
 def test_the_summary_holds_the_comparisons():
@@ -382,11 +383,11 @@ def test_the_summary_holds_the_comparisons():
 def test_margins_are_those_that_the_question_names():
     loss = question.MEASURES["training loss"]
     assert math.exp(question.margin_of(loss, "MNIST")) == pytest.approx(1.5)
-    of_fifty_layers = load_results(ROOT / "results" / "fifty_layers.json")["summary"]
+    summary = load_results(ROOT / "results" / "fifty_layers.json")["summary"]
     for data, margin in question.MARGIN_OF_ACCURACY.items():
-        sd = select(of_fifty_layers, data=data)["test_accuracy"]["sd"]
+        sd = select(summary, data=data)["test_accuracy"]["sd"]
         assert margin == pytest.approx(2 * sd, abs=0.001)
-    assert kept_nets.LONGER == {"CIFAR-100": 4}
+    assert LONGER == {"CIFAR-100": 4}
 
 
 # ---- What is shown ---------------------------------------------------------------------------------------------------

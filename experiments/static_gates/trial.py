@@ -1,6 +1,7 @@
-"""Blocks and nets whose gates do not depend on the image, to compare highway nets with.
+"""Trains a highway net, or a net whose gates do not see the image, and measures it on the way.
 
-Importing this module registers its two kinds of block.
+The gates of a trained highway net are then replaced by their means.  Importing this module
+registers two kinds of block, "static-unit" and "static-scalar".
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from numpy import add, multiply, subtract
 
 import highway_networks as hn
 from highway_networks import Block, DeepNet
-from highways.nets import layer_by_layer
+from highways.nets import fully_connected, layer_by_layer
 
-WIDEST = 1000  # width_of_equal_size() tries the widths below this
+FULL = "full"  # the variant whose gates see the image, and learn
 
 # ---- Blocks -------------------------------------------------------------------------------------
 
@@ -69,21 +70,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-z))
 
 
-# ---- Nets ---------------------------------------------------------------------------------------
-
-
-def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> int:
-    """How many parameters such a net has."""
-    return hn.size_of(hn.shapes_of_net(d_in, d_out, width, depth, hn.block_of(block)))
-
-
-def width_of_equal_size(size: int, d_in: int, d_out: int, depth: int, block: str) -> int:
-    """The width that brings a net of such blocks nearest to `size` parameters."""
-
-    def distance(width):
-        return abs(size_of_net(d_in, d_out, width, depth, block) - size)
-
-    return min(range(1, WIDEST), key=distance)
+# ---- Nets -------------------------------------------------------------------------------------
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> np.ndarray:
@@ -98,7 +85,7 @@ def with_static_gates(net: DeepNet, T: np.ndarray, block: str) -> DeepNet:
     """A highway net whose T is replaced by numbers that are the same for all images.
 
     T is (depth, hidden, 1) for the block "static-unit", (depth, 1, 1) for "static-scalar"."""
-    static = hn.DeepNet(
+    static = DeepNet(
         net.d_in,
         net.d_out,
         net.hidden,
@@ -112,3 +99,50 @@ def with_static_gates(net: DeepNet, T: np.ndarray, block: str) -> DeepNet:
         getattr(static, name)[:] = getattr(net, name)
     static.b_T[:] = np.log(T / (1 - T))
     return static
+
+
+# ---- The trial --------------------------------------------------------------------------------
+
+
+def trial(setting: dict) -> dict:
+    """Trains a net, and measures it every setting["measured_every"] epochs and at the end.
+
+    A full net is measured with T replaced by its mean, too."""
+    over_training = []
+
+    def look(net, epoch):
+        if epoch % setting["measured_every"] == 0:
+            over_training.append({"epoch": epoch, **measure(net, setting)})
+
+    net, result = fully_connected.train(setting, report=look)
+    result |= measure(net, setting, result["diverged"])
+    result["over_training"] = over_training
+    result["learned_parameters"] = len(net.parameters)
+    if setting.get("frozen_gates"):
+        result["learned_parameters"] -= net.W_T.size + net.b_T.size
+    if setting["variant"] == FULL and not result["diverged"]:
+        result["replaced"] = replace_gates(net, setting)
+    return result
+
+
+def measure(net: DeepNet, setting: dict, diverged: str | None = None) -> dict:
+    """Loss and accuracy on all training and all test images; None for a net that diverged."""
+    measured = fully_connected.measure(net, setting, diverged)
+    measured["test_loss"] = None
+    if measured["test_accuracy"] is not None:
+        images = fully_connected.images_of(setting)
+        logits = net.predict(images.x_test).astype(np.float64)
+        measured["test_loss"] = float(hn.softmax_cross_entropy(logits, images.y_test)[0])
+    return measured
+
+
+def replace_gates(net: DeepNet, setting: dict) -> dict:
+    """measure() with T replaced by its mean over the training images.
+
+    The mean is that of each unit ("unit") or of each block ("scalar")."""
+    images = fully_connected.images_of(setting)
+    T_of_units = mean_gates(net, images.x_train)[:, :, None]  # (depth, hidden, 1)
+    T_of_blocks = T_of_units.mean(axis=1, keepdims=True)  # (depth, 1, 1)
+    per_unit = with_static_gates(net, T_of_units, "static-unit")
+    per_block = with_static_gates(net, T_of_blocks, "static-scalar")
+    return {"unit": measure(per_unit, setting), "scalar": measure(per_block, setting)}

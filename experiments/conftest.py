@@ -1,0 +1,42 @@
+"""A small net that questions about the kept nets are tested on."""
+
+from typing import NamedTuple
+
+import pytest
+
+import highway_networks as hn
+from experiments.fifty_layers import trial as fifty_layers
+from highways.nets import fully_connected
+
+
+class KeptNet(NamedTuple):
+    """A net that was trained and kept in a folder."""
+
+    net: hn.DeepNet
+    setting: dict
+    folder: str
+    images: fully_connected.Images
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory) -> KeptNet:
+    folder = str(tmp_path_factory.mktemp("nets"))
+    setting = {
+        "data": "MNIST",
+        "data_dir": None,
+        "block": "highway",
+        "layers": 7,
+        "activation": "tanh",
+        "rate": 4.0,
+        "momentum": 0.9,
+        "decay": 0.9,
+        "gate_bias": -1.0,
+        "clip": 1.0,
+        "seed": 1,
+        "epochs": 3,
+        "n_train": 1500,
+        "n_test": 400,
+    }
+    fifty_layers.trial(setting, folder)
+    net = fifty_layers.net_of(setting, folder)
+    return KeptNet(net, setting, folder, fully_connected.images_of(setting))
