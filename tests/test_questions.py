@@ -25,7 +25,6 @@ from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
-from experiments.factor_model import question as factor_model
 from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
 from experiments.headline import question as headline
@@ -657,11 +656,6 @@ def test_what_pages_say_in_words_of_adam():
         if trial["explosion"] and burst["usual_norm"] < 10:  # it began after the first epoch
             onsets = {name: onset["step"] for name, onset in trial["explosion"]["onsets"].items()}
             assert onsets["gradient"] == min(onsets.values())
-
-
-def test_each_world_of_the_factor_model_has_200_trials():
-    worlds = [trial["world"] for trial in committed("factor_model")["trials"]]
-    assert [worlds.count(world) for world in factor_model.WORLDS] == [200, 200, 200]
 
 
 @pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])
