@@ -28,7 +28,6 @@ from experiments.cifar import question as cifar
 from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
 from experiments.headline import question as headline
-from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
 from highways.nets import fully_connected, matched_blocks, search
@@ -664,14 +663,6 @@ def test_nothing_was_chosen_on_test_images(name, group, n_train):
     assert all(trial["validation"] for trial in trials[group])
     assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
     assert {trial["n_train"] for trial in trials["final"]} == {n_train}
-
-
-def test_the_short_protocol_is_the_recipe_that_was_chosen():
-    table1 = find_question("table1")
-    from experiments.table1.question import RECIPES, best
-
-    assert table1.name == "table1"
-    assert protocols.PROTOCOLS["mnist"]["short"] == RECIPES[best(committed("table1")["trials"]["recipes"])]
 
 
 # ---- The parts -------------------------------------------------------------------------------------------------------
