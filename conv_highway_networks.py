@@ -23,17 +23,12 @@ The loss is that of highway_networks.py.  This file is the command line.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import argparse
 import time
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,10 +44,10 @@ from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
-from highways.conv.runs import file_record, table, team_of, train_one, train_rank
+from highways.conv.runs import file_record, table, train_one
 from highways.conv.training import Training
 from highways.files import ROOT, InputError, Lock, json_bytes, replace_file
-from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, warn_of_few_cores
+from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import check_replaceable
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
@@ -105,8 +100,6 @@ def make_parser() -> Parser:
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
     add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
     add("--jobs", type=jobs, default=all_cores(), help=show("processes, one for each seed"))
-    together = show("processes that train one net together")
-    add("--cores", type=jobs, default=default.cores, help=together)
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
     out = "the JSON's name, instead of run_conv.json; each net goes to FILE_SEED.npz beside it"
@@ -188,11 +181,7 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
         n_train=args.n_train or n_train,
         n_test=args.n_test or n_test,
         validation=args.validation,
-        cores=args.cores,
     )
-    if args.cores > min(BATCH, settings.n_test):
-        needed = f"a batch of {BATCH} and the test images are divided among them"
-        raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
@@ -229,7 +218,6 @@ def train_and_save(args, path: Path, checkpoints: list, save) -> None:
     start = time.perf_counter()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
-    warn_of_few_cores(args.cores)
     data = select_images(whole, planned[0])
     protocol = protocol_of(planned[0], args.lr)
     of_images = fingerprint(data)
@@ -289,32 +277,20 @@ def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: di
 def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the runs in their order."""
     branch_of = Path(args.branch) if args.branch else None
-    train = train_one if args.cores == 1 else train_rank
-    work = partial(train, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
-    nets_at_once = min(max(args.jobs // args.cores, 1), len(planned))
+    work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
+    jobs = min(args.jobs, len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}
     # what is shown ends with the last epoch of this command, not with that of the settings
     to_show = [replace(settings, epochs=last_epoch) for settings in planned]
 
-    def tasks(teams):
-        for settings, checkpoint in zip(planned, checkpoints, strict=True):
-            task = (settings, protocol, data, checkpoint)
-            if args.cores == 1:
-                yield task
-                continue
-            shared = teams.enter_context(team_of(settings, protocol, fingerprint(data)))
-            for index in range(args.cores):
-                yield (*task, shared, index)
-
-    with ExitStack() as teams, closing(Progress(to_show, nets_at_once)) as progress:
+    tasks = [(settings, protocol, data, checkpoint) for settings, checkpoint in zip(planned, checkpoints, strict=True)]
+    with closing(Progress(to_show, jobs)) as progress:
         listen = None if args.quiet else progress.show
-        processes = nets_at_once * args.cores
-        with closing(in_processes(work, tasks(teams), processes, listen)) as finished:
+        with closing(in_processes(work, tasks, jobs, listen)) as finished:
             for run in finished:
-                if run is not None:  # only one rank of a net returns its run
-                    runs[run["seed"]] = run
-                    progress.finished(run["seed"])
+                runs[run["seed"]] = run
+                progress.finished(run["seed"])
     return [runs[settings.seed] for settings in planned]
 
 

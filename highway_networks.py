@@ -27,70 +27,59 @@ bottom: the data, activations, blocks, net, loss, optimiser, training, the comma
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 import math
 import operator
+import os
+import sys
+import threading
 import time
-import unicodedata
+import zipfile
 import zlib
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 # called in loops, where a name on its own is found faster than one in np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
-from numpy.ma import MaskedArray
-from tqdm import tqdm
-
-from highways import files
-from highways.arrays import (
-    COMPLEX,
-    FixedNames,
-    Gradients,
-    cached,
-    check_numbers,
-    generator,
-    kinds_for,
-    memory_for,
-    use_python_numbers,
-    views_into,
-    zero_rows,
-    zeros,
-)
-from highways.commands import Parser, list_of, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError
-from highways.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread, warn_of_few_cores
-from highways.ranks import Rank, Team, Together, team
-from highways.records import PAIR, check_replaceable
-from highways.statistics import mean_and_sd
-
-tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
+ROOT = Path(__file__).resolve().parent
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
+MIRRORS = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+SHA256 = {  # of MNIST's files, uncompressed
+    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+}
+GZ_MD5 = {  # of the .gz files that the mirrors have
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+OTHER_SETS = {  # Dataset.sha256 of other sets in MNIST's layout
+    "fashion-mnist": "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c",
+}
 MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
+MOST_DOWNLOAD = 1 << 28  # the most bytes of one download; CIFAR-10's archive has 170 million
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-_MNIST_JSON = files.read_json(ROOT / "data" / "mnist.json")
-MIRRORS = _MNIST_JSON["mirrors"]
-SHA256 = _MNIST_JSON["sha256"]
-GZ_MD5 = _MNIST_JSON["md5_of_gz"]
-OTHER_SETS = _MNIST_JSON["sha256_of_others"]  # Dataset.sha256 of other known sets in the idx layout, by name
-KNOWN_SETS = ("MNIST", *OTHER_SETS, *files.read_json(ROOT / "data" / "cifar.json")["sets"])
 
 
 class Dataset(NamedTuple):
@@ -98,7 +87,7 @@ class Dataset(NamedTuple):
     y_train: np.ndarray  # (n_train,) intp
     x_test: np.ndarray  # (n_test, rows * columns) uint8
     y_test: np.ndarray  # (n_test,) intp
-    name: str  # the name of a known set, found by checksum, or of the folder: see name_of_set()
+    name: str  # MNIST, another set that is known by its checksum, or the folder: folder "NAME"
     source: str  # the folder it was read from
     n_classes: int
     sha256: str  # the SHA-256 of its four files' checksums
@@ -121,9 +110,9 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
         return _read_folder(BUNDLED, must_be_mnist=True)
     try:
         return _read_folder(CACHE, must_be_mnist=True)
-    except InputError:
+    except ValueError:
         md5 = {f"{name}.gz": checksum for name, checksum in GZ_MD5.items()}
-        files.download("MNIST", CACHE, md5, MIRRORS, PATIENCE)
+        download("MNIST", CACHE, md5, MIRRORS)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
@@ -134,16 +123,16 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
 
 def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
+        raise input_error(f"{folder} is not a folder; one with the four files of a data set is needed")
     arrays = []
     checksums = []
     for name, sha256 in SHA256.items():
         path, array, checksum = read_plain_or_gz(folder / name, rank=3 if "images" in name else 1)
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
-                raise InputError(f"{path} holds MNIST's {other}: the files are swapped")
+                raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
         if must_be_mnist and checksum != sha256:
-            raise InputError(f"{path} is not MNIST's file: SHA-256 {checksum[:12]}..., expected {sha256[:12]}...")
+            raise input_error(f"{path} is not MNIST's file: SHA-256 {checksum[:12]}..., expected {sha256[:12]}...")
         arrays.append(array)
         checksums.append(checksum)
     x_train, y_train, x_test, y_test = arrays
@@ -170,15 +159,15 @@ def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
     contents.  Raises InputError where the file is missing or cannot be read."""
     for candidate in (path.with_name(f"{path.name}.gz"), path):
         try:
-            with files.open_file(candidate) as file:
+            with open_file(candidate) as file:
                 stream = gzip.GzipFile(fileobj=file) if candidate.suffix == ".gz" else file
                 array, checksum = read_idx(candidate, stream, rank)
                 return candidate, array, checksum
         except FileNotFoundError:
             continue
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{candidate} cannot be read: {error}") from error
-    raise InputError(f"{path} is missing, as a plain file or as .gz")
+            raise input_error(f"{candidate} cannot be read: {error}") from error
+    raise input_error(f"{path} is missing, as a plain file or as .gz")
 
 
 def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
@@ -191,19 +180,19 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
         begin = header[:4].hex()
-        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{begin}'")
+        raise input_error(f"{path} does not begin with the idx magic number {magic.hex()} but with '{begin}'")
     if len(header) < 4 + 4 * rank:
-        raise InputError(f"{path} ends inside its header")
+        raise input_error(f"{path} ends inside its header")
     shape = np.frombuffer(header, ">u4", offset=4).tolist()
     size = math.prod(shape)
     sizes = " x ".join(map(str, shape))
     if size > MOST_IDX:
-        raise InputError(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
+        raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
     data = stream.read(size + 1)
     if len(data) > size:
-        raise InputError(f"{path} has more bytes of data than it should; its header says {sizes}")
+        raise input_error(f"{path} has more bytes of data than it should; its header says {sizes}")
     if len(data) < size:
-        raise InputError(f"{path} has {len(data)} bytes of data; its header says {sizes}")
+        raise input_error(f"{path} has {len(data)} bytes of data; its header says {sizes}")
     checksum = hashlib.sha256(header)
     checksum.update(data)
     return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
@@ -213,32 +202,22 @@ def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
     """Raises InputError where the images and labels of a folder do not fit each other."""
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
-            raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; each image needs one label")
+            raise input_error(f"{folder}: {what} images {x.shape} and {len(y)} labels; each image needs one label")
     if x_train.shape[1:] != x_test.shape[1:]:
-        raise InputError(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
+        raise input_error(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
     if y_train.min() == y_train.max():
-        raise InputError(f"{folder}: every train label is {y_train[0]}; at least two classes are needed")
+        raise input_error(f"{folder}: every train label is {y_train[0]}; at least two classes are needed")
     if y_test.max() > y_train.max():
-        raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
+        raise input_error(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
 
 
 def name_of_set(folder: Path, checksum: str) -> str:
-    """The name of the set that has this checksum, else the folder's name.
-
-    A folder that is called MNIST but holds other files gives "folder MNIST", and so on."""
+    """The name of the set that has this checksum, else the folder's name, in quotes."""
     for known, known_checksum in OTHER_SETS.items():
         if checksum == known_checksum:
             return known
     name = "".join(letter if letter.isprintable() else "?" for letter in folder.resolve().name)
-    if any(_letters(name) == _letters(known) for known in KNOWN_SETS):
-        return f"folder {name}"
-    return name
-
-
-def _letters(name: str) -> str:
-    """The plain letters and digits of a name, because a reader takes "M-NIST" for "mnist"."""
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(letter for letter in plain if letter.isalnum())
+    return f'folder "{name}"'
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -402,6 +381,176 @@ def check_json(value, what: str) -> None:
         raise ValueError(f"JSON must be able to hold {what}: {error}") from None
     if decoded != value:
         raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
+
+
+# ---- Arrays: their memory, named views into one flat array, and checks of what a caller passes -----------------------
+
+REAL = "biuf"  # kinds of dtypes that hold real numbers
+COMPLEX = REAL + "c"  # and complex ones, too
+CACHE_LINE = 64  # bytes
+HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
+
+
+class TooLarge(MemoryError):
+    """A MemoryError whose message names what does not fit."""
+
+
+@contextlib.contextmanager
+def memory_for(what: str):
+    """Turns a MemoryError raised within it into TooLarge: not enough memory for `what`."""
+    try:
+        yield
+    except TooLarge:
+        raise
+    except MemoryError as error:
+        raise TooLarge(f"not enough memory for {what}") from error
+
+
+def zeros(size: int, dtype) -> np.ndarray:
+    """(size,) zeros that begin at a cache line, in a block large enough for huge pages.
+
+    Vector instructions are fastest on whole cache lines; NumPy's own arrays begin 16 bytes after
+    the start of one."""
+    if size > sys.maxsize >> 4:
+        raise MemoryError  # NumPy would raise ValueError
+    itemsize = np.dtype(dtype).itemsize
+    block = np.zeros(max(size, HUGE // itemsize) + CACHE_LINE // itemsize, dtype)
+    start = -block.ctypes.data % CACHE_LINE // itemsize
+    return block[start : start + size]
+
+
+def zero_rows(n: int, size: int, dtype) -> np.ndarray:
+    """(n, size) zeros.  Every row begins at a cache line."""
+    items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
+    lines = -(-size // items_a_line)  # rounded up
+    return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]
+
+
+def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Views of these shapes, by name, one after another in a flat array."""
+    views = {}
+    start = 0
+    for name, shape in shapes.items():
+        end = start + math.prod(shape)
+        views[name] = flat[start:end].reshape(shape)
+        start = end
+    return views
+
+
+class FixedNames:
+    """Base of objects whose attributes named in `_fixed` cannot be assigned anew, because other
+    objects hold the same arrays and would keep the old ones.
+
+    `net.b_T += 1` is allowed: it writes into the array, then assigns the same array again."""
+
+    _called = "self"  # the object's name in the error
+    _fixed: frozenset[str] = frozenset()
+
+    def __setattr__(self, name, value):
+        if name in self._fixed and value is not vars(self)[name]:
+            if isinstance(vars(self)[name], np.ndarray):
+                raise AttributeError(f"write into the array, which others use: {self._called}.{name}[...] = ...")
+            raise AttributeError(f"{self._called}.{name} cannot be replaced: it is fixed when the object is made")
+        super().__setattr__(name, value)
+
+
+class Gradients(FixedNames):
+    """Views into a gradient, by the names of the parameters."""
+
+    _called = "grad"
+
+
+def kinds_for(dtype: np.dtype) -> str:
+    """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex
+    itself."""
+    return COMPLEX if dtype.kind == "c" else REAL
+
+
+def check_numbers(name: str, array, kinds: str = REAL) -> None:
+    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
+    if is_masked(array):
+        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
+    if array.dtype.kind not in kinds:
+        what = "numbers" if "c" in kinds else "real numbers"
+        raise TypeError(f"{name} must hold {what}, not {array.dtype}")
+
+
+def is_masked(array) -> bool:
+    """Whether it is a masked array.  An array of NumPy's own class is none, and numpy.ma, which is
+    slow to import, is not needed to say so."""
+    return type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
+
+
+def cached(work: dict, key, make):
+    """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
+    this key, and forgets all results when it is full."""
+    if key not in work:
+        if len(work) == 6:  # three purposes, each with whole batches and a smaller last one
+            work.clear()
+        work[key] = make()
+    return work[key]
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """The generator itself, or a new one from a seed.
+
+    Raises ValueError for anything else.  NumPy would take None for a random seed, and the run
+    could not be repeated."""
+    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
+        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
+    return np.random.default_rng(rng)
+
+
+def python_number(value):
+    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def use_python_numbers(settings) -> None:
+    """Turns the NumPy scalars in a frozen dataclass into Python numbers; __post_init__() calls it."""
+    for name, value in list(vars(settings).items()):
+        object.__setattr__(settings, name, python_number(value))
+
+
+# A process has one limit of BLAS's threads.  Each holder appends it to this list, and the last to
+# leave lifts it.
+_holders = []
+_holders_lock = threading.Lock()
+
+
+@cache
+def _blas():
+    """NumPy's BLAS as threadpoolctl finds it, in milliseconds; None where that is not installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def one_blas_thread():
+    """Limits BLAS to one thread in a `with`, or in a decorated function; afterwards there are as
+    many as before.
+
+    More threads slow the products of small matrices down, and round differently.  In a Python
+    thread other than the main one OpenBLAS may ignore this, and without threadpoolctl there is no
+    limit: set OPENBLAS_NUM_THREADS=1 before NumPy is imported."""
+    blas = _blas()
+    if blas is None:
+        yield
+        return
+    with _holders_lock:
+        _holders.append(_holders[0] if _holders else blas.limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _holders_lock:
+            limit = _holders.pop()
+            if not _holders:
+                limit.restore_original_limits()
 
 
 # ---- Activations -----------------------------------------------------------------------------------------------------
@@ -812,7 +961,7 @@ class DeepNet(FixedNames):
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
-        files.write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
+        write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
@@ -833,7 +982,7 @@ class DeepNet(FixedNames):
             return {"parameters": (size_of(shapes_of_net(**arguments)),)}
 
         try:
-            head, arrays = files.read_arrays(path, array_shapes_in)
+            head, arrays = read_arrays(path, array_shapes_in)
             parameters = arrays["parameters"]
             if not np.isfinite(parameters).all():
                 raise ValueError("its parameters are not finite")
@@ -841,7 +990,7 @@ class DeepNet(FixedNames):
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
-            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
+            raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
 
     def forward(self, x: np.ndarray) -> np.ndarray:
@@ -1021,7 +1170,7 @@ class Workspace:
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
     """The labels as an array.  Raises ValueError unless they are n whole numbers from 0 to
     n_classes - 1, and TypeError for a masked array."""
-    if isinstance(y, MaskedArray):
+    if is_masked(y):
         raise TypeError("y must not be a masked array: its mask would be ignored")
     y = np.asarray(y)
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
@@ -1086,13 +1235,11 @@ class Optimizer(FixedNames):
     start.  The vector "m" is the attribute self.m, and a row of self.states.
 
     A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
-    None where nothing is clipped.  `part` is the slice of the parameters that is updated: all of
-    them, unless several processes train the net.
+    None where nothing is clipped.
 
     Raises ValueError unless lr and clip are positive."""
 
     _called = "optimizer"
-    norm = staticmethod(norm_of)
 
     def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
         if not (lr > 0 and clip > 0):
@@ -1101,7 +1248,6 @@ class Optimizer(FixedNames):
         self.lr = lr
         self.clip = clip
         self.decay = decay
-        self.part = slice(0, len(parameters))
         self.states = zero_rows(len(states), len(parameters), parameters.dtype)
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
         self._names = states
@@ -1125,15 +1271,11 @@ class Optimizer(FixedNames):
         shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
-        norm = self.norm(gradient)
-        self.update(gradient, norm)
-        return norm
-
-    def update(self, gradient: np.ndarray, norm: float) -> None:
-        """step() for a gradient whose norm is known already."""
+        norm = norm_of(gradient)
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
+        return norm
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
@@ -1141,8 +1283,8 @@ class Optimizer(FixedNames):
     def _chunks(self, gradient):
         """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of
         each at a time."""
-        for start in range(self.part.start, self.part.stop, CHUNK):
-            chunk = slice(start, min(start + CHUNK, self.part.stop))
+        for start in range(0, len(gradient), CHUNK):
+            chunk = slice(start, start + CHUNK)
             g = gradient[chunk]
             yield (self.parameters[chunk], g, self._scratch[: len(g)], *(state[chunk] for state in self.states))
 
@@ -1186,13 +1328,117 @@ class Adam(Optimizer):
             subtract(parameters, scratch, parameters)
 
 
+# ---- Files -----------------------------------------------------------------------------------------------------------
+
+
+def input_error(message: str) -> ValueError:
+    """An error about input that cannot be used: the package's InputError, by which commands tell
+    bad input from a fault of the program; a ValueError where this file was copied alone."""
+    return package().InputError(message)
+
+
+def open_file(path: str | os.PathLike):
+    """Opens a file to read its bytes.
+
+    Raises OSError for what is no file: opening a pipe waits for its writer, and a device may have
+    no end."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError("it is a folder, a pipe or a device, not a file")
+    return open(path, "rb")
+
+
+def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
+    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
+
+    If a mirror lacks one of them, sends one with another MD5, or sends nothing for PATIENCE
+    seconds, the rest come from the next mirror.  Raises InputError if every mirror fails."""
+    from http.client import HTTPException  # only here: most users have the bundled files
+    from urllib.request import urlopen
+
+    failures = []
+    for mirror in mirrors:
+        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, checksum in md5.items():
+                path = folder / name
+                if path.is_file() and md5_of(path.read_bytes()) == checksum:
+                    continue
+                with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
+                    data = response.read(MOST_DOWNLOAD)
+                if md5_of(data) != checksum:
+                    raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
+                package().write_whole({path: data})
+            return
+        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
+            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
+    raise input_error(f"there is no whole {what} in {folder}, and it could not be downloaded: {'; '.join(failures)}")
+
+
+def md5_of(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
+    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
+
+    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
+    not JSON."""
+    file = io.BytesIO()
+    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    package().write_whole({Path(path): file.getvalue()})
+
+
+def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
+    files exceptions of any kind may be raised.
+
+    `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
+    its header, its size in the archive and the size of the file are checked against that shape."""
+    with open_file(path) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile:
+            raise ValueError("it is not a complete .npz file") from None
+        with archive:
+            head = json.loads(str(_read_array(archive, "head", (), "U")))
+            check_json(head, "the head")  # refuses NaN and infinity
+            arrays = {}
+            for name, shape in shapes_of(head).items():
+                arrays[name] = _read_array(archive, name, shape, "fc")
+    return head, arrays
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
+    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
+    array."""
+    if f"{name}.npy" not in archive.namelist():
+        raise ValueError(f"it has no array {name!r}")
+    member = archive.getinfo(f"{name}.npy")
+    whole_file = os.fstat(archive.fp.fileno()).st_size
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
+        raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} is not an array as NumPy writes it")
+        shape_there, _, dtype = np.lib.format.read_array_header_1_0(file)
+        size_there = member.file_size - file.tell()
+    if shape_there != shape or dtype.kind not in kinds:
+        raise ValueError(f"{name} must have the shape {shape}, not {shape_there} of {dtype}")
+    size = math.prod(shape) * dtype.itemsize
+    if size_there != size:
+        raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Settings:
     """The numbers that a run depends on besides its block and its data.  The command line sets them,
-    the JSON records them.  Only run_pairs() reads `cores`.
+    the JSON records them.
 
     Raises ValueError for less than one epoch, and for less than one image in a batch."""
 
@@ -1207,7 +1453,6 @@ class Settings:
     gate_bias: float = -2.0
     clip: float = 5.0
     dtype: str = "float32"
-    cores: int = 1  # processes that train the net together; their number changes the rounding
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -1355,13 +1600,9 @@ def four_digits(number) -> float:
     return float(f"{number:.4g}")
 
 
-def train(
-    net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore,
-    rank: Rank | None = None,
-) -> dict:  # fmt: skip
+def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
     """Trains the net with clipped Adam on all of `data`, in a new random order each epoch, and
-    calls report(row) after each epoch.  If several processes train the net together, `rank` is the
-    Rank of the process that calls this.
+    calls report(row) after each epoch.
 
     Of the settings it reads epochs, batch_size, lr and clip.  It sets net.about["pixels"].
 
@@ -1379,12 +1620,6 @@ def train(
         x_train = pixels_for(net, data.x_train)
         x_test = pixels_for(net, data.x_test)
     adam = Adam(net.parameters, settings.lr, settings.clip)
-    loop_net = net
-    optimizer = adam
-    if rank:
-        # this one object does the work of both the net and its optimiser
-        loop_net = Together(net, adam, rank)
-        optimizer = loop_net
     T_history = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
 
@@ -1393,7 +1628,7 @@ def train(
             layers.look(adam.t)
 
     def measure(row):
-        row["test_acc"] = accuracy(loop_net, x_test, data.y_test)
+        row["test_acc"] = accuracy(net, x_test, data.y_test)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
         layers.look(adam.t)
@@ -1401,7 +1636,7 @@ def train(
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        loop_net, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
+        net, adam, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
     )
     diverged = diverged_at is not None
     history = {}
@@ -1420,11 +1655,9 @@ def train(
 
 
 @one_blas_thread()
-def run_one(
-    block: str | Block, settings: Settings, data: Dataset, verbose: bool = False, rank: Rank | None = None
-) -> dict:
+def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool = False) -> dict:
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
-    final numbers.  train() explains `rank`.
+    final numbers.
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
@@ -1446,49 +1679,31 @@ def run_one(
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
     shuffle = np.random.default_rng([settings.seed, 1])
-    run |= train(net, data, settings, shuffle, show if verbose else ignore, rank)
+    run |= train(net, data, settings, shuffle, show if verbose else ignore)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
-
-
-def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team: Team, index: int) -> dict | None:
-    """run_one() in one of a team's processes; only the first, index 0, returns the run."""
-    is_first = index == 0
-    run = run_one(block, settings, data, verbose and is_first, Rank(team, index))
-    return run if is_first else None
-
-
-def team_of(block: str, settings: Settings, data: Dataset):
-    """highways.ranks.team() for a net of these settings: the memory that its ranks share."""
-    shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
-    # the longest array that a rank hands to the others: logits of its rows of a batch, or of the test images
-    rows_of_rank = math.ceil(max(settings.batch_size, settings.n_test) / settings.cores)
-    bytes_of_row = data.n_classes * np.dtype(settings.dtype).itemsize
-    return team(
-        settings.cores,
-        parameters=size_of(shapes),
-        states=2,  # Adam's m and v
-        dtype=settings.dtype,
-        slot=rows_of_rank * bytes_of_row,
-    )
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
+PAIR = (Highway.name, Plain.name)  # the two nets of a pair
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
 def parse_arguments(argv=None):
     """The parser, and the arguments in `argv`, by default those of the command line."""
     default = Settings()
-    seed = number(int, 0)
-    count = number(int, 1)
-    rate = number(float, 1e-12)
-    bias = number(float, -1e3, 1e3)
-    jobs = number(int, 1, MOST_JOBS)
+    tools = package()
+    list_of = tools.list_of
+    path_name = tools.path_name
+    seed = tools.number(int, 0)
+    count = tools.number(int, 1)
+    rate = tools.number(float, 1e-12)
+    bias = tools.number(float, -1e3, 1e3)
+    jobs = tools.number(int, 1, tools.MOST_JOBS)
 
-    parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
+    parser = tools.Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     add_option = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
@@ -1513,8 +1728,7 @@ def parse_arguments(argv=None):
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
-    add_option("--jobs", type=jobs, default=all_cores(), help=show("parallel processes"))
-    add_option("--cores", type=jobs, default=default.cores, help=show("processes that train one net together"))
+    add_option("--jobs", type=jobs, default=tools.all_cores(), help=show("parallel processes"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
@@ -1527,15 +1741,12 @@ def parse_arguments(argv=None):
 
 def plan(args, data: Dataset) -> list[Settings]:
     """The Settings of each pair.  Raises InputError if the data set has too few images, or if the
-    images are too few for a batch or for --cores."""
+    images are too few for a batch."""
     for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
         if asked > n:
-            raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
+            raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     if args.batch_size > args.n_train:
-        raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
-    if args.cores > min(args.batch_size, args.n_test):
-        needed = "a batch and the test images are divided among them"
-        raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
+        raise input_error(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
     # there is no --clip
     given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
     common = Settings(**given)
@@ -1551,7 +1762,6 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) ->
 
     Returns a dict for each pair: the list "runs" of the JSON."""
     verbose = not quiet and len(planned) == 1
-    cores = planned[0].cores
     nets = [(block, settings) for settings in planned for block in PAIR]
 
     def longest_first(net):  # so that no long run starts last
@@ -1560,30 +1770,21 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) ->
 
     nets.sort(key=longest_first)
 
-    def tasks(teams: ExitStack):
+    def tasks():
         """Draws each net's images only when a process is free: all at once might not fit into
         memory."""
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            if cores == 1:
-                yield block, settings, images, verbose
-                continue
-            shared = teams.enter_context(team_of(block, settings, images))
-            for index in range(cores):
-                yield block, settings, images, verbose, shared, index
+            yield block, settings, images, verbose
 
     runs = {}
-    nets_at_once = min(max(jobs // cores, 1), len(nets))
-    has_bar = not quiet and not verbose and sys.stderr.isatty()
-    train_net = run_one if cores == 1 else run_rank
-    processes = nets_at_once * cores
-    with ExitStack() as teams, closing(in_processes(train_net, tasks(teams), processes)) as results:
-        finished = (run for run in results if run is not None)  # one rank of each net returns it
-        for run in tqdm(finished, total=len(nets), unit="run", disable=not has_bar):
+    with closing(package().in_processes(run_one, tasks(), min(jobs, len(nets)))) as results:
+        for run in results:
             runs[run["seed"], run["depth"], run["block"]] = run
             if not quiet and not verbose:
-                tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
+                took = f"{run['wallclock_sec']:.1f} s; {len(runs)} of {len(nets)} nets are trained"
+                print(f"{run['label']}: {outcome(run)}  ({took})", flush=True)
     pairs = []
     for settings in planned:
         both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}
@@ -1598,43 +1799,21 @@ def outcome(run: dict) -> str:
     return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.3f}"
 
 
-def table_of_runs(pairs: list[dict]) -> str:
-    """The result as text: a line for each pair, highway beside plain; for several seeds also the
-    mean ± standard deviation."""
-    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
-    for pair in pairs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for block in PAIR:
-            run = pair[block]
-            of_block = accuracies.setdefault((pair["depth"], block), [])
-            if run["diverged"]:
-                line += f"{'DIVERGED':>17} {'-':>11}"
-            else:
-                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
-                of_block.append(run["final_test_acc"])
-        lines.append(line)
-    for (depth, block), of_block in accuracies.items():
-        if len(of_block) > 1:
-            lines.append(f"depth {depth}, {block}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
-    return "\n".join(lines)
-
-
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    return run_command(parser.prog, partial(train_pairs, args))
+    return package().run_command(parser.prog, partial(train_pairs, args))
 
 
 def train_pairs(args, save) -> None:
     """Runs the command: trains all pairs, prints the table, and writes the JSON with
     save({path: bytes})."""
     start = time.perf_counter()
+    tools = package()
     path = path_of_record(args)
     if not args.no_save:
-        check_replaceable(path, args.quick)
+        tools.check_replaceable(path, args.quick)
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
-    warn_of_few_cores(args.cores)
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet)
@@ -1650,15 +1829,15 @@ def train_pairs(args, save) -> None:
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
-    record["env"] = files.environment()
+    record["env"] = tools.environment()
     record["runs"] = pairs
     try:
         if not args.no_save:
-            save({path: files.json_bytes(record)})
+            save({path: tools.json_bytes(record)})
     finally:
-        print(f"{table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
+        print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
-        hint = f"; git checkout {path.name} brings the committed one back" if files.is_committed(path) else ""
+        hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
 
 
@@ -1687,7 +1866,130 @@ def warn_of(pairs: list[dict], n_classes: int) -> None:
                 print(f"{run['label']}: {outcome(run)}; {guessing}: a lower --lr may help")
 
 
+# ---- The command without the package ---------------------------------------------------------------------------------
+
+
+@cache
+def package():
+    """What this file takes from the package beside it: mostly for the command, and imported only
+    when it is needed.  Where this file was copied alone, stand-ins for it."""
+    if find_spec("highways") is None:
+        return Alone
+    from highways import commands, files, processes, records
+
+    return SimpleNamespace(
+        InputError=files.InputError,
+        write_whole=files.write_whole,
+        json_bytes=files.json_bytes,
+        environment=files.environment,
+        is_committed=files.is_committed,
+        check_replaceable=records.check_replaceable,
+        table_of_runs=records.table_of_runs,
+        MOST_JOBS=processes.MOST_JOBS,
+        all_cores=processes.all_cores,
+        in_processes=processes.in_processes,
+        Parser=commands.Parser,
+        number=commands.number,
+        list_of=commands.list_of,
+        path_name=commands.path_name,
+        run_command=commands.run_command,
+        run_program=commands.run_program,
+    )
+
+
+class Alone:
+    """Stand-ins for the package, each as short as can be.  Records are written whole, but not
+    compared with what they replace; nets train one after another."""
+
+    InputError = ValueError
+    MOST_JOBS = math.inf
+    path_name = str
+
+    @staticmethod
+    def write_whole(files: dict[Path, bytes]) -> None:
+        for path, data in files.items():
+            temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+            try:
+                temporary.write_bytes(data)
+                temporary.replace(path)
+            except OSError as error:
+                raise ValueError(f"{path} cannot be written: {error.strerror}") from error
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    @staticmethod
+    def json_bytes(record) -> bytes:
+        return json.dumps(record, indent=2, allow_nan=False).encode() + b"\n"
+
+    @staticmethod
+    def environment() -> dict:
+        return {"python": sys.version.split()[0], "numpy": np.__version__}
+
+    @staticmethod
+    def is_committed(path: Path) -> bool:
+        return False
+
+    @staticmethod
+    def check_replaceable(path: Path, is_smoke_test: bool) -> None:
+        if path.suffix != ".json":
+            raise ValueError(f"{path} does not end in .json")
+
+    @staticmethod
+    def table_of_runs(pairs: list[dict]) -> str:
+        return "\n".join(f"{pair[block]['label']}: {outcome(pair[block])}" for pair in pairs for block in PAIR)
+
+    @staticmethod
+    def all_cores() -> int:
+        return 1
+
+    @staticmethod
+    def in_processes(function, tasks, jobs: int):
+        if jobs > 1:
+            print(f"nets train one after another, not {jobs} at a time: the package is not there", file=sys.stderr)
+        return (function(*task) for task in tasks)
+
+    @staticmethod
+    def Parser(**arguments):
+        from argparse import ArgumentParser
+
+        parser = ArgumentParser(**arguments)
+        parser.error = lambda message: parser.exit(2, f"{parser.prog}: error: {message}\n")
+        return parser
+
+    @staticmethod
+    def number(kind, low, high=math.inf):
+        def number(text):
+            if not low <= kind(text) <= high:
+                raise ValueError
+            return kind(text)
+
+        return number
+
+    @staticmethod
+    def list_of(number):
+        def numbers(text):
+            return [number(word) for word in text.split(",")]
+
+        return numbers
+
+    @staticmethod
+    def run_command(program: str, work) -> int:
+        try:
+            work(Alone.write_whole)
+        except (ValueError, OSError, MemoryError) as error:
+            print(f"{program}: error: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print("interrupted: nothing was written", file=sys.stderr)
+            return 130
+        return 0
+
+    @staticmethod
+    def run_program(main) -> None:
+        sys.exit(main())
+
+
 if __name__ == "__main__":
     import highway_networks  # under its own name, by which workers find its functions
 
-    run_program(highway_networks.main)
+    package().run_program(highway_networks.main)

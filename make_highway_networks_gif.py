@@ -7,18 +7,12 @@ first hundred steps and for every epoch.
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import math
 from functools import partial
 from pathlib import Path
 
 import imageio.v3 as imageio
+import matplotlib
 import numpy as np
 
 from experiments.headline.show import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
@@ -177,6 +171,7 @@ def main(argv=None) -> int:
         default = str(ROOT / file)
         parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=f"instead of {file}")
     args = parser.parse_args(argv)
+    matplotlib.use("agg")  # needs no screen, whatever MPLBACKEND names
     return run_command(parser.prog, partial(draw_gif, Path(args.run), Path(args.out)))
 
 

@@ -11,35 +11,17 @@ A block of your own is a pair of functions like those of `residual`, a line in B
 in the loop at the end of the file; if it has a gate, also its name in WITH_GATE.
 """
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import argparse
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
 from highway_networks import load_mnist
-from highways.commands import Parser
 
 
 class Layer(SimpleNamespace):
     """Arrays by name: the parameters of a layer, W_H, b_H, ..., or their gradients."""
-
-
-@dataclass
-class Net:
-    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to
-    the logits."""
-
-    block: str  # a name in BLOCKS
-    first: Layer
-    blocks: list[Layer]
-    last: Layer
 
 
 # ---- Blocks: forward above backward -------------------------------------------------------------
@@ -106,6 +88,17 @@ WITH_GATE = ["highway"]  # these have W_T and b_T, too
 
 
 # ---- The net ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Net:
+    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to
+    the logits."""
+
+    block: str  # a name in BLOCKS
+    first: Layer
+    blocks: list[Layer]
+    last: Layer
 
 
 def make_net(rng, d_in, d_out, hidden, depth, block):
@@ -236,6 +229,6 @@ def train(block, depth=30, epochs=12, batch=128):
 
 
 if __name__ == "__main__":
-    Parser(description="Trains the headline's two nets.").parse_args()
+    argparse.ArgumentParser(description="Trains the headline's two nets.").parse_args()
     for block in ("highway", "plain"):
         train(block)

@@ -9,17 +9,12 @@ and benchmarks write; and from data/published.json and data/authors_logs_cifar.j
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import difflib
 from functools import partial
 from pathlib import Path
+
+import matplotlib
 
 from experiments import register_pictures_and_tables
 from highways.commands import Parser, number, path_name, run_command, run_program
@@ -118,7 +113,9 @@ def main(argv=None) -> int:
     scale = "the size of text, lines and markers (%(default)s)"
     parser.add_argument("--scale", type=number(float, 0.5, 2), default=1.0, help=scale)
     parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")
-    return run_command(parser.prog, partial(draw_pictures, parser.parse_args(argv)))
+    args = parser.parse_args(argv)
+    matplotlib.use("agg")  # needs no screen, whatever MPLBACKEND names
+    return run_command(parser.prog, partial(draw_pictures, args))
 
 
 if __name__ == "__main__":

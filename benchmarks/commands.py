@@ -16,7 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from benchmarks.report import Report, arguments, end
@@ -34,7 +33,12 @@ START_UP = {  # each runs in a new interpreter; the time of an empty program is 
     "import numpy": "import numpy",
     "import highway_networks": "import highway_networks",
     "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
-    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(hn.in_processes(id, [(1,), (2,)], 2))",
+    "and start workers": """
+import highway_networks as hn
+from highways.processes import in_processes
+hn.load_mnist()
+list(in_processes(id, [(1,), (2,)], 2))
+""",
 }
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and PyTorch read their environment when imported
 
 # isort: split

@@ -24,7 +24,6 @@ import multiprocessing
 import sys
 from functools import partial
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split

@@ -20,12 +20,11 @@ from __future__ import annotations
 
 import os
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from benchmarks.report import Report, arguments, end, summarise
-from explorer import screenshots
-from explorer.screenshots import SETTLED
 from highways.commands import number
 from highways.files import InputError
+from pages import screenshots
+from pages.screenshots import SETTLED
 
 WARM_UP = 5  # rounds discarded
 BLOCK = 24  # closed and opened in turn, counted from 0

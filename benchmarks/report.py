@@ -12,17 +12,10 @@ import numpy as np
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_writable, environment, write_json
-from highways.installed import how_to_install
 from highways.records import load_results
 
 # targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {
-    "mnist_16_speed_up": 1.60,
-    "mnist_32_speed_up": 1.75,
-    "highway_a_speed_up": 1.75,
-    "cifar_19_speed_up": 1.75,
-    "highway_speed_up": 1.60,
-    "plain_speed_up": 1.60,
     "highway_over_jax_features_first": 0.80,
     "highway_over_best": 1.10,
     "highway_over_matrix_products": 1.60,
@@ -155,7 +148,7 @@ class Report:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
         self.path = Path(args.out or committed).resolve()
         if self.missing and not args.out:
-            install = how_to_install(ROOT / "requirements-bench.txt")
+            install = "python -m pip install -r requirements-bench.txt"
             raise InputError(f"no {' and no '.join(self.missing)} here: --out FILE measures without, or {install}")
         if self.path == committed and not self.judged:
             raise InputError(f"{committed} is for the default settings and all rivals: choose another --out")

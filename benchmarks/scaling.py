@@ -16,7 +16,6 @@ import sys
 import time
 from pathlib import Path
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split

@@ -221,22 +221,6 @@ def startup(read) -> str:
     return markdown_table("| start-up | ms |", rows)
 
 
-@table("cores")
-def cores(read) -> str:
-    """How much faster several cores train one net."""
-    record = read("results/benchmark_cores.json")
-    n = record["settings"]["cores"]
-    rows = []
-    for key, name in (CONV_NETS | {"highway": "headline, highway", "plain": "headline, plain"}).items():
-        trial = record["trials"][key]
-        low, median, high = trial["speed_up"]
-        target = record["settings"]["targets"].get(f"{key}_speed_up")
-        times = [f"{trial[f'{count} cores']['median_ms']:.1f}" for count in (1, n)]
-        cells = (name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})")
-        rows.append(table_row(*cells, *judged(median, target, more_is_better=True)))
-    return markdown_table(f"| net | ms a step, 1 core | {n} cores | times as fast | aimed at | result |", rows)
-
-
 # ---- Tables: convolutional nets --------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,6 @@ import time
 from functools import partial
 from itertools import cycle, islice
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split

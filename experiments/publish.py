@@ -8,7 +8,7 @@ That is, in this order:
 - the summaries in results/*.json, from the trials in them
 - results/claims.json, the verdicts on all claims
 - the numbers between the marks of README.md and docs/*.md (highways/lab/showing/pages.py)
-- the pictures in viz/, highway_networks.gif, docs/explorer.html and docs/train.html
+- the pictures in viz/, highway_networks.gif, pages/explorer.html and pages/train.html
 - the pictures of these two pages, for which a browser is needed
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
@@ -36,12 +36,9 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-import make_highway_explorer as explorer
 import make_highway_networks_gif as gif
-import make_highway_train_page as train_page
 from experiments import all_questions, register_pictures_and_tables
 from experiments.judging import is_judged_already, judged_record, path_of, read_results, with_summary
-from explorer import screenshots
 from highways.commands import Parser, first_line, run_command
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -50,6 +47,9 @@ from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import load_results
+from pages import make_explorer as explorer
+from pages import make_train as train_page
+from pages import screenshots
 from visualize_highway_networks import PUBLISHED, RUNS
 
 LEDGER = "results/claims.json"
@@ -133,9 +133,9 @@ def products(read) -> list[Product]:
     parts = [explorer.PARTS / name for name in ("page.html", *explorer.PAGE_PARTS)]
     sources = ["run.json", *(f"results/{name}.json" for name in ("gates", "lesion", "explorer"))]
     files = [ROOT / explorer.NET, *images, *parts]
-    add("docs/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
+    add("pages/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
     parts = [train_page.PARTS / name for name in ("page.html", "page.css", *train_page.PROGRAMS)]
-    add("docs/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
+    add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
     return found
 
 

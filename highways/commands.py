@@ -10,9 +10,7 @@ import signal
 import sys
 import time
 
-from highways.arrays import TooLarge
 from highways.files import InputError, commit, write_whole
-from highways.installed import interrupted
 from highways.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
 # errors of the whole system: no file is to blame
@@ -71,10 +69,11 @@ def list_of(parse):
 def run_command(program: str, work, what_is_kept=lambda: "") -> int:
     """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
 
-    Bad input, an error of the system and Ctrl-C each end the command with one line on standard
-    error.  Unless the cause is bad input or a lack of memory, the line also says which files were
-    written.  If there are none, it gives the text of what_is_kept(), which tells how to continue an
-    interrupted run; without such a text it says that nothing was written."""
+    Bad input, a package that is not installed, an error of the system and Ctrl-C each end the
+    command with one line on standard error.  After an error of the system and Ctrl-C, the line
+    also says which files were written.  If there are none, it gives the text of what_is_kept(),
+    which tells how to continue an interrupted run; without such a text it says that nothing was
+    written."""
     written = ""
 
     def state():
@@ -95,10 +94,12 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
         os._exit(1)
     except MemoryError as error:
         why = str(error) or "for the arrays needed"
-        if not isinstance(error, TooLarge):
+        if not why.startswith("not enough memory"):
             why = f"not enough memory: {why}"
     except InputError as error:
         why = " ".join(str(error).split())
+    except ModuleNotFoundError as error:
+        why = f"{error.name} is not installed: python -m pip install -r requirements.txt"
     except CannotStart as error:
         advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
         why = f"{error}; {advice}; {state()}"
@@ -143,7 +144,7 @@ def run_program(main) -> None:
     sys.stdout.reconfigure(errors="backslashreplace")
     write_whole_lines()
     # if Ctrl-C was ignored when the program started, it stays so
-    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, interrupted):
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _once_a_second())
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done: too late to be interrupted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import io
 import json
 import math
 import os
@@ -14,11 +13,9 @@ import re
 import stat
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_info
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
@@ -89,77 +86,6 @@ def read_json(path: Path):
         raise InputError(f"{path} is missing") from error
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
-
-
-def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
-    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
-
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
-    not JSON."""
-    file = io.BytesIO()
-    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
-    write_whole({Path(path): file.getvalue()})
-
-
-def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
-    files exceptions of any kind may be raised.
-
-    `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
-    its header, its size in the archive and the size of the file are checked against that shape."""
-    with open_file(path) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile:
-            raise ValueError("it is not a complete .npz file") from None
-        with archive:
-            head = from_json(str(_read_array(archive, "head", (), "U")))
-            arrays = {}
-            for name, shape in shapes_of(head).items():
-                arrays[name] = _read_array(archive, name, shape, "fc")
-    return head, arrays
-
-
-def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
-    array."""
-    if f"{name}.npy" not in archive.namelist():
-        raise ValueError(f"it has no array {name!r}")
-    member = archive.getinfo(f"{name}.npy")
-    whole_file = os.fstat(archive.fp.fileno()).st_size
-    if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
-        raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
-    with archive.open(member) as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError(f"{name} is not an array as NumPy writes it")
-        shape_there, _, dtype = np.lib.format.read_array_header_1_0(file)
-        size_there = member.file_size - file.tell()
-    if shape_there != shape or dtype.kind not in kinds:
-        raise ValueError(f"{name} must have the shape {shape}, not {shape_there} of {dtype}")
-    size = math.prod(shape) * dtype.itemsize
-    if size_there != size:
-        raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
-    with archive.open(member) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
-
-
-def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
-    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
-
-    If a mirror lacks one of them, sends one with another MD5, or sends nothing for `patience`
-    seconds, the rest come from the next mirror.  Raises InputError if every mirror fails."""
-    import pooch  # only here: most users have the bundled files
-
-    failures = []
-    for mirror in mirrors:
-        try:
-            for name, checksum in md5.items():
-                get = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=patience)
-                pooch.retrieve(f"{mirror}{name}", f"md5:{checksum}", name, folder, downloader=get)
-            return
-        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {'; '.join(failures)}")
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
@@ -323,6 +249,8 @@ def processor() -> str:
 
 def blas() -> str | None:
     """The name, version and architecture of NumPy's BLAS, as far as threadpoolctl knows them."""
+    from threadpoolctl import threadpool_info
+
     for library in threadpool_info():
         if "numpy" in library["filepath"].lower():
             names = ("internal_api", "version", "architecture")

@@ -11,41 +11,14 @@ import signal
 import sys
 import threading
 import traceback
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
-
-from threadpoolctl import ThreadpoolController
 
 MOST_JOBS = math.inf
 if sys.platform == "win32":
     MOST_JOBS = 30  # Windows can wait for 63 handles at a time; each process has two
 READY = "ready"  # the first message of a process
-
-_blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, limiting them microseconds
-# A process has one limit of BLAS's threads.  Each holder appends it to this list, and the last to
-# leave lifts it.
-_holders = []
-_holders_lock = threading.Lock()
-
-
-@contextlib.contextmanager
-def one_blas_thread():
-    """Limits BLAS to one thread in a `with`, or in a decorated function; afterwards there are as
-    many as before.
-
-    More threads slow the products of small matrices down, and round differently.  In a Python
-    thread other than the main one OpenBLAS may ignore this: set OPENBLAS_NUM_THREADS=1 before
-    NumPy is imported."""
-    with _holders_lock:
-        _holders.append(_holders[0] if _holders else _blas().limit(limits=1, user_api="blas"))
-    try:
-        yield
-    finally:
-        with _holders_lock:
-            limit = _holders.pop()
-            if not _holders:
-                limit.restore_original_limits()
 
 
 class Message(NamedTuple):
@@ -77,13 +50,6 @@ def all_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     return min(cores, MOST_JOBS)
-
-
-def warn_of_few_cores(wanted: int) -> None:
-    """Says on standard error that processes which train a net together must share a core.  Then
-    all wait for those that are not running."""
-    if wanted > all_cores():
-        print(f"--cores {wanted} is more than the {all_cores()} here: the training will be slow", file=sys.stderr)
 
 
 def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR0912

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
+from highways.statistics import mean_and_sd
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 
@@ -25,6 +26,28 @@ def load_record(path) -> dict:
         if record.get(name) is not None and (not _are_numbers([record[name]]) or record[name] < least):
             raise InputError(f"{path}: {name} is not a number of at least {least:g}")
     return record
+
+
+def table_of_runs(pairs: list[dict]) -> str:
+    """The result as text: a line for each pair, highway beside plain; for several seeds also the
+    mean ± standard deviation."""
+    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
+    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
+    for pair in pairs:
+        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
+        for block in PAIR:
+            run = pair[block]
+            of_block = accuracies.setdefault((pair["depth"], block), [])
+            if run["diverged"]:
+                line += f"{'DIVERGED':>17} {'-':>11}"
+            else:
+                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
+                of_block.append(run["final_test_acc"])
+        lines.append(line)
+    for (depth, block), of_block in accuracies.items():
+        if len(of_block) > 1:
+            lines.append(f"depth {depth}, {block}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
+    return "\n".join(lines)
 
 
 def check_replaceable(path: Path, is_smoke_test: bool) -> None:

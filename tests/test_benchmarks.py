@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,9 +13,8 @@ from conftest import ENVIRONMENT, ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_rivals, conv_step, cores, explorer, report, rivals, scaling, step
+from benchmarks import commands, conv_rivals, conv_step, explorer, report, rivals, scaling, step
 from highways.files import InputError
-from highways.installed import how_to_install
 
 SIZES = (784, 10, 12, 4)
 
@@ -137,7 +135,6 @@ SUMMARIES = {
     ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
-    "cores": [f"{name}_speed_up" for name in (*cores.CONVOLUTIONAL, *cores.CONNECTED)],
     "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
 
@@ -239,7 +236,6 @@ ALL = {
     "scaling": scaling,
     "conv_step": conv_step,
     "explorer": explorer,
-    "cores": cores,
 }
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
 
@@ -261,7 +257,6 @@ def quick(monkeypatch, tmp_path):
     page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
     monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
     monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
-    monkeypatch.setattr(cores, "turn", lambda name, n: 1.0 / n)
     monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
@@ -277,16 +272,6 @@ def committed(name) -> bytes | None:
     """The committed file of a benchmark; None if it is not measured yet."""
     path = ROOT / "results" / f"benchmark_{name}.json"
     return path.read_bytes() if path.exists() else None
-
-
-@pytest.mark.parametrize("name", ["plain", "mnist_16"])
-def test_a_step_on_several_cores_is_timed(name, monkeypatch):
-    small = {"plain": hn.Settings(depth=2, hidden=5), "mnist_16": cores.ConvSettings(net="mnist-2")}
-    monkeypatch.setattr(cores, "SECONDS", 0)
-    monkeypatch.setitem(cores.CONNECTED, "plain", small["plain"])
-    monkeypatch.setitem(cores.CONVOLUTIONAL, "mnist_16", small["mnist_16"])
-    assert cores.turn(name, 1) > 0
-    assert cores.turn(name, 2) > 0
 
 
 def test_a_speed_up_must_be_at_least_its_target():
@@ -306,7 +291,7 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
 @pytest.mark.parametrize("name", ["step", "scaling", "conv_step"])
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
-    install = re.escape(how_to_install(ROOT / "requirements-bench.txt"))
+    install = "python -m pip install -r requirements-bench.txt"
     with pytest.raises(InputError, match=f"no (jax|tensorflow) here: --out FILE measures without, or {install}"):
         quick(name, rivals=False)
     assert committed(name) == before

@@ -10,11 +10,10 @@ from conftest import ROOT
 
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
+from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.files import InputError, json_bytes
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import (
-    AUTHORS_LOGS,
-    PUBLISHED,
     SOURCES,
     Claim,
     effect_as_text,
@@ -214,6 +213,22 @@ def test_every_claim_is_judged(rows):
         assert bool(row["commands"]) == bool(row["results"]) == is_measured
     of_kinds = ledger.counts(rows)
     assert sum(sum(of_kind.values()) for of_kind in of_kinds.values()) == len(rows)
+
+
+@pytest.mark.parametrize("name", ["blocks", "long_training", "optimization", "thousand_layers"])
+def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
+    """A trial that diverged has None in place of what it could not measure."""
+    record = copy.deepcopy(records[name])
+    for group in record["trials"].values():
+        for trial in group:
+            for number in {"loss", "test_accuracy"} & trial.keys():
+                trial[number] = None
+    claims = find_question(name).claims_with_over()
+    assert claims
+    for claim in claims:
+        ours, verdict = judge(claim, *({**records, name: record}[needed] for needed in claim.over))
+        assert ours != "-"
+        assert verdict
 
 
 def test_kinds_are_counted_apart():

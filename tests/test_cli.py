@@ -26,7 +26,7 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     record = json.loads(out.read_text())
     expected = {"seed": 0, "hidden": 8, "depth": 3, "epochs": 2, "batch_size": 32, "lr": 5e-3, "n_train": 200}
     expected |= {"n_test": 60, "gate_bias": -1.5, "clip": 5.0, "dtype": "float32", "activation": "tanh"}
-    assert record.items() >= (expected | {"optimizer": "adam", "data_set": "shapes", "n_classes": 3}).items()
+    assert record.items() >= (expected | {"optimizer": "adam", "data_set": 'folder "shapes"', "n_classes": 3}).items()
     env = {"python", "numpy", "blas", "platform", "processor", "cpu_count", "git"}
     assert record["env"].keys() == env
     assert record["data_sha256"] == hn.load_mnist(data_set).sha256
@@ -34,7 +34,7 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert (pair["depth"], pair["seed"]) == (3, 0)
     assert pair["highway"]["history"]["test_acc"][-1] == pair["highway"]["final_test_acc"]
     assert pair["highway"]["gate_bias"] == -1.5
-    for text in ("shapes from", "epoch   2", f"{pair['plain']['final_test_acc']:.3f}", f"saved to {out}"):
+    for text in ('folder "shapes" from', "epoch   2", f"{pair['plain']['final_test_acc']:.3f}", f"saved to {out}"):
         assert text in process.stdout
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
@@ -43,8 +43,8 @@ def test_a_folder_called_mnist_is_not_recorded_as_mnist(tmp_path, capsys):
     folder = write_data_set(tmp_path / "MNIST")
     out = tmp_path / "x.json"
     assert hn.main([*map(str, SMALL), "--data-dir", str(folder), "--jobs", "1", "--out", str(out)]) == 0
-    assert json.loads(out.read_text())["data_set"] == "folder MNIST"
-    assert "folder MNIST from" in capsys.readouterr().out
+    assert json.loads(out.read_text())["data_set"] == 'folder "MNIST"'
+    assert 'folder "MNIST" from' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ BAD = [
     (("--out", ""), "'' is not the name of a file"),
     (("--data-dir", ""), "'' is not the name of a file or folder"),
     (("--dtype", "float16"), "invalid choice"),
-    (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
-    (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
+    (("--n-train", "301"), '--n-train 301 is more than the 300 that folder "shapes" has'),
+    (("--n-test", "81"), '--n-test 81 is more than the 80 that folder "shapes" has'),
     (("--batch", "201", "--n-train", "200"), "--batch 201 is more than the 200 training images"),
     (("--out", "shapes"), "shapes does not end in .json"),
     (("--out", "README.md"), "README.md does not end in .json"),

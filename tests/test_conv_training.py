@@ -33,7 +33,7 @@ from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
 from highways.conv.nets import NETS, PUBLISHED
-from highways.files import InputError, environment, write_arrays
+from highways.files import InputError, environment
 from highways.nets import schedules
 from highways.nets.optimizers import Nesterov
 from highways.records import select
@@ -436,7 +436,7 @@ def test_a_checkpoint_that_was_tampered_with_is_refused(tmp_path, wrong):
     t.save(path)
     head, arrays = read_npz(path)
     head["history"] = HISTORY
-    write_arrays(path, head, **arrays)
+    hn.write_arrays(path, head, **arrays)
     assert convolutional.Training.load(path).epochs == 1
     for name, value in wrong.items():
         if name in arrays:
@@ -447,7 +447,7 @@ def test_a_checkpoint_that_was_tampered_with_is_refused(tmp_path, wrong):
             head[name] = value
     if wrong.get("parameters") is WRONG[0]["parameters"]:
         arrays["parameters"] = np.float32(7)  # a number in place of an array
-    write_arrays(path, head, **arrays)
+    hn.write_arrays(path, head, **arrays)
     with pytest.raises(InputError, match="is not a checkpoint"):
         convolutional.Training.load(path)
 
@@ -620,12 +620,18 @@ def test_seeds_give_the_same_numbers_for_any_number_of_jobs(tmp_path, shapes):
     record = json.loads((tmp_path / "2.json").read_text())
     expected = {"net": "mnist-3", "data": "mnist", "block": "highway", "protocol": "short", "epochs": 4}
     expected |= {"seed": None, "seeds": [1, 0]}
-    expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "n_classes": 3, "batch_size": 100}
+    expected |= {"n_train": 300, "n_test": 80, "data_set": 'folder "shapes"', "n_classes": 3, "batch_size": 100}
     expected |= {"lr": protocols.PROTOCOLS["mnist"]["short"].lr, "validation": False}
     assert expected.items() <= record.items()
     assert [run["seed"] for run in record["runs"]] == [1, 0]
     assert record["runs"][0]["history"] != record["runs"][1]["history"]
-    for text in ("shapes from", "300 training and 80 test images", "seed 1  epoch   4", "over 2 seeds", "saved to"):
+    for text in (
+        'folder "shapes" from',
+        "300 training and 80 test images",
+        "seed 1  epoch   4",
+        "over 2 seeds",
+        "saved to",
+    ):
         assert text in process.stdout
     run = record["runs"][0]
     assert f"{100 * run['final_test_acc']:.2f}" in process.stdout
@@ -953,7 +959,7 @@ def test_resuming_tells_of_a_missing_checkpoint_and_of_another_commit(tmp_path, 
     assert "seed 0: there is no" in process.stderr
     path = tmp_path / "x_0.npz"
     head, arrays = read_npz(path)
-    write_arrays(path, head | {"commits": ["of old"]}, **arrays)
+    hn.write_arrays(path, head | {"commits": ["of old"]}, **arrays)
     process = main(*words)
     assert process.returncode == 0
     assert "trained by ['of old'], from now on by" in process.stderr
@@ -973,7 +979,7 @@ def test_validation_is_called_validation_and_not_test(tmp_path):
     assert process.returncode == 0, process.stderr
     assert "300 training and 200 validation images" in process.stdout
     error = one_line_error(train(*WORDS, "--validation", "--data-dir", data, "--n-train", 301, "--no-save"))
-    assert "--n-train 301 is more than the 300 that many has with --validation" in error
+    assert '--n-train 301 is more than the 300 that folder "many" has with --validation' in error
     assert "validation accuracy %" in process.stdout
     assert "test accuracy" not in process.stdout
 
@@ -991,9 +997,9 @@ BAD = [
     (("--no-save", "--resume"), "not allowed with argument"),
     (("--no-save",), "argument --no-save: not allowed with argument --out"),
     (("--n-train", "99"), "'99' is not a whole number of at least 100"),
-    (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
-    (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
-    (("--validation",), "shapes has 300 training images, 5000 of them for --validation; a batch needs 100"),
+    (("--n-train", "301"), '--n-train 301 is more than the 300 that folder "shapes" has'),
+    (("--n-test", "81"), '--n-test 81 is more than the 80 that folder "shapes" has'),
+    (("--validation",), 'folder "shapes" has 300 training images, 5000 of them for --validation; a batch needs 100'),
     (("--epochs", "1" + "0" * 400), "from 1 to 1000000"),
     (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
     (("--lr", "0"), "'0' is not a number of at least 1e-12"),
@@ -1022,7 +1028,7 @@ def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, messa
 def test_images_that_a_convolutional_net_cannot_take_are_refused(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
     error = one_line_error(main("--no-save", "--data-dir", tiny))
-    assert "the images of tiny do not fit this net: nothing is left" in error
+    assert 'the images of folder "tiny" do not fit this net: nothing is left' in error
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))

@@ -20,7 +20,7 @@ from conftest import ROOT
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import judging
+from experiments import find_question, judging, question_names
 from experiments.cifar import question as cifar
 from experiments.table1.show import difference
 from highways.conv import protocols
@@ -29,7 +29,6 @@ from highways.files import InputError, read_json
 from highways.lab import committed as committed_records
 from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
-from highways.lab.question import find_question, question_names
 from highways.lab.showing import pages as fill
 from highways.lab.showing import registry
 from highways.lab.showing.tables import entry_text
@@ -206,7 +205,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net mnist-16 --protocol paper --seeds 1,2",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
-    "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 --cores 2 "
+    "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 "
     "--out run_conv_maxout.json",
     "python conv_highway_networks.py --net highway-b --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_b.json",
     "python conv_highway_networks.py --net highway-b --block plain --data cifar-10 --lr 0.01 --epochs 20 "
@@ -221,10 +220,10 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net highway-a --protocol paper --out run_conv_a_paper.json",
     "python conv_highway_networks.py --net nineteen-layers --protocol whitened --stop-after 100",
     "python straightforward.py",
-    "python make_highway_explorer.py",  # run by tests/test_explorer.py
-    "python explorer/measure.py",
-    "python explorer/screenshots.py",
-    "python make_highway_train_page.py",  # run by tests/test_train_page.py
+    "python -m pages.make_explorer",  # run by pages/test_explorer.py
+    "python -m pages.measure",
+    "python -m pages.screenshots",
+    "python -m pages.make_train",  # run by pages/test_train.py
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
 NETS = "python conv_highway_networks.py --nets"

@@ -17,8 +17,6 @@ import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from benchmarks import show as benchmark
 from experiments.headline import show as headline
-from experiments.past_a_thousand import show as past_a_thousand
-from experiments.very_deep import show as very_deep
 from highways.lab.showing import registry, style
 
 
@@ -231,22 +229,6 @@ def test_one_seed_has_no_deviation():
         assert sum("±" in text for text in means) == n
 
 
-def test_the_error_of_the_first_blocks_begins_at_0():
-    record = json.loads(committed_path("past_a_thousand").read_text(encoding="utf-8"))
-    fig = past_a_thousand.past_a_thousand(record)
-    style.plt.close(fig)
-    assert fig.axes[0].get_ylim()[0] == 0
-    lost = put(record["summary"][1], None, "accuracy", "mean")
-    title = past_a_thousand.finding({"summary": [lost]}, lost["layers"])
-    assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"
-
-
-def test_gate_biases_with_seeds_that_overlap_are_as_good():
-    losses = {-6: (0.10, 0.11), -7: (0.07, 0.08), -8: (0.06, 0.075), -9: (None, 0.2)}
-    nets = [[{"loss": loss} for loss in of_bias] for of_bias in losses.values()]
-    assert very_deep.biases_of_lowest_losses(list(losses), nets) == [-7, -8]
-
-
 def test_what_is_missing_is_named():
     process = run("visualize_highway_networks.py", "--run", "nowhere.json")
     assert "nowhere.json" in one_line_error(process)
@@ -455,7 +437,7 @@ def test_what_a_user_told_matplotlib_changes_no_picture(draw, tmp_path, script):
     assert draw(*words, run=GOOD, script=script)[0].returncode == 0
     before = out.read_bytes()
     (tmp_path / "matplotlibrc").write_text(RC)
-    environment = {"MPLBACKEND": "nonsense", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
+    environment = {"MPLBACKEND": "module://not_there", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
     process = run(script, "--run", tmp_path / "run.json", "--out", out.parent if words else out, *words, **environment)
     assert (process.returncode, process.stderr) == (0, "")
     assert out.read_bytes() == before
@@ -547,11 +529,6 @@ def test_a_colour_has_one_meaning():
     assert len(set(meanings)) == len(meanings)
 
 
-def test_the_explorer_s_program_starts_whatever_backend_a_user_named():
-    process = run("make_highway_explorer.py", "--help", MPLBACKEND="nonsense")
-    assert (process.returncode, process.stderr) == (0, "")
-
-
 @pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
 def test_no_picture_is_upside_down(monkeypatch, name):
     """Other code may have set matplotlib's image.origin."""
@@ -566,16 +543,6 @@ def test_no_picture_is_upside_down(monkeypatch, name):
         n_images += len(images)
         style.plt.close(fig)
     assert n_images > 0
-
-
-def test_narrow_nets_are_drawn_beside_all_seeds_of_the_nets_that_they_are_compared_with():
-    fig = committed_figure("depth_for_width")
-    [ax] = fig.axes
-    names = [label.get_text().partition("\n")[0] for label in ax.get_yticklabels()]
-    seeds = dict(zip(names, (len(line.get_xdata()) for line in ax.get_lines()), strict=True))
-    assert seeds["highway, 10 layers of 50"] == 10  # three of `blocks`, seven of `more_seeds`
-    assert seeds["plain, 10 layers of 71"] == 3
-    style.plt.close(fig)
 
 
 def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
@@ -627,12 +594,12 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
 KNOWN = {"numpy", "matplotlib", "imageio", "highways", "experiments"} | sys.stdlib_module_names
 # what some of them may import besides
 MORE = {
-    "make_highway_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
-    "make_highway_train_page.py": {"highway_networks", "make_highway_explorer"},  # the page trains on MNIST
+    "pages/make_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
+    "pages/make_train.py": {"highway_networks", "pages"},  # the page trains on MNIST
     "experiments/headline/show.py": {"highway_networks"},  # the table that the command prints
 }
 REPORTS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "experiments").glob("*/show.py"))
-DRAWING = [*PROGRAMS, "make_highway_explorer.py", "make_highway_train_page.py", *REPORTS]
+DRAWING = [*PROGRAMS, "pages/make_explorer.py", "pages/make_train.py", *REPORTS]
 
 
 @pytest.mark.parametrize("path", DRAWING)

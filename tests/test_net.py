@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from highways.arrays import zero_rows, zeros
 from highways.conv import training as convolutional
 from highways.conv.net import ConvNet
 from highways.files import InputError
@@ -971,10 +970,10 @@ def test_arrays_of_a_net_and_of_an_optimiser_begin_at_a_cache_line(dtype):
     """A vector instruction then reads one line, not two."""
     net = hn.DeepNet(7, 3, 5, 3, "highway", 0, dtype=dtype)
     optimizer = hn.Optimizer(net.parameters, lr=0.1, clip=1.0, decay=1.0, states=("m", "v"))
-    for array in (net.parameters, net.gradient, *optimizer.states, zeros(3, dtype), *zero_rows(3, 5, dtype)):
+    for array in (net.parameters, net.gradient, *optimizer.states, hn.zeros(3, dtype), *hn.zero_rows(3, 5, dtype)):
         assert array.ctypes.data % 64 == 0
         assert array.flags.c_contiguous
-    assert zero_rows(3, 5, dtype).shape == (3, 5)
+    assert hn.zero_rows(3, 5, dtype).shape == (3, 5)
 
 
 def test_sizes_and_seeds_may_be_numpy_integers(tmp_path):

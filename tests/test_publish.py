@@ -132,9 +132,9 @@ def test_changed_drawing_code_makes_the_pictures_that_use_it_stale(clone, edit):
 
 
 def test_a_changed_part_of_a_browser_page_makes_it_and_its_pictures_stale(clone, edit):
-    edit("explorer/page.js", lambda data: data + b"// more\n")
+    edit("pages/explorer/page.js", lambda data: data + b"// more\n")
     found = named(run_in(clone, CHECK))
-    assert found == {"docs/explorer.html", "viz/explorer.png", "viz/explorer_phone.png"}
+    assert found == {"pages/explorer.html", "viz/explorer.png", "viz/explorer_phone.png"}
 
 
 def test_digests_that_cannot_be_read_make_all_pictures_stale(clone, edit):

@@ -17,24 +17,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, setting, verdict_on, write_data_set
+from conftest import ROOT, must_be_readable, one_line_error, setting, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
-from experiments.blocks import question as blocks
 from experiments.cifar import question as cifar
-from experiments.depth_of_use import question as depth_of_use
 from experiments.factor_model import question as factor_model
 from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
-from experiments.gate_bias import question as gate_bias
 from experiments.headline import question as headline
-from experiments.optimization import question as optimization
-from experiments.thousand_layers import question as thousand_layers
-from experiments.very_deep import question as very_deep
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
@@ -642,8 +636,6 @@ def test_committed_nets_of_50_layers():
 
 
 def test_committed_searches_are_whole():
-    optimization_trials = committed("optimization")["trials"]
-    assert len(optimization_trials["search"]) == 8 * committed("optimization")["settings"]["trials"]
     final = committed("blocks")["trials"]["final"]  # some may have diverged
     assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
     kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
@@ -651,24 +643,6 @@ def test_committed_searches_are_whole():
         for block in matched_blocks.WIDTH:
             for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
                 assert kinds.count((block, layers, at_50)) >= 3
-
-
-def test_more_seeds_have_the_settings_that_were_chosen():
-    for other in ("optimization", "blocks"):
-        final = committed(other)["trials"]["final"]
-        added = committed("more_seeds")["trials"][other]
-
-        def settings_of(trials):
-            return {json.dumps({**setting, "seed": 0}) for setting in search.chosen_settings(trials)}
-
-        assert settings_of(added) < settings_of(final)
-        assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}
-
-
-def test_what_pages_say_in_words_of_gate_biases():
-    trials = committed("gate_bias")["trials"]
-    assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
-    assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
 
 
 def test_what_pages_say_in_words_of_adam():
@@ -723,161 +697,15 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
     assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
 
 
-def test_the_search_is_random_repeatable_and_in_its_range():
-    runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
-    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
-    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
-    assert len({trial["rate"] for trial in drawn}) > 190
-    for trial in drawn:
-        low, high = optimization.RATES["highway", 50][trial["activation"]]
-        assert low <= trial["rate"] <= high
-        assert -5 <= trial["gate_bias"] <= -3.5
-    assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
-
-
-def test_fates_and_the_sum_of_T_at_the_start():
-    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
-    assert gate_bias.fate(trained) == "trained"
-    assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
-    assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
-    assert gate_bias.fate({**trained, "diverged": "epoch 1", "test_accuracy": None}) == "hard"
-    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
-
-
 def test_the_blogs_weights_are_truncated():
     values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
     assert np.abs(values).max() <= 0.2
     assert values.std() == pytest.approx(0.088, abs=0.001)
 
 
-def test_a_thousand_layers_that_are_shut_change_nothing():
-    result = thousand_layers.trial(setting(layers=30, gate_bias=-20.0))
-    assert result["skipped_accuracy"] == result["test_accuracy"]
-    assert result["sum_of_mean_T"] < 1e-6
-    assert result["share_of_weights_changed"] < 0.1
-    result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
-    assert result["share_of_weights_changed"] > 0.9
-    assert result["sum_of_mean_T"] > 0.5
-
-
-def test_nets_of_both_kinds_are_measured_without_their_blocks():
-    shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
-    assert residual["skipped_accuracy"] != residual["test_accuracy"]
-    assert shut["sum_of_mean_T"] < 1e-6
-    assert "sum_of_mean_T" not in residual
-
-
-@pytest.mark.parametrize("layers", [500, 1000])
-def test_very_deep_nets_start_with_a_sum_of_T_like_that_of_200_layers(layers):
-    trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
-    low, high = (gate_bias.transforms({"layers": 200, "gate_bias": b}) for b in matched_blocks.GATE_BIASES[200])
-    at_start = [gate_bias.transforms(trial) for trial in trials]
-    assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
-
-
 def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
-
-
-def of_grid(layers: int, bias: float, fate: str, accuracy: float = 0.9, activation: str = "tanh") -> dict:
-    """A trial of gate_bias, whose grid has many depths and biases."""
-    return {
-        "layers": layers,
-        "gate_bias": bias,
-        "fate": fate,
-        "test_accuracy": accuracy,
-        "activation": activation,
-    }
-
-
-def test_gate_biases_are_counted_depth_by_depth():
-    trials = [
-        of_grid(20, 2.0, "hard"),
-        of_grid(10, 2.0, "trained"),
-        of_grid(10, 0.0, "hard"),
-        of_grid(20, 0.0, "hard"),
-        of_grid(10, -10.0, "soft"),
-        of_grid(20, -20.0, "soft"),
-        of_grid(10, -5.0, "hard"),
-    ]
-    record = {"trials": trials}
-    high = gate_bias.very_high(record)
-    assert [*high] == [10, 20]
-    low = gate_bias.very_low(record)
-    assert gate_bias.most_fail(high) == [False, True]
-    assert gate_bias.most_fail(low) == [False, False]
-    assert gate_bias.some_fail(high) == [True, True]
-    assert gate_bias.some_fail(low) == [False, False]
-    assert gate_bias.some_are_idle(high) == [False, False]
-    assert gate_bias.some_are_idle(low) == [True, True]
-    assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly")
-    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True]
-    assert gate_bias.lower_is_safer({"high": low, "low": high}) == [False]
-    trials += [of_grid(10, -20.0, "hard"), of_grid(10, -20.0, "hard")]  # one more than of high biases at 10 layers
-    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [False]
-
-
-def test_moderate_biases_that_are_as_good_as_the_best_of_them():
-    """A very high bias that is better than all of them does not count."""
-    accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
-    trials = [
-        of_grid(10, bias, "trained", accuracy, activation)
-        for bias, accuracy in accuracies.items()
-        for activation in gate_bias.RATES
-    ]
-    assert gate_bias.good_biases({"trials": trials}) == {"tanh": [3], "relu": [3]}
-
-
-def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
-    better = {10: [0.98, 0.981, 0.982], 20: [0.97, None, 0.97], 50: [0.98, 0.981, 0.982]}
-    worse = {10: [0.95, 0.951, 0.952], 20: [0.95, 0.951, 0.952], 50: [None, 0.95, 0.95]}
-    assert blocks.as_good(better, worse, 0.002) == [True, False, True]
-    assert blocks.as_good(worse, better, 0.002) == [False, True, False]
-
-
-def test_the_least_difference_of_depths_without_a_lost_seed():
-    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
-    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
-    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
-    assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
-
-
-def with_accuracies_near(mean: float, seeds: int) -> list[dict]:
-    return [{"test_accuracy": mean + (seed % 3 - 1) / 2000, "rate": 4.0} for seed in range(seeds)]
-
-
-@pytest.mark.parametrize(
-    ("at_the_same_rate", "at_its_own", "verdict"),
-    [
-        (0.960, 0.961, "reproduced"),
-        (0.960, 0.968, "in part"),
-        (0.966, 0.966, "not clear"),
-        (0.970, 0.968, "not reproduced"),
-    ],
-)
-def test_depth_is_of_use_where_it_gains_on_one_hidden_layer(at_the_same_rate, at_its_own, verdict):
-    known = {
-        "best": with_accuracies_near(0.966, 3),
-        "one_hidden_layer_longer": with_accuracies_near(at_the_same_rate, 3),
-    }
-    here = {
-        "deep": with_accuracies_near(0.966, 6),
-        "one layer": with_accuracies_near(at_the_same_rate, 6),
-        "one layer, own rate": with_accuracies_near(at_its_own, 9),
-    }
-    records = ({"settings": {}, "trials": here}, {"settings": {}, "trials": known})
-    assert verdict_on("depth_of_use", "depth-is-of-use", *records) == verdict
-
-
-def test_one_rate_is_drawn_from_each_part_of_the_range():
-    low, high = depth_of_use.RATES
-    rates = np.array([depth_of_use.rate_of(k, 16) for k in range(16)])
-    parts = np.log(rates / low) / np.log(high / low) * 16
-    np.testing.assert_array_equal(np.floor(parts), range(16))
 
 
 # ---- The headline ----------------------------------------------------------------------------------------------------

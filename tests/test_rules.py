@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from highways.lab.judging.claim import PUBLISHED
+from experiments.published import PUBLISHED
 from highways.lab.judging.rules import (
     above,
     all_below,

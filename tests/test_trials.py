@@ -17,9 +17,10 @@ import highway_networks as hn
 from highways import files
 from highways.files import InputError
 from highways.lab import trials as trials_module
-from highways.lab.trials import LIBRARY, Runner, checksum_of_code
+from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.extra_blocks import Residual
+from highways.trial_code import LIBRARY, checksum_of_code
 
 
 def runner_in(folder, jobs=1):

@@ -58,15 +58,15 @@ from dataclasses import replace
 import numpy as np
 
 import highway_networks as hn
+from experiments.published import AUTHORS_LOGS
 from highways.conv import official_cifar, protocols
 from highways.conv.cifar import Pipeline
 from highways.conv.images import fingerprint, inputs_of, select_images
 from highways.conv.nets import find_net
 from highways.conv.training import Training, train_conv
-from highways.lab.judging.claim import AUTHORS_LOGS, CHOSEN_AFTER, Claim
+from highways.lab.judging.claim import CHOSEN_AFTER, Claim
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.processes import one_blas_thread
 
 TEN = "cifar-10"
 CURRENT = ("CIFAR-10", "CIFAR-100")
@@ -150,7 +150,7 @@ def as_read(setting: dict, load) -> hn.Dataset:
 # ---- Trials -------------------------------------------------------------------------------------
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def before_training(setting: dict, load) -> dict:
     """Losses of untrained nets, and the size of the images."""
     log = AUTHORS_LOGS[setting["log"]]
@@ -204,7 +204,7 @@ def start(setting: dict, load) -> dict:
     return {"diverged": training.diverged}
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def first_epochs(setting: dict, load) -> dict:
     """The first epochs of the 19 layers, at the rates of all 400."""
     settings = settings_of(

@@ -6,8 +6,8 @@ from conftest import verdict_on
 
 from experiments.authors_images import question as authors_images
 from experiments.authors_images.show import losses, other_measurements
+from experiments.published import AUTHORS_LOGS
 from highways.conv.cifar import PIXELS, Pipeline
-from highways.lab.judging.claim import AUTHORS_LOGS
 
 LOGS = authors_images.CURRENT + authors_images.EARLIER
 

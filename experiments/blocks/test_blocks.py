@@ -1,13 +1,11 @@
-"""The claims of the questions on kinds of blocks: the verdicts that the rules give to made-up
-results."""
+"""Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
 import json
 
 import pytest
-from conftest import ROOT, verdict_on
+from conftest import ROOT, claim_of, verdict_on
 
 from experiments.blocks import question as blocks
-from experiments.residual_past_a_thousand import question as residual_past_a_thousand
 from highways.records import select
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
@@ -40,7 +38,16 @@ def made_up(changes: dict | None = None) -> dict:
                     "at_start": {"gradient": [value("gradient_at_start", 0.6), 1.0]},
                     "trained": {"gradient": [value("gradient", 0.6), 1.0]},
                 })  # fmt: skip
-    return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+    return {"experiment": "blocks", "settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+
+
+NO_MORE_SEEDS = {"settings": {}, "trials": {"blocks": []}}
+
+
+def verdict_on_blocks(claim_id: str, record: dict) -> str:
+    """The verdict of a made-up record; more_seeds has added nothing to it."""
+    records = {"blocks": record, "more_seeds": NO_MORE_SEEDS}
+    return verdict_on("blocks", claim_id, *(records[name] for name in claim_of("blocks", claim_id).over))
 
 
 GRADIENTS = ("gradient_at_start", "gradient")
@@ -85,7 +92,7 @@ USUAL = {
 def test_the_verdicts_on_the_blocks(changes, verdicts):
     record = made_up(changes)
     for claim_id, expected in {**USUAL, **verdicts}.items():
-        assert verdict_on("blocks", claim_id, record) == expected, claim_id
+        assert verdict_on_blocks(claim_id, record) == expected, claim_id
 
 
 def accuracies_around(accuracy: float) -> list[dict]:
@@ -118,48 +125,21 @@ def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected)
 @pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
 def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
     record = made_up({("accuracy", block, 50, layers): None for layers in DEPTHS})
-    assert verdict_on("blocks", "residual-half-parameters", record) == expected
+    assert verdict_on_blocks("residual-half-parameters", record) == expected
 
 
-# ---- A thousand layers -----------------------------------------------------------------------------------------------
+def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
+    better = {10: [0.98, 0.981, 0.982], 20: [0.97, None, 0.97], 50: [0.98, 0.981, 0.982]}
+    worse = {10: [0.95, 0.951, 0.952], 20: [0.95, 0.951, 0.952], 50: [None, 0.95, 0.95]}
+    assert blocks.as_good(better, worse, 0.002) == [True, False, True]
+    assert blocks.as_good(worse, better, 0.002) == [False, True, False]
 
 
-@pytest.mark.parametrize(
-    ("loss_factor", "accuracy", "expected"),
-    [
-        (2.9, 0.95, "reproduced"),
-        (3.1, 0.95, "in part"),
-        (3.1, 0.1, "not reproduced"),
-        (None, None, "not reproduced"),  # one seed diverged: that is enough
-    ],
-)
-def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_factor, accuracy, expected):
-    shallow = []
-    deep = []
-    for seed in range(3):
-        net = {"block": "residual", "skipped_accuracy": 0.9}
-        net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
-        shallow.append({**net, "layers": 200})
-        others = {**net, "loss": 10.0}  # nets that judge nothing
-        shallow += [{**others, "block": "highway", "layers": layers} for layers in (200, 1000)]
-        shallow.append({**others, "layers": 1000})
-        if loss_factor:
-            deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
-        else:
-            deeper = {"loss": None, "test_accuracy": None} if seed == 0 else {}
-        deep.append({**net, "layers": 1500, **deeper})
-    very_deep = {"settings": {"layers": [200, 1000]}, "trials": {"final": shallow}}
-    records = ({"settings": {}, "trials": deep}, very_deep)
-    assert verdict_on("residual_past_a_thousand", "residual-past-1000", *records) == expected
-
-
-def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
-    net = {"block": "residual", "layers": 1000, "rate": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
-    final = [{**net, "seed": 1}, {**net, "seed": 2}, {**net, "seed": 1, "layers": 200, "scale": 0.1}]
-    final.append({**net, "seed": 1, "block": "highway"})
-    record = {"settings": {"layers": [200, 1000]}, "trials": {"final": final}}
-    expected = {"block": "residual", "layers": 1500, "rate": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
-    assert residual_past_a_thousand.setting_of(record) == expected
+def test_the_least_difference_of_depths_without_a_lost_seed():
+    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
+    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
+    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
+    assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------
@@ -184,9 +164,7 @@ def test_a_net_that_lost_a_seed_has_no_mean():
 
 
 def test_the_seeds_that_did_not_learn_are_named():
-    measured = {"wide": {10: [0.9, 0.8]}, "narrow": {10: [0.95, 0.96], 100: [0.97, 0.1], 200: [0.97, None]}}
-    assert blocks.two_widths_as_text(measured) == (
-        "test accuracy at 10 to 10 layers, of width 50: 0.8500; "
-        "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000; "
-        "of width 41 at 200 layers, seed by seed: 0.9700, diverged"
-    )
+    assert blocks.not_learned({10: [0.95, 0.96], 100: [0.97, 0.1], 200: [0.97, None]}) == [
+        "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000",
+        "of width 41 at 200 layers, seed by seed: 0.9700, diverged",
+    ]

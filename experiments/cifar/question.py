@@ -46,6 +46,7 @@ import re
 
 import numpy as np
 
+from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
@@ -53,7 +54,7 @@ from highways.conv.nets import find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.finished import finished_trial
 from highways.lab.judging.accuracies import ERRORS, Accuracies, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import AUTHORS_LOGS, PUBLISHED, Claim, NotMeasured, verdict_of_parts
+from highways.lab.judging.claim import Claim, NotMeasured, verdict_of_parts
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -37,8 +37,8 @@ import math
 
 import numpy as np
 
-from experiments.clip import trial as clipping
-from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from experiments.clip.trial import trial
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_below, logs, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -74,7 +74,7 @@ def run(runner: Runner) -> list[dict]:
         for way, (clip, times) in WAYS.items():
             settings.append({**setting, "way": way, "clip": clip, "rate": setting["rate"] * times})
     wanted = over_seeds(settings, runner.settings["seeds"])
-    return fully_connected.run(runner, wanted, clipping.trial)
+    return fully_connected.run(runner, wanted, trial)
 
 
 # ---- Measures -----------------------------------------------------------------------------------
@@ -115,21 +115,21 @@ def pairs(record: dict, block: str) -> dict[int, dict]:
     return found
 
 
-def of_seeds(pair: dict) -> list[float]:
+def log_ratios(pair: dict) -> list[float]:
     """The logarithm to base 10 of free loss over clipped loss, seed by seed; NaN where one diverged."""
     return (logs(pair["free"]) - logs(pair["clipped"])).tolist()
 
 
 def ratio_of_pairs(pair: dict) -> tuple[float, float, float]:
     """The mean ratio (geometric) of free to clipped losses, and its 95 % interval."""
-    logarithms = of_seeds(pair)
+    logarithms = log_ratios(pair)
     low, high = interval(logarithms)
     return 10 ** mean(logarithms), 10**low, 10**high
 
 
 def trains_free(found: dict[int, dict]) -> list[bool | None]:
     """Whether free nets train, depth by depth."""
-    verdicts = corrected(*(is_below(of_seeds(pair), math.log10(FACTOR)) for pair in found.values()))
+    verdicts = corrected(*(is_below(log_ratios(pair), math.log10(FACTOR)) for pair in found.values()))
     result = []
     for pair, verdict in zip(found.values(), verdicts, strict=True):
         result.append(False if None in pair["free"] else verdict)
@@ -169,59 +169,48 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
-def show(measured: dict) -> str:
-    parts = []
-    for layers, pair in measured.items():
-        lost = pair["free"].count(None)
-        value, low, high = ratio_of_pairs(pair)
-        text = f"{value:.3g} (95 %: {low:.3g} to {high:.3g})"
-        if pair["free"] == pair["clipped"]:
-            text = "1, since the clip never acts"
-        if lost:
-            text = f"{lost} of {len(pair['free'])} seeds diverge"
-        parts.append(f"{layers} layers {text}")
-    return f"loss without the clip over that with it: {', '.join(parts)}"
-
-
-def share_of_steps(record: dict) -> dict:
-    """For each number of layers: the share of steps in which the clip acts, seed by seed."""
-    shares = {}
-    for layers in depths(record, "highway"):
-        by_epoch = values_of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
-        shares[layers] = [float(np.mean(share)) for share in by_epoch]
-    return shares
-
-
-def shares_as_text(measured: dict) -> str:
-    parts = [f"{layers} layers {effect_as_text(shares)}" for layers, shares in measured.items()]
-    return f"share of steps in which it acts: {', '.join(parts)}"
-
-
 ABOUT = {"layers": (*LAYERS, DEEPEST), **fully_connected.ALL}
-CLAIMS = (
-    Claim(
-        id="simple-gradient-descent",
-        source="paper, abstract",
-        says="highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to 200 "
-        f"layers (no seed diverges, a loss at most {FACTOR} times that with it)",
-        about=ABOUT,
-        measure=lambda record: pairs(record, "highway"),
-        show=show,
-        holds=trains_free,
-        note="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
-        "seed was decided after the runs",
-    ),
-    Claim(
-        id="clip-seldom-acts",
-        source="paper, abstract",
-        says="does the clip act in less than a tenth of the steps of highway nets?",
-        kind="open question",
-        about=ABOUT,
-        measure=share_of_steps,
-        show=shares_as_text,
-        holds=lambda m: all_below([(shares, (0.1,)) for shares in m.values()]),
-    ),
+
+
+@claim(
+    "simple-gradient-descent",
+    source="paper, abstract",
+    about=ABOUT,
+    note="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
+    "seed was decided after the runs",
 )
+def simple_gradient_descent(r):
+    """highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to
+    200 layers (no seed diverges, a loss at most {FACTOR} times that with it)"""
+    found = pairs(r, "highway")
+    ratios = [f"{layers} layers {ratio_as_text(pair)}" for layers, pair in found.items()]
+    return trains_free(found), f"loss without the clip over that with it: {', '.join(ratios)}"
+
+
+def ratio_as_text(pair: dict) -> str:
+    """The ratio of free to clipped losses with its interval, or why there is none."""
+    lost = pair["free"].count(None)
+    if lost:
+        return f"{lost} of {len(pair['free'])} seeds diverge"
+    if pair["free"] == pair["clipped"]:
+        return "1, since the clip never acts"
+    value, low, high = ratio_of_pairs(pair)
+    return f"{value:.3g} (95 %: {low:.3g} to {high:.3g})"
+
+
+@claim("clip-seldom-acts", source="paper, abstract", kind="open question", about=ABOUT)
+def clip_seldom_acts(r):
+    """does the clip act in less than a tenth of the steps of highway nets?"""
+    shares = {layers: share_of_steps(r, layers) for layers in depths(r, "highway")}
+    text = ", ".join(f"{layers} layers {share:interval}" for layers, share in shares.items())
+    return all_below([(share, (0.1,)) for share in shares.values()]), f"share of steps in which it acts: {text}"
+
+
+def share_of_steps(record: dict, layers: int) -> Sample:
+    """The share of steps in which the clip acts on highway nets, seed by seed."""
+    by_epoch = values_of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
+    return Sample([float(np.mean(shares)) for shares in by_epoch])
+
 
 QUESTION = Question(
     name="clip",
@@ -229,6 +218,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     needs=("optimization", "blocks"),
 )

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import verdict_on
+from conftest import claim_of, verdict_on
 
 from experiments.clip import question as clip
 from experiments.clip import show as pictures
 from experiments.clip import trial as clipping
+from highways.lab.judging.claim import judge
 from highways.nets import fully_connected
 from highways.records import select
 
@@ -99,8 +100,9 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
         trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
     pair = clip.pairs(record, "highway")[10]
     assert clip.ratio_of_pairs(pair) == (1, 1, 1)
-    assert "10 layers 1, since the clip never acts" in clip.show(clip.pairs(record, "highway"))
-    assert verdict_on("clip", "simple-gradient-descent", record) == "reproduced"
+    text, verdict = judge(claim_of("clip", "simple-gradient-descent"), record)
+    assert "10 layers 1, since the clip never acts" in text
+    assert verdict == "reproduced"
 
 
 def test_the_deepest_net_is_that_of_blocks():
@@ -115,7 +117,7 @@ def test_the_deepest_net_is_that_of_blocks():
 
 def test_how_often_the_clip_acts():
     record = record_of(lambda block, layers, way: 1e-3)
-    assert np.mean(clip.share_of_steps(record)[10]) == pytest.approx(0.255)
+    assert np.mean(clip.share_of_steps(record, 10)) == pytest.approx(0.255)
     assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
 
 

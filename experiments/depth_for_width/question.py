@@ -30,7 +30,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.more_seeds.more import with_more_seeds
-from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -114,64 +114,56 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-def accuracies(record: dict, net: tuple[str, int, int]) -> list[float | None]:
+def accuracies(record: dict, net: tuple[str, int, int]) -> Sample:
     return values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
 
 
-def measure_compensation(record: dict, *others: dict) -> dict:
-    blocks = with_more_seeds(*others)
-    return {
-        "deep": accuracies(record, DEEP),
-        "narrower": accuracies(record, DEEP_AND_NARROWER),
-        "shallow": accuracies(blocks, SHALLOW),
-        "plain": accuracies(blocks, PLAIN),
-    }
+# ---- Claims ------------------------------------------------------------------------------------
 
 
-def measure_against_maxout(record: dict) -> dict:
-    return {"deep": accuracies(record, DEEP), "wide": accuracies(record, WIDE)}
-
-
-def compensation_as_text(measured: dict) -> str:
-    deep = measured["deep"]
-    return (
-        f"width 25 less 10 layers of width 50 {effect_as_text(deep, measured['shallow'])}, "
-        f"width 22 {effect_as_text(measured['narrower'], measured['shallow'])}; "
-        f"width 25 less plain {effect_as_text(deep, measured['plain'])}"
+@claim(
+    "depth-makes-up-for-width",
+    source="blog",
+    about=ALL,
+    over=("depth_for_width", "blocks", "more_seeds"),
+    note="on MNIST, for ten epochs",
+)
+def depth_makes_up_for_width(r, blocks, more_seeds):
+    """deeper highway nets need not be as wide (the accuracy of 50 layers of width 25, or of width 22,
+    is at most {MARGIN} below that of 10 highway layers of width 50; that of 50 layers of width 25 is
+    also at most {MARGIN} below that of 10 plain layers, which have a fifth more parameters)"""
+    deep = accuracies(r, DEEP)
+    narrower = accuracies(r, DEEP_AND_NARROWER)
+    all_of_blocks = with_more_seeds(blocks, more_seeds)
+    shallow = accuracies(all_of_blocks, SHALLOW)
+    plain = accuracies(all_of_blocks, PLAIN)
+    parts = corrected(
+        is_above(deep, -MARGIN, baseline=shallow),
+        is_above(narrower, -MARGIN, baseline=shallow),
+        is_above(deep, -MARGIN, baseline=plain),
+    )
+    return parts, (
+        f"width 25 less 10 layers of width 50 {effect_as_text(deep, shallow)}, "
+        f"width 22 {effect_as_text(narrower, shallow)}; "
+        f"width 25 less plain {effect_as_text(deep, plain)}"
     )
 
 
-CLAIMS = (
-    Claim(
-        id="depth-makes-up-for-width",
-        source="blog",
-        says="deeper highway nets need not be as wide (the accuracy of 50 layers of width 25, or of width 22, is at "
-        f"most {MARGIN} below that of 10 highway layers of width 50; that of 50 layers of width 25 is also at most "
-        f"{MARGIN} below that of 10 plain layers, which have a fifth more parameters)",
-        about=ALL,
-        over=("depth_for_width", "blocks", "more_seeds"),
-        measure=measure_compensation,
-        show=compensation_as_text,
-        holds=lambda m: corrected(
-            is_above(m["deep"], -MARGIN, baseline=m["shallow"]),
-            is_above(m["narrower"], -MARGIN, baseline=m["shallow"]),
-            is_above(m["deep"], -MARGIN, baseline=m["plain"]),
-        ),
-        note="on MNIST, for ten epochs",
-    ),
-    Claim(
-        id="deep-and-narrow-matches-wide-maxout",
-        kind="open question",
-        source="paper, 5, open",
-        says="do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? (the "
-        f"accuracy of 50 highway layers of width 25 is at most {MARGIN} below that of 3 maxout layers of width 77)",
-        about=ALL,
-        measure=measure_against_maxout,
-        show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",
-        holds=lambda m: [above(m["deep"], -MARGIN, baseline=m["wide"])],
-        note="the paper says it of its convolutional nets, whose rows name Maxout",
-    ),
+@claim(
+    "deep-and-narrow-matches-wide-maxout",
+    kind="open question",
+    source="paper, 5, open",
+    about=ALL,
+    note="the paper says it of its convolutional nets, whose rows name Maxout",
 )
+def deep_and_narrow_matches_wide_maxout(r):
+    """do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too?
+    (the accuracy of 50 highway layers of width 25 is at most {MARGIN} below that of 3 maxout layers
+    of width 77)"""
+    deep = accuracies(r, DEEP)
+    wide = accuracies(r, WIDE)
+    return [above(deep, -MARGIN, baseline=wide)], f"highway less maxout {effect_as_text(deep, wide)}"
+
 
 QUESTION = Question(
     name="depth_for_width",
@@ -179,5 +171,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

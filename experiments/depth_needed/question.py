@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from experiments.fifty_layers.question import by_data_set, settings_of_kept_nets
 from highways.files import InputError
-from highways.lab.judging.claim import Claim, values_of
+from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -47,15 +47,6 @@ PAPERS_SETS = ("MNIST", CIFAR)
 MEASURED = ("training_error", "loss", "test_accuracy")
 
 
-def trial(setting: dict) -> dict:
-    result = fully_connected.trial(setting)
-    return {**result, "training_error": error_of(result)}
-
-
-def error_of(result: dict) -> float | None:
-    return None if result["diverged"] else 1 - result["train_accuracy"]
-
-
 def run(runner: Runner) -> dict:
     """Trains the nets, on MNIST first; adds what `lesion` found in the nets of 50 layers."""
     nets = settings_of_kept_nets(runner)
@@ -63,8 +54,13 @@ def run(runner: Runner) -> dict:
     for net in nets:
         for blocks in runner.settings["blocks"]:
             wanted.append({**net, "layers": blocks + 1})
-    found = [lesions_of(net, runner.needed["lesion"]) for net in nets]
-    return {"anew": fully_connected.run(runner, wanted, trial), "lesions": found}
+    trials = fully_connected.run(runner, wanted)
+    anew = [{**trial, "training_error": training_error(trial)} for trial in trials]
+    return {"anew": anew, "lesions": [lesions_of(net, runner.needed["lesion"]) for net in nets]}
+
+
+def training_error(trial: dict) -> float | None:
+    return None if trial["diverged"] else 1 - trial["train_accuracy"]
 
 
 def lesions_of(net: dict, lesion: dict) -> dict:
@@ -96,75 +92,50 @@ def rows(record: dict) -> list[dict]:
     result = []
     for data, trials in by_data_set(record["trials"]["anew"]).items():
         for blocks in record["settings"]["blocks"]:
-            of_depth = [trial for trial in trials if trial["layers"] == blocks + 1]
             row = {"data": data, "blocks": blocks}
             for name in MEASURED:
-                row[name] = mean_sd_n([trial[name] for trial in of_depth])
+                row[name] = mean_sd_n(values_of(trials, name, layers=blocks + 1))
             result.append(row)
     return result
 
 
-def measure_depths(record: dict) -> dict:
-    """For each data set: the number of blocks that lesions leave ("lesions"), the training errors by
-    number of blocks ("errors"), and those of the nets of 50 layers ("of_50_layers")."""
-    measured = {}
-    for data in PAPERS_SETS:
-        lesions = record["trials"]["lesions"]
-        errors = {}
-        for blocks in record["settings"]["blocks"]:
-            errors[blocks] = values_of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
-        measured[data] = {
-            "lesions": mean(values_of(lesions, "blocks_left", data=data)),
-            "errors": errors,
-            "of_50_layers": values_of(lesions, "training_error", data=data),
-        }
-    return measured
+# ---- Claims ------------------------------------------------------------------------------------
 
 
-def agree(measured: dict) -> list[bool | None]:
-    """Whether the error is what the lesions predict, at each depth that is not near what they leave.
-
-    None if Holm's correction leaves it open, or if a net of that depth diverged."""
-    predicted = []  # whether the error should be higher than that of 50 layers
-    comparisons = []
-    for of_set in measured.values():
-        for blocks, errors in of_set["errors"].items():
-            if abs(blocks - of_set["lesions"]) <= NEAR:
-                continue
-            predicted.append(blocks < of_set["lesions"])
-            comparisons.append(is_above(errors, POINT, baseline=of_set["of_50_layers"]))
-    verdicts = []
-    for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
-        verdicts.append(None if is_higher is None else is_higher == should_be_higher)
-    return verdicts
-
-
-def depths_as_text(measured: dict) -> str:
-    texts = []
-    for data, of_set in measured.items():
-        errors = [f"{blocks} blocks {mean(errors):.2g}" for blocks, errors in of_set["errors"].items()]
-        errors.append(f"49 blocks {mean(of_set['of_50_layers']):.2g}")
-        left = f"lesions leave {of_set['lesions']:.0f} blocks"
-        texts.append(f"{data}: {left}; training error of {', '.join(errors)}")
-    return "; ".join(texts)
-
-
-CLAIMS = (
-    Claim(
-        id="lesions-tell-the-depth-needed",
-        source="paper, 5",
-        says="lesions tell how much depth a problem needs (trained anew, a net with fewer blocks than the greedy "
-        "lesions leave has a training error over a point higher than the net of 50 layers; one with more blocks has "
-        "not)",
-        about={"data": PAPERS_SETS},
-        measure=measure_depths,
-        show=depths_as_text,
-        holds=agree,
-        note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
-        "parameters, too; of the five parts, three hold for nearly any theory: 45 blocks fit nearly as "
-        "49 do, on both sets, and 6 fit CIFAR-100 worse",
-    ),
+@claim(
+    "lesions-tell-the-depth-needed",
+    source="paper, 5",
+    about={"data": PAPERS_SETS},
+    note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
+    "parameters, too; of the five parts, three hold for nearly any theory: 45 blocks fit nearly as "
+    "49 do, on both sets, and 6 fit CIFAR-100 worse",
 )
+def lesions_tell_the_depth_needed(r):
+    """lesions tell how much depth a problem needs (trained anew, a net with fewer blocks than the
+    greedy lesions leave has a training error over a point higher than the net of 50 layers; one with
+    more blocks has not)"""
+    lesions = r["trials"]["lesions"]
+    predicted = []  # whether the error should be higher than that of 50 layers
+    comparisons = []  # whether it is
+    texts = []
+    for data in PAPERS_SETS:
+        blocks_left = mean(values_of(lesions, "blocks_left", data=data))
+        errors_of_50_layers = values_of(lesions, "training_error", data=data)
+        texts_of_errors = []
+        for blocks in r["settings"]["blocks"]:
+            errors = values_of(r["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
+            texts_of_errors.append(f"{blocks} blocks {mean(errors):.2g}")
+            if abs(blocks - blocks_left) > NEAR:
+                predicted.append(blocks < blocks_left)
+                comparisons.append(is_above(errors, POINT, baseline=errors_of_50_layers))
+        texts_of_errors.append(f"49 blocks {mean(errors_of_50_layers):.2g}")
+        left = f"lesions leave {blocks_left:.0f} blocks"
+        texts.append(f"{data}: {left}; training error of {', '.join(texts_of_errors)}")
+    parts = []
+    for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
+        parts.append(None if is_higher is None else is_higher == should_be_higher)
+    return parts, "; ".join(texts)
+
 
 QUESTION = Question(
     name="depth_needed",
@@ -172,7 +143,6 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     needs=("fifty_layers", "lesion"),
     takes_more_data_sets=True,
 )

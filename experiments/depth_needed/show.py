@@ -35,13 +35,13 @@ def draw_set(ax, record: dict, data: str) -> None:
     errors = errors_of(record, data)
     style = {"color": COLOR["highway"], "lw": 2}
     ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with this many blocks")
-    of_first = {"color": GREY, "lw": 1.4}
+    first_kept = {"color": GREY, "lw": 1.4}
     lesions = {"color": GREY, "lw": 1.2, "ls": ":"}
     for trial in trials_with(record, "lesions", data=data):
-        of_blocks = trial["errors_of_first"]
-        ax.plot(range(len(of_blocks)), of_blocks, **of_first)
+        errors_of_first = trial["errors_of_first"]
+        ax.plot(range(len(errors_of_first)), errors_of_first, **first_kept)
         ax.axvline(trial["blocks_left"], **lesions)
-    ax.plot([], [], **of_first, label="trained with all blocks, only the first ones kept")
+    ax.plot([], [], **first_kept, label="trained with all blocks, only the first ones kept")
     ax.plot([], [], **lesions, label="blocks that greedy lesions leave, anywhere in the net")
 
 

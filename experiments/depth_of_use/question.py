@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from highways.lab.judging.claim import claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -49,10 +49,10 @@ def rate_of(k: int, trials: int) -> float:
 
 def run(runner: Runner) -> dict:
     settings = runner.settings
-    of_thousand = runner.needed["thousand_layers"]["trials"]
-    [deep] = chosen_settings(of_thousand["best"])
-    [shallow] = chosen_settings(of_thousand["one_hidden_layer_longer"])
-    known = len(of_thousand["best"])
+    thousand_layers = runner.needed["thousand_layers"]["trials"]
+    [deep] = chosen_settings(thousand_layers["best"])
+    [shallow] = chosen_settings(thousand_layers["one_hidden_layer_longer"])
+    known = len(thousand_layers["best"])
     more = range(known, settings["seeds"])
     rates = [rate_of(k, settings["trials"]) for k in range(settings["trials"])]
     search = fully_connected.run(
@@ -91,42 +91,36 @@ def rows(record: dict) -> list[dict]:
 LOOKS = 2  # at three seeds, and at ten
 
 
-def measure(record: dict, thousand_layers: dict) -> dict:
-    """The test accuracies of all seeds."""
-    here = record["trials"]
-    known = thousand_layers["trials"]
-    return {
-        "deep": values_of([*known["best"], *here["deep"]], "test_accuracy"),
-        "one_layer": values_of([*known["one_hidden_layer_longer"], *here["one layer"]], "test_accuracy"),
-        "own_rate": values_of(here[OWN_RATE], "test_accuracy"),
-        "rate": here[OWN_RATE][0]["rate"],
-    }
-
-
-CLAIMS = (
-    Claim(
-        id="depth-is-of-use",
-        kind="open question",
-        source="paper, 5, open",
-        says="is a net of 1000 layers more accurate than one hidden layer, at the same rate and at a rate of its own?",
-        about={"layers": (1, 1000), **fully_connected.ALL},
-        over=("depth_of_use", "thousand_layers"),
-        measure=measure,
-        show=lambda m: (
-            f"accuracy less that of one hidden layer: at the same rate {effect_as_text(m['deep'], m['one_layer'])}, "
-            f"at its own rate, {m['rate']:g}, {effect_as_text(m['deep'], m['own_rate'])}"
-        ),
-        holds=lambda m: corrected(
-            is_above(m["deep"], 0, baseline=m["one_layer"]),
-            is_above(m["deep"], 0, baseline=m["own_rate"]),
-            looks=LOOKS,
-        ),
-        note="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
-        "that of one layer from a search of sixteen; the paper says of very deep nets in "
-        "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
-        "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",
-    ),
+@claim(
+    "depth-is-of-use",
+    kind="open question",
+    source="paper, 5, open",
+    about={"layers": (1, 1000), **fully_connected.ALL},
+    over=("depth_of_use", "thousand_layers"),
+    note="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
+    "that of one layer from a search of sixteen; the paper says of very deep nets in "
+    "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
+    "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",
 )
+def depth_is_of_use(r, thousand_layers):
+    """is a net of 1000 layers more accurate than one hidden layer, at the same rate and at a rate of
+    its own?"""
+    first_seeds = thousand_layers["trials"]
+    more_seeds = r["trials"]
+    deep = values_of([*first_seeds["best"], *more_seeds["deep"]], "test_accuracy")
+    one_layer = values_of([*first_seeds["one_hidden_layer_longer"], *more_seeds["one layer"]], "test_accuracy")
+    own_rate = values_of(more_seeds[OWN_RATE], "test_accuracy")
+    rate = more_seeds[OWN_RATE][0]["rate"]
+    parts = corrected(
+        is_above(deep, 0, baseline=one_layer),
+        is_above(deep, 0, baseline=own_rate),
+        looks=LOOKS,
+    )
+    return parts, (
+        f"accuracy less that of one hidden layer: at the same rate {effect_as_text(deep, one_layer)}, "
+        f"at its own rate, {rate:g}, {effect_as_text(deep, own_rate)}"
+    )
+
 
 QUESTION = Question(
     name="depth_of_use",
@@ -134,6 +128,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     needs=("thousand_layers",),
 )

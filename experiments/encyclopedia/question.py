@@ -30,49 +30,18 @@ from __future__ import annotations
 
 import numpy as np
 
-import highway_networks as hn
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, ratio_as_text, values_of
+from experiments.encyclopedia.trial import compare_at_one, count
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import (
-    layer_by_layer,
-)
-from highways.nets.matched_blocks import LAYERS, WIDTH, parameters_per_layer
+from highways.nets.matched_blocks import LAYERS, WIDTH
 from highways.statistics import mean_sd_n
 
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
 ONE_WIDTH = 50  # the width at which parameters are counted
-UNITS = 50  # the width of the blocks with T = 1
-INPUTS = 20  # the number of inputs to the blocks with T = 1
-OPEN = 1000.0  # a gate bias at which the sigmoid is exactly 1
 ACTIVATIONS = ("tanh", "relu")
 WHEN = {"at_start": "at the start", "trained": "after training"}
-
-
-def count(setting: dict) -> dict:
-    return {"parameters": parameters_per_layer(setting["block"], setting["width"])}
-
-
-def compare_at_one(setting: dict) -> dict:
-    """How far a block with T = 1 is from H and from H + x: by eq. 3, and by eq. 2 with C = 1.
-
-    A difference is the largest over all units and inputs, divided by the largest |H + x|."""
-    rng = np.random.default_rng(setting["seed"])
-    x = rng.normal(size=(INPUTS, UNITS))
-    result = {}
-    for block, name in (("highway", "eq_3"), ("highway-carry", "eq_2")):
-        net = hn.DeepNet(1, 2, UNITS, 1, block, setting["seed"], dtype=np.float64)
-        net.b_T[:] = OPEN
-        if block == "highway-carry":
-            net.b_C[:] = OPEN
-        H = np.tanh(x @ net.W_H[0].T + net.b_H[0])
-        T, y = layer_by_layer.block_forward(net, 0, x)
-        largest = np.abs(H + x).max()
-        result[f"{name}_T_is_1"] = bool((T == 1).all())
-        result[f"{name}_from_H"] = float(np.abs(y - H).max() / largest)
-        result[f"{name}_from_residual"] = float(np.abs(y - (H + x)).max() / largest)
-    return result
 
 
 def run(runner: Runner) -> dict:
@@ -96,71 +65,7 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-def measure_parameters(record: dict) -> dict:
-    return {trial["block"]: trial["parameters"] for trial in record["trials"]["parameters"]}
-
-
-def measure_at_one(record: dict) -> dict:
-    trials = record["trials"]["T_is_1"]
-    names = ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_residual")
-    return {name: max(values_of(trials, name)) for name in names}
-
-
-def pairs_of_starts(record: dict) -> dict[str, dict[int, list[tuple]]]:
-    """{activation: {layers: [(loss without the scale, with it)]}} of residual nets.
-
-    None stands for a loss that diverged."""
-    trials = record["trials"]
-    pairs = {activation: {} for activation in ACTIVATIONS}
-    for without in trials["unscaled"]:
-        same = {name: without[name] for name in ("block", "width", "layers", "activation", "rate")}
-        [scaled] = [trial for trial in trials["search"] if same.items() <= trial.items()]
-        of_depths = pairs[without["activation"]]
-        of_depths.setdefault(without["layers"], []).append((last_loss(without), last_loss(scaled)))
-    return pairs
-
-
-def last_loss(trial: dict) -> float | None:
-    return None if trial["diverged"] else trial["losses"][-1]
-
-
-def logs_of_ratios(pairs: list[tuple]) -> list[float]:
-    """log10 of (loss without the scale / loss with it), for the pairs in which neither diverged."""
-    return [float(np.log10(without / scaled)) for without, scaled in pairs if None not in (without, scaled)]
-
-
-def measure_starts(record: dict) -> dict:
-    measured = {}
-    for activation, of_depths in pairs_of_starts(record).items():
-        pairs = [pair for of_depth in of_depths.values() for pair in of_depth]
-        measured[activation] = logs_of_ratios(pairs)
-        measured[f"{activation}_lost"] = sum(pair[0] is None and pair[1] is not None for pair in pairs)
-    return measured
-
-
-def lower_without_scale(measured: dict) -> list[bool | None]:
-    """Whether the loss without the scale is lower, for each activation.
-
-    None if Holm's correction over both activations leaves it open.  False if a training diverges
-    only without the scale."""
-    verdicts = corrected(*(is_below(measured[activation], 0) for activation in ACTIVATIONS))
-    for place, activation in enumerate(ACTIVATIONS):
-        if measured[f"{activation}_lost"]:
-            verdicts[place] = False
-    return verdicts
-
-
-def starts_as_text(measured: dict) -> str:
-    texts = []
-    for activation in ACTIVATIONS:
-        logs = measured[activation]
-        low, high = (10**end for end in interval(logs))
-        text = f"{activation} {10 ** mean(logs):.2g} (95 % interval {low:.2g} to {high:.2g}, n = {len(logs)})"
-        if measured[f"{activation}_lost"]:
-            text += f" and {measured[f'{activation}_lost']} more diverge"
-        texts.append(text)
-    return f"loss without the scale over that with it: {', '.join(texts)}"
-
+# ---- Claims ------------------------------------------------------------------------------------
 
 GRADIENTS = {  # measures of the gradient's norms, a list over the layers
     "first layer's gradient over the last's": lambda norms: norms[0] / norms[-1],
@@ -168,97 +73,128 @@ GRADIENTS = {  # measures of the gradient's norms, a list over the layers
 }
 
 
-def measure_gradients(record: dict) -> dict:
-    """{(measure, when): {layers: {block: the measure of every seed}}}, for both measures of GRADIENTS."""
-    final = record["trials"]["final"]
-    measured = {}
-    for name, measure in GRADIENTS.items():
-        for when in WHEN:
-            by_depth = {}
-            for layers in LAYERS:
-                by_depth[layers] = {}
-                for block in ("highway", "residual"):
-                    looks = values_of(final, when, block=block, width=WIDTH[block], layers=layers)
-                    by_depth[layers][block] = [measure(look["gradient"]) for look in looks]
-            measured[name, when] = by_depth
-    return measured
-
-
-def stronger_through_residual(measured: dict) -> list[bool | None]:
-    pairs = []
-    for by_depth in measured.values():
-        pairs += [(of_blocks["highway"], of_blocks["residual"]) for of_blocks in by_depth.values()]
-    return all_ratios_below(pairs, 1)
-
-
-def gradients_as_text(measured: dict) -> str:
-    texts = []
-    for (name, when), by_depth in measured.items():
-        ratios = []
-        for of_blocks in by_depth.values():
-            ratios.append(ratio_as_text(of_blocks["residual"], of_blocks["highway"]))
-        texts.append(f"{name}, {WHEN[when]}, {', '.join(ratios)}")
-    return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
-
-
-CLAIMS = (
-    Claim(
-        id="two-to-three-times-the-parameters",
-        source="encyclopedia article",
-        kind="count",
-        says="a highway layer has two or three times the parameters of a residual one",
-        about={"width": ONE_WIDTH},
-        measure=measure_parameters,
-        show=lambda m: ", ".join(f"{block} {parameters}" for block, parameters in m.items()),
-        holds=lambda m: [
-            m["residual"] == m["plain"],
-            m["highway"] == 2 * m["residual"],
-            m["highway-carry"] == 3 * m["residual"],
-        ],
-    ),
-    Claim(
-        id="residual-is-highway-at-one",
-        source="encyclopedia article",
-        kind="count",
-        says="a residual net is a highway net whose gate is fixed at T = 1",
-        measure=measure_at_one,
-        show="at T = 1 eq. 3 gives H (largest relative difference {eq_3_from_H:.0e}), not H + x "
-        "({eq_3_from_residual:.2f}); eq. 2 with T = C = 1 gives H + x ({eq_2_from_residual:.0e})",
-        holds=lambda m: [m["eq_3_from_residual"] < 1e-12],
-        note="its equation for this adds an extra x, 'H(x) + x = 1 H(x) + (1 - 1) x + x', and "
-        "it goes on: 'More precisely, ResNet learns y = F(x) + x'; so the article corrects "
-        "itself, and only the first sentence is judged",
-    ),
-    Claim(
-        id="residual-needs-no-tuned-start",
-        source="encyclopedia article, open",
-        kind="open question",
-        says="do residual nets need no tuning of their start? (unscaled, the loss is lower)",
-        over=("blocks",),
-        measure=measure_starts,
-        show=starts_as_text,
-        holds=lower_without_scale,
-        note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
-        "settings over depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU "
-        "nets never",
-    ),
-    Claim(
-        id="gradient-stronger-through-residual",
-        source="encyclopedia article",
-        says="the gradient comes back stronger through residual nets (at 10 to 200 layers, at "
-        "the start and after training, two are larger than in highway nets: the first layer's "
-        "gradient over the last's, and the first layer's itself)",
-        over=("blocks",),
-        about={"n_train": 60000},
-        measure=measure_gradients,
-        show=gradients_as_text,
-        holds=stronger_through_residual,
-        note=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
-        "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
-        "the ratio is larger still; residual blocks start with W_H times a factor below one, "
-        "which was searched",
-    ),
+@claim(
+    "two-to-three-times-the-parameters",
+    kind="count",
+    source="encyclopedia article",
+    about={"width": ONE_WIDTH},
 )
+def two_to_three_times_the_parameters(r):
+    """a highway layer has two or three times the parameters of a residual one"""
+    parameters = {trial["block"]: trial["parameters"] for trial in r["trials"]["parameters"]}
+    parts = [
+        parameters["residual"] == parameters["plain"],
+        parameters["highway"] == 2 * parameters["residual"],
+        parameters["highway-carry"] == 3 * parameters["residual"],
+    ]
+    return parts, ", ".join(f"{block} {number}" for block, number in parameters.items())
+
+
+@claim(
+    "residual-is-highway-at-one",
+    kind="count",
+    source="encyclopedia article",
+    note="its equation for this adds an extra x, 'H(x) + x = 1 H(x) + (1 - 1) x + x', and "
+    "it goes on: 'More precisely, ResNet learns y = F(x) + x'; so the article corrects "
+    "itself, and only the first sentence is judged",
+)
+def residual_is_highway_at_one(r):
+    """a residual net is a highway net whose gate is fixed at T = 1"""
+    trials = r["trials"]["T_is_1"]
+    eq_3_from_H = max(values_of(trials, "eq_3_from_H"))
+    eq_3_from_residual = max(values_of(trials, "eq_3_from_residual"))
+    eq_2_from_residual = max(values_of(trials, "eq_2_from_residual"))
+    return [eq_3_from_residual < 1e-12], (
+        f"at T = 1 eq. 3 gives H (largest relative difference {eq_3_from_H:.0e}), not H + x "
+        f"({eq_3_from_residual:.2f}); eq. 2 with T = C = 1 gives H + x ({eq_2_from_residual:.0e})"
+    )
+
+
+@claim(
+    "residual-needs-no-tuned-start",
+    kind="open question",
+    source="encyclopedia article, open",
+    over=("blocks",),
+    note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
+    "settings over depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU "
+    "nets never",
+)
+def residual_needs_no_tuned_start(blocks):
+    """do residual nets need no tuning of their start? (unscaled, the loss is lower)"""
+    comparisons = []
+    more_diverge = []  # for each activation
+    texts = []
+    for activation in ACTIVATIONS:
+        pairs = losses_without_and_with_scale(blocks, activation)
+        logs = [float(np.log10(without / scaled)) for without, scaled in pairs if None not in (without, scaled)]
+        n_diverge = sum(without is None and scaled is not None for without, scaled in pairs)
+        comparisons.append(is_below(logs, 0))
+        more_diverge.append(n_diverge)
+        low, high = (10**end for end in interval(logs))
+        text = f"{activation} {10 ** mean(logs):.2g} (95 % interval {low:.2g} to {high:.2g}, n = {len(logs)})"
+        if n_diverge:
+            text += f" and {n_diverge} more diverge"
+        texts.append(text)
+    parts = corrected(*comparisons)
+    for place, n_diverge in enumerate(more_diverge):
+        if n_diverge:
+            parts[place] = False
+    return parts, f"loss without the scale over that with it: {', '.join(texts)}"
+
+
+def losses_without_and_with_scale(blocks: dict, activation: str) -> list[tuple]:
+    """[(loss without the scale of W_H, with it)] of residual nets, over settings and depths.
+
+    None stands for a loss that diverged."""
+    trials = blocks["trials"]
+    pairs = []
+    for unscaled in trials["unscaled"]:
+        if unscaled["activation"] == activation:
+            same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}
+            [scaled] = [trial for trial in trials["search"] if same.items() <= trial.items()]
+            pairs.append((last_loss(unscaled), last_loss(scaled)))
+    return pairs
+
+
+def last_loss(trial: dict) -> float | None:
+    return None if trial["diverged"] else trial["losses"][-1]
+
+
+@claim(
+    "gradient-stronger-through-residual",
+    source="encyclopedia article",
+    over=("blocks",),
+    about={"n_train": 60000},
+    note=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
+    "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
+    "the ratio is larger still; residual blocks start with W_H times a factor below one, "
+    "which was searched",
+)
+def gradient_stronger_through_residual(blocks):
+    """the gradient comes back stronger through residual nets (at 10 to 200 layers, at the start and
+    after training, two are larger than in highway nets: the first layer's gradient over the last's,
+    and the first layer's itself)"""
+    pairs = []
+    texts = []
+    for name, measure in GRADIENTS.items():
+        for when, when_in_words in WHEN.items():
+            ratios = []
+            for layers in LAYERS:
+                highway = Sample(map(measure, gradients(blocks, when, "highway", layers)))
+                residual = Sample(map(measure, gradients(blocks, when, "residual", layers)))
+                pairs.append((highway, residual))
+                ratios.append(ratio_as_text(residual, highway))
+            texts.append(f"{name}, {when_in_words}, {', '.join(ratios)}")
+    return all_ratios_below(pairs, 1), (
+        f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
+    )
+
+
+def gradients(blocks: dict, when: str, block: str, layers: int) -> list[list[float]]:
+    """The norms of the gradient at every layer, of every seed."""
+    looks = values_of(blocks["trials"]["final"], when, block=block, width=WIDTH[block], layers=layers)
+    return [look["gradient"] for look in looks]
+
 
 QUESTION = Question(
     name="encyclopedia",
@@ -266,5 +202,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

@@ -6,7 +6,6 @@ The simulated days, the net, and scores that may tell turbulent days from calm o
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 import highway_networks as hn
 from highways.nets import measures
@@ -141,10 +140,12 @@ def trial(setting: dict) -> dict:
         "plain_error": errors["plain"],
     }
 
+    from scipy.stats import spearmanr  # imported here: it takes half a second
+
     is_turbulent = turbulent[test]
     result = {f"auc_{name}": measures.auc(score, is_turbulent) for name, score in scores.items()}
-    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], is_turbulent)[0])
-    with_norm = stats.spearmanr(scores["gate"], scores["norm"])[0]
+    result["rank_correlation_gate"] = float(spearmanr(scores["gate"], is_turbulent)[0])
+    with_norm = spearmanr(scores["gate"], scores["norm"])[0]
     result["rank_correlation_gate_norm"] = float(with_norm)
     for regime, of_regime in (("calm", ~is_turbulent), ("turbulent", is_turbulent)):
         result[f"mean_gate_{regime}"] = float(scores["gate"][of_regime].mean())

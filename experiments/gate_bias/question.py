@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, claim, values_of
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -52,11 +52,6 @@ NEAR = 0.01  # a bias is as good as the best if its test accuracy is at most thi
 MODERATE = tuple(bias for bias in BIASES if LOW < bias < HIGH)
 ARTICLES = (-3.0, -1.0)  # the encyclopedia article's range of biases
 GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
-
-
-def trial(setting: dict) -> dict:
-    _, result = fully_connected.train_and_skip(setting)
-    return result
 
 
 def fate(trial: dict) -> str:
@@ -93,7 +88,7 @@ def run(runner: Runner) -> list[dict]:
         for activation, rate in RATES.items()
         for bias in BIASES
     ]
-    trials = fully_connected.run(runner, wanted, trial)
+    trials = fully_connected.run(runner, wanted, fully_connected.trial_and_skip)
     return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
@@ -156,8 +151,8 @@ def guideline(trials: list[dict]) -> list[dict]:
     result = []
     for layers, bias in GUIDELINE.items():
         for activation in RATES:
-            of_net = {"layers": layers, "activation": activation}
-            nets = [trial for trial in trials if of_net.items() <= trial.items()]
+            wanted = {"layers": layers, "activation": activation}
+            nets = [trial for trial in trials if wanted.items() <= trial.items()]
             best = min(nets, key=fully_connected.selection_loss)
             [net_fate] = values_of(nets, "fate", gate_bias=bias)
             result.append({
@@ -171,201 +166,184 @@ def guideline(trials: list[dict]) -> list[dict]:
     return result
 
 
-def fates_of_guideline(record: dict) -> dict:
-    """{activation: the fate at each of the guideline's depths}."""
-    fates = {}
-    for activation in RATES:
-        fates[activation] = []
-        for layers, bias in GUIDELINE.items():
-            of_net = {"activation": activation, "layers": layers, "gate_bias": bias}
-            fates[activation] += values_of(record["trials"], "fate", **of_net)
+# ---- Fates by depth -----------------------------------------------------------------------------
+
+
+def fates_at_guideline(record: dict, activation: str) -> list[str]:
+    """The fate at each of the guideline's depths and biases."""
+    fates = []
+    for layers, bias in GUIDELINE.items():
+        fates += values_of(record["trials"], "fate", activation=activation, layers=layers, gate_bias=bias)
     return fates
 
 
-def counts_by_depth(record: dict, low: float, high: float) -> dict[int, dict]:
-    """{layers: {"settings": n, "hard": n, "soft": n, "trained": n}} for gate biases from low to high."""
-    counts = {}
+def fates_between(record: dict, low: float, high: float) -> dict[int, list[str]]:
+    """{layers: the fates of all settings} with gate biases from low to high."""
+    fates = {}
     for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
         if low <= trial["gate_bias"] <= high:
-            of_depth = counts.setdefault(trial["layers"], {"settings": 0, "hard": 0, "soft": 0, "trained": 0})
-            of_depth["settings"] += 1
-            of_depth[trial["fate"]] += 1
-    return counts
+            fates.setdefault(trial["layers"], []).append(trial["fate"])
+    return fates
 
 
-def very_high(record: dict) -> dict[int, dict]:
-    return counts_by_depth(record, HIGH, math.inf)
+def numbers_of(fate: str, fates_by_depth: dict[int, list[str]]) -> list[int]:
+    """How many settings have this fate, at each depth."""
+    return [fates.count(fate) for fates in fates_by_depth.values()]
 
 
-def very_low(record: dict) -> dict[int, dict]:
-    return counts_by_depth(record, -math.inf, LOW)
-
-
-def biases_of_article(record: dict) -> dict[int, dict]:
-    return counts_by_depth(record, *ARTICLES)
-
-
-def all_biases(record: dict) -> dict[int, dict]:
-    return counts_by_depth(record, -math.inf, math.inf)
-
-
-def most_fail(counts: dict[int, dict]) -> list[bool]:
+def most_fail(fates_by_depth: dict[int, list[str]]) -> list[bool]:
     """Whether at each depth more than half of the settings do not train."""
-    return [of_depth["hard"] > of_depth["settings"] / 2 for of_depth in counts.values()]
+    return [share("hard", fates) > 0.5 for fates in fates_by_depth.values()]
 
 
-def some_fail(counts: dict[int, dict]) -> list[bool]:
-    """Whether at each depth at least one setting does not train."""
-    return [of_depth["hard"] > 0 for of_depth in counts.values()]
-
-
-def some_are_idle(counts: dict[int, dict]) -> list[bool]:
-    """Whether at each depth at least one setting trains with idle blocks."""
-    return [of_depth["soft"] > 0 for of_depth in counts.values()]
-
-
-def listed(counts: dict[int, dict], name: str) -> str:
-    return ", ".join(str(of_depth[name]) for of_depth in counts.values())
-
-
-def failures_as_text(counts: dict[int, dict]) -> str:
-    depths = ", ".join(map(str, counts))
-    settings = max(of_depth["settings"] for of_depth in counts.values())
+def failures_as_text(fates_by_depth: dict[int, list[str]]) -> str:
+    settings = max(map(len, fates_by_depth.values()))
     return (
-        f"of {settings} settings at {depths} layers: {listed(counts, 'hard')} fail hard; "
-        f"{listed(counts, 'soft')} fail softly"
+        f"of {settings} settings at {listed(fates_by_depth)} layers: "
+        f"{listed(numbers_of('hard', fates_by_depth))} fail hard; "
+        f"{listed(numbers_of('soft', fates_by_depth))} fail softly"
     )
 
 
-def measure_doubt(record: dict) -> dict:
-    return {"high": very_high(record), "low": very_low(record)}
+def good_biases(record: dict, activation: str) -> list[int]:
+    """At each depth, how many moderate biases are as good as the best of them."""
+    numbers = []
+    nets = [trial for trial in record["trials"] if trial["activation"] == activation]
+    for layers in sorted({trial["layers"] for trial in nets}):
+        accuracies = []
+        for bias in MODERATE:
+            [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+            accuracies.append(accuracy or 0)
+        numbers.append(sum(accuracy >= max(accuracies) - NEAR for accuracy in accuracies))
+    return numbers
 
 
-def lower_is_safer(measured: dict) -> list[bool]:
-    """Whether very low biases are safer than very high ones: at no depth do more of them not train,
-    and fewer in all."""
-    low = [of_depth["hard"] for of_depth in measured["low"].values()]
-    high = [of_depth["hard"] for of_depth in measured["high"].values()]
-    never_more = all(of_low <= of_high for of_low, of_high in zip(low, high, strict=True))
-    return [never_more and sum(low) < sum(high)]
+def listed(numbers) -> str:
+    return ", ".join(map(str, numbers))
 
 
-def good_biases(record: dict) -> dict[str, list[int]]:
-    """{activation: at each depth, how many moderate biases are as good as the best of them}."""
-    found = {}
-    for activation in RATES:
-        found[activation] = []
-        nets = [trial for trial in record["trials"] if trial["activation"] == activation]
-        for layers in sorted({trial["layers"] for trial in nets}):
-            accuracies = []
-            for bias in MODERATE:
-                [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
-                accuracies.append(accuracy or 0)
-            found[activation].append(sum(accuracy >= max(accuracies) - NEAR for accuracy in accuracies))
-    return found
-
+# ---- Claims -------------------------------------------------------------------------------------
 
 ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net that fails may train at a lower one"
 IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
 BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
 ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
-CLAIMS = (
-    Claim(
-        id="gate-bias-guideline",
-        kind="open question",
-        source="paper, 2.2, open",
-        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that "
-        "are suggested for convolutional ones, -1, -2, -3?",
-        about=ABOUT,
-        measure=fates_of_guideline,
-        show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
-        holds=lambda m: [fate == "trained" for fate in m["tanh"] + m["relu"]],
-        one_run=True,
-    ),
-    Claim(
-        id="high-gate-biases-fail",
-        source="blog",
-        says="very high gate biases (0 and above) fail to converge in a reasonable time (three "
-        "epochs), most of them at each depth",
-        about=ABOUT,
-        measure=very_high,
-        show=failures_as_text,
-        holds=most_fail,
-        note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
-        one_run=True,
-    ),
-    Claim(
-        id="low-gate-biases-fail",
-        source="blog",
-        says="very low gate biases (-10 and below) fail to converge in a reasonable time (three "
-        "epochs), most of them at each depth",
-        about=ABOUT,
-        measure=very_low,
-        show=failures_as_text,
-        holds=most_fail,
-        note=f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
-        one_run=True,
-    ),
-    Claim(
-        id="start-more-negative",
-        source="blog",
-        says="when in doubt, start more negative (in three epochs too low a bias, -10 and "
-        "below, fails to train at no depth more often than too high a one, 0 and above, and "
-        "less often in all)",
-        about=ABOUT,
-        measure=measure_doubt,
-        show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
-        holds=lower_is_safer,
-        note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
-        one_run=True,
-    ),
-    Claim(
-        id="gate-bias-is-critical",
-        source="encyclopedia article",
-        says="the gate bias at the start is critical for whether a net trains (at each depth "
-        "some of the 20 settings, ten biases with tanh and with ReLU, do not train in three "
-        "epochs)",
-        about=ABOUT,
-        measure=all_biases,
-        show=failures_as_text,
-        holds=some_fail,
-        note=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
-        one_run=True,
-    ),
-    Claim(
-        id="gate-bias-is-critical-for-use",
-        kind="open question",
-        source="encyclopedia article, open",
-        says="does the gate bias at the start decide whether the blocks are of use, within the "
-        "article's range, -1 to -3? (at each depth some of these settings train in three "
-        f"epochs, but with idle blocks; {IDLE})",
-        about=ABOUT,
-        measure=biases_of_article,
-        show=failures_as_text,
-        holds=some_are_idle,
-        note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
-        f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
-        one_run=True,
-    ),
-    Claim(
-        id="biases-need-not-be-exact",
-        source="blog",
-        says="apart from very high and very low ones, gate biases need not be exact (at each "
-        f"depth over half of the {len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g} "
-        f"come within {NEAR} of the best of these)",
-        about=ABOUT,
-        measure=good_biases,
-        show=lambda m: (
-            f"of {len(MODERATE)} biases, within {NEAR} of the best at 10, 20, 30, 50, 100 layers: "
-            f"tanh {', '.join(map(str, m['tanh']))}; ReLU {', '.join(map(str, m['relu']))}"
-        ),
-        holds=lambda m: [good > len(MODERATE) / 2 for good in m["tanh"] + m["relu"]],
-        note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
-        "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
-        f"layers fail; {ONE_RATE}",
-        one_run=True,
-    ),
+MODERATE_BIASES = f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g}"
+
+
+@claim(
+    "gate-bias-guideline",
+    kind="open question",
+    source="paper, 2.2, open",
+    about=ABOUT,
+    one_run=True,
 )
+def gate_bias_guideline(r):
+    """do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested
+    for convolutional ones, -1, -2, -3?"""
+    tanh_fates = fates_at_guideline(r, "tanh")
+    relu_fates = fates_at_guideline(r, "relu")
+    parts = [fate == "trained" for fate in tanh_fates + relu_fates]
+    return parts, f"tanh {', '.join(tanh_fates)}; ReLU {', '.join(relu_fates)}"
+
+
+@claim(
+    "high-gate-biases-fail",
+    source="blog",
+    about=ABOUT,
+    note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    one_run=True,
+)
+def high_gate_biases_fail(r):
+    """very high gate biases (0 and above) fail to converge in a reasonable time (three epochs), most
+    of them at each depth"""
+    very_high = fates_between(r, HIGH, math.inf)
+    return most_fail(very_high), failures_as_text(very_high)
+
+
+@claim(
+    "low-gate-biases-fail",
+    source="blog",
+    about=ABOUT,
+    note=f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
+    one_run=True,
+)
+def low_gate_biases_fail(r):
+    """very low gate biases (-10 and below) fail to converge in a reasonable time (three epochs), most
+    of them at each depth"""
+    very_low = fates_between(r, -math.inf, LOW)
+    return most_fail(very_low), failures_as_text(very_low)
+
+
+@claim(
+    "start-more-negative",
+    source="blog",
+    about=ABOUT,
+    note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    one_run=True,
+)
+def start_more_negative(r):
+    """when in doubt, start more negative (in three epochs too low a bias, -10 and below, fails to
+    train at no depth more often than too high a one, 0 and above, and less often in all)"""
+    very_low = fates_between(r, -math.inf, LOW)
+    very_high = fates_between(r, HIGH, math.inf)
+    low_failures = numbers_of("hard", very_low)
+    high_failures = numbers_of("hard", very_high)
+    never_more = all(low <= high for low, high in zip(low_failures, high_failures, strict=True))
+    is_safer = never_more and sum(low_failures) < sum(high_failures)
+    return [is_safer], f"too low: {failures_as_text(very_low)}; too high: {failures_as_text(very_high)}"
+
+
+@claim(
+    "gate-bias-is-critical",
+    source="encyclopedia article",
+    about=ABOUT,
+    note=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
+    one_run=True,
+)
+def gate_bias_is_critical(r):
+    """the gate bias at the start is critical for whether a net trains (at each depth some of the 20
+    settings, ten biases with tanh and with ReLU, do not train in three epochs)"""
+    fates = fates_between(r, -math.inf, math.inf)
+    return [number > 0 for number in numbers_of("hard", fates)], failures_as_text(fates)
+
+
+@claim(
+    "gate-bias-is-critical-for-use",
+    kind="open question",
+    source="encyclopedia article, open",
+    about=ABOUT,
+    note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
+    f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
+    one_run=True,
+)
+def gate_bias_is_critical_for_use(r):
+    """does the gate bias at the start decide whether the blocks are of use, within the article's
+    range, -1 to -3? (at each depth some of these settings train in three epochs, but with idle
+    blocks; {IDLE})"""
+    fates = fates_between(r, *ARTICLES)
+    return [number > 0 for number in numbers_of("soft", fates)], failures_as_text(fates)
+
+
+@claim(
+    "biases-need-not-be-exact",
+    source="blog",
+    about=ABOUT,
+    note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
+    "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
+    f"layers fail; {ONE_RATE}",
+    one_run=True,
+)
+def biases_need_not_be_exact(r):
+    """apart from very high and very low ones, gate biases need not be exact (at each depth over half
+    of the {MODERATE_BIASES} come within {NEAR} of the best of these)"""
+    tanh_numbers = good_biases(r, "tanh")
+    relu_numbers = good_biases(r, "relu")
+    return [number > len(MODERATE) / 2 for number in tanh_numbers + relu_numbers], (
+        f"of {len(MODERATE)} biases, within {NEAR} of the best at 10, 20, 30, 50, 100 layers: "
+        f"tanh {listed(tanh_numbers)}; ReLU {listed(relu_numbers)}"
+    )
+
 
 QUESTION = Question(
     name="gate_bias",
@@ -373,5 +351,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

@@ -1,10 +1,13 @@
-"""Which gate biases fail: the verdicts, and what the picture says of our rule."""
+"""Which gate biases fail: fates, verdicts, and what the picture and the pages say."""
+
+import json
 
 import pytest
-from conftest import verdict_on
+from conftest import ROOT, claim_of, verdict_on
 
 from experiments.gate_bias import question as gate_bias
 from experiments.gate_bias import show as pictures
+from highways.lab.judging.claim import judge
 
 
 def record_of(fate_of) -> dict:
@@ -30,6 +33,60 @@ def record_of(fate_of) -> dict:
 def test_only_the_article_s_biases_decide_whether_blocks_are_of_use(idle, verdict):
     record = record_of(lambda layers, bias: "soft" if idle(layers, bias) else "trained")
     assert verdict_on("gate_bias", "gate-bias-is-critical-for-use", record) == verdict
+
+
+def test_fates_and_the_sum_of_T_at_the_start():
+    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
+    assert gate_bias.fate(trained) == "trained"
+    assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
+    assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
+    assert gate_bias.fate({**trained, "diverged": "epoch 1", "test_accuracy": None}) == "hard"
+    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
+
+
+def net(layers: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
+    """A trial of the grid."""
+    return {
+        "layers": layers,
+        "gate_bias": bias,
+        "fate": fate,
+        "test_accuracy": accuracy,
+        "activation": "tanh",
+    }
+
+
+def test_gate_biases_are_counted_depth_by_depth():
+    trials = [
+        net(20, 2.0, "hard"),
+        net(10, 2.0, "trained"),
+        net(10, 0.0, "hard"),
+        net(20, 0.0, "hard"),
+        net(10, -10.0, "soft"),
+        net(20, -20.0, "soft"),
+        net(10, -5.0, "hard"),
+    ]
+    record = {"settings": {}, "trials": trials}
+    text, verdict = judge(claim_of("gate_bias", "high-gate-biases-fail"), record)
+    assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
+    assert verdict == "in part, one run"
+    assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "not reproduced, one run"
+    assert verdict_on("gate_bias", "gate-bias-is-critical", record) == "reproduced, one run"
+    assert verdict_on("gate_bias", "start-more-negative", record) == "reproduced, one run"
+    trials += [net(10, -20.0, "hard"), net(10, -20.0, "hard")]  # one more than of high biases at 10 layers
+    assert verdict_on("gate_bias", "start-more-negative", record) == "not reproduced, one run"
+
+
+def test_moderate_biases_that_are_as_good_as_the_best_of_them():
+    """A very high bias that is better than all of them does not count."""
+    accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
+    trials = [net(10, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
+    assert gate_bias.good_biases({"trials": trials}, "tanh") == [3]
+
+
+def test_what_pages_say_in_words_of_gate_biases():
+    trials = json.loads((ROOT / "results" / "gate_bias.json").read_text())["trials"]
+    assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
+    assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
 
 
 def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 
-from highways.lab.judging.claim import CHOSEN_AFTER, PUBLISHED, Claim, effect_as_text
+from experiments.published import PUBLISHED
+from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.nets.matched_blocks import early_and_late

@@ -7,7 +7,6 @@ from statistics import mean
 
 from matplotlib.ticker import MaxNLocator
 
-from highway_networks import table_of_runs
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import (
     COLOR,
@@ -28,7 +27,7 @@ from highways.lab.showing.style import (
     uniform_loss_line,
 )
 from highways.lab.showing.tables import markdown_table
-from highways.records import PAIR
+from highways.records import PAIR, table_of_runs
 from highways.statistics import mean_and_sd
 
 # a net's accuracy, as a multiple of that of guessing:

@@ -52,7 +52,8 @@ import math
 
 import numpy as np
 
-from highways.lab.judging.claim import Claim, effect_as_text
+from experiments.initialisations.trial import trial
+from highways.lab.judging.claim import claim, effect_as_text
 from highways.lab.judging.rules import all_below, holm, interval, mean, p_value
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -89,8 +90,8 @@ def cells(settings: dict) -> list[dict]:
     """All cells of the design, each a dict with the names in CELL."""
     factors = (settings["layers"], KINDS, H, DISTRIBUTIONS, settings["gains"])
     found = []
-    for layers, kind, of_H, distribution, gain in itertools.product(*factors):
-        values = (kind, layers, of_H, distribution, gain)
+    for layers, kind, h, distribution, gain in itertools.product(*factors):
+        values = (kind, layers, h, distribution, gain)
         found.append(dict(zip(CELL, values, strict=True)))
     return found
 
@@ -120,14 +121,6 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-def trial(setting: dict) -> dict:
-    """Trains a net; of a highway net also measures the accuracy with all its blocks closed."""
-    if setting["kind"] == "plain":
-        return fully_connected.trial(setting)
-    _, result = fully_connected.train_and_skip(setting)
-    return result
-
-
 # ---- Measures -----------------------------------------------------------------------------------
 
 
@@ -138,8 +131,8 @@ def proceeds(trial: dict) -> bool:
 def by_cell(record: dict) -> dict[tuple, list[dict]]:
     """The final trials of every cell, by the values of CELL."""
     found = {}
-    for trial in record["trials"]["final"]:
-        found.setdefault(tuple(trial[name] for name in CELL), []).append(trial)
+    for final in record["trials"]["final"]:
+        found.setdefault(tuple(final[name] for name in CELL), []).append(final)
     return found
 
 
@@ -169,22 +162,26 @@ def blocks_are_of_use(trials: list[dict]) -> bool:
 
 
 def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
-    """The cells with these values; {"layers": (30, 100)} accepts several."""
+    """The cells with these values; {"layers": (30, 100)} accepts several.
+
+    Raises LookupError if there are none."""
     found = {}
     for values, trials in by_cell(record).items():
         cell = dict(zip(CELL, values, strict=True))
         if all(cell[name] in accepted for name, accepted in wanted.items()):
             found[values] = trials
+    if not found:
+        raise LookupError(f"no cell has {wanted}")
     return found
 
 
 def trained_by_plain(record: dict, layers: int) -> list[str]:
     """The H with which plain training proceeds from at least one start."""
     found = []
-    for of_H in H:
-        plain = chosen(record, kind=("plain",), layers=(layers,), H=(of_H,))
+    for h in H:
+        plain = chosen(record, kind=("plain",), layers=(layers,), H=(h,))
         if True in verdicts_on(plain):
-            found.append(of_H)
+            found.append(h)
     return found
 
 
@@ -192,14 +189,14 @@ def spreads(record: dict, kind: str, layers: int) -> list[float | None]:
     """For every seed: the standard deviation of log10 of the loss over all starts.
 
     It is averaged over those H with which plain nets train; None if there are no such H."""
-    by_H = []
-    for of_H in trained_by_plain(record, layers):
-        starts = chosen(record, kind=(kind,), layers=(layers,), H=(of_H,)).values()
+    deviations = []  # (H, seeds)
+    for h in trained_by_plain(record, layers):
+        starts = chosen(record, kind=(kind,), layers=(layers,), H=(h,)).values()
         losses = [[log_loss(trial) for trial in trials] for trials in starts]  # (starts, seeds)
-        by_H.append(np.std(losses, axis=0, ddof=1))
-    if not by_H:
+        deviations.append(np.std(losses, axis=0, ddof=1))
+    if not deviations:
         return [None] * record["settings"]["seeds"]
-    return np.mean(by_H, axis=0).tolist()
+    return np.mean(deviations, axis=0).tolist()
 
 
 def spread_differences(record: dict) -> dict[int, list[float | None]]:
@@ -263,70 +260,54 @@ def verdicts_on(found: dict[tuple, list[dict]]) -> list[bool | None]:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
-def cells_of_both_kinds(record: dict, **wanted) -> dict:
-    """The verdicts on the cells of both kinds, and in how many of highway's that train the blocks are
-    of use."""
-    measured = {kind: verdicts_on(chosen(record, kind=(kind,), **wanted)) for kind in KINDS}
-    highway = chosen(record, kind=("highway",), **wanted)
-    trained = [trials for trials in highway.values() if cell_proceeds(trials)]
-    measured["of_use"] = sum(blocks_are_of_use(trials) for trials in trained)
-    return measured
-
-
-def counts_as_text(measured: dict) -> str:
-    parts = []
-    for kind in KINDS:
-        verdicts = measured[kind]
-        parts.append(f"{kind} {verdicts.count(True)} of {len(verdicts)}")
-    of_use = f"in {measured['of_use']} of those of highway that train, the blocks are of use"
-    return f"cells in which training proceeds: {', '.join(parts)}; {of_use}"
-
-
-def spreads_as_text(measured: dict) -> str:
-    parts = []
-    for layers, values in measured.items():
-        difference = "no H with which plain trains" if None in values else effect_as_text(values)
-        parts.append(f"{layers} layers {difference}")
-    return f"sd of log10 of the loss, highway less plain: {', '.join(parts)}"
-
-
 ABOUT = {"n_train": ALL["n_train"]}
 ALL_CLOSED = "a net whose gates are all closed"
-CLAIMS = (
-    Claim(
-        id="various-initial-distributions",
-        source="paper, 2.2",
-        says="a negative gate bias suffices for training to proceed in very deep nets (30 and 100 layers: a loss "
-        "below 0.9 log 10; orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout)",
-        about=ABOUT,
-        measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP, gain=(1.0,)),
-        show=counts_as_text,
-        holds=lambda m: m["highway"],
-        passed_by=ALL_CLOSED,
-    ),
-    Claim(
-        id="initialisation-not-essential",
-        source="paper, 5",
-        says="a suitable initialisation is not essential for very deep highway nets (30 and 100 layers: training "
-        "proceeds, to a loss below 0.9 log 10, at gains of 0.3, 1 and 3, too)",
-        about=ABOUT,
-        measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP),
-        show=counts_as_text,
-        holds=lambda m: m["highway"],
-        passed_by=ALL_CLOSED,
-    ),
-    Claim(
-        id="start-matters-less-for-highway",
-        source="paper, 5",
-        says="does the start matter less for highway nets than for plain ones, at 10, 30 and 100 layers? (the loss "
-        "varies less between starts)",
-        kind="open question",
-        about=ABOUT,
-        measure=spread_differences,
-        show=spreads_as_text,
-        holds=lambda m: all_below([(values, (0.0,)) for values in m.values()]),
-    ),
-)
+
+
+@claim("various-initial-distributions", source="paper, 2.2", about=ABOUT, passed_by=ALL_CLOSED)
+def various_initial_distributions(r):
+    """a negative gate bias suffices for training to proceed in very deep nets (30 and 100 layers: a
+    loss below 0.9 log 10; orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout)"""
+    highway = chosen(r, kind=("highway",), layers=VERY_DEEP, gain=(1.0,))
+    plain = chosen(r, kind=("plain",), layers=VERY_DEEP, gain=(1.0,))
+    return verdicts_on(highway), counts_as_text(highway, plain)
+
+
+@claim("initialisation-not-essential", source="paper, 5", about=ABOUT, passed_by=ALL_CLOSED)
+def initialisation_not_essential(r):
+    """a suitable initialisation is not essential for very deep highway nets (30 and 100 layers:
+    training proceeds, to a loss below 0.9 log 10, at gains of 0.3, 1 and 3, too)"""
+    highway = chosen(r, kind=("highway",), layers=VERY_DEEP)
+    plain = chosen(r, kind=("plain",), layers=VERY_DEEP)
+    return verdicts_on(highway), counts_as_text(highway, plain)
+
+
+def counts_as_text(highway: dict[tuple, list[dict]], plain: dict[tuple, list[dict]]) -> str:
+    """In how many of these cells training proceeds, and in how many of highway's the blocks are then of
+    use."""
+    counts = []
+    for kind, found in (("highway", highway), ("plain", plain)):
+        counts.append(f"{kind} {verdicts_on(found).count(True)} of {len(found)}")
+    trained = [trials for trials in highway.values() if cell_proceeds(trials)]
+    n_of_use = sum(blocks_are_of_use(trials) for trials in trained)
+    return (
+        f"cells in which training proceeds: {', '.join(counts)}; "
+        f"in {n_of_use} of those of highway that train, the blocks are of use"
+    )
+
+
+@claim("start-matters-less-for-highway", source="paper, 5", kind="open question", about=ABOUT)
+def start_matters_less_for_highway(r):
+    """does the start matter less for highway nets than for plain ones, at 10, 30 and 100 layers? (the
+    loss varies less between starts)"""
+    differences = spread_differences(r)
+    parts = all_below([(values, (0.0,)) for values in differences.values()])
+    texts = []
+    for layers, values in differences.items():
+        difference = "no H with which plain trains" if None in values else effect_as_text(values)
+        texts.append(f"{layers} layers {difference}")
+    return parts, f"sd of log10 of the loss, highway less plain: {', '.join(texts)}"
+
 
 QUESTION = Question(
     name="initialisations",
@@ -334,5 +315,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

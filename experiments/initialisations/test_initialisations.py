@@ -9,6 +9,7 @@ from conftest import verdict_on
 
 import highway_networks as hn
 from experiments.initialisations import question as starts
+from experiments.initialisations.trial import trial
 from highways.nets import extra_blocks, fully_connected, initial
 from highways.records import select
 
@@ -173,7 +174,7 @@ def test_blocks_are_of_use_where_skipping_them_costs_accuracy(skipped, of_use):
 def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
     runner = SimpleNamespace(settings=SETTINGS)
     for cell in ({"kind": "highway", "H": "maxout"}, {"kind": "plain", "H": "tanh"}):
-        of_cell = {**cell, "layers": 4, "distribution": "laplace", "gain": 1.0}
-        setting = {**starts.sample(of_cell, 0, runner), "clip": 1.0, "seed": 1, "epochs": 1}
-        result = starts.trial({**setting, "n_train": 256, "n_test": 100})
+        whole_cell = {**cell, "layers": 4, "distribution": "laplace", "gain": 1.0}
+        setting = {**starts.sample(whole_cell, 0, runner), "clip": 1.0, "seed": 1, "epochs": 1}
+        result = trial({**setting, "n_train": 256, "n_test": 100})
         assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")

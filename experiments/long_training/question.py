@@ -15,14 +15,13 @@ training images at the end.
 
 from __future__ import annotations
 
-from experiments.optimization.figure_1 import RATES
-from highways.lab.judging.claim import Claim, values_of
+from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL, epochs_to
-from highways.nets.search import over_seeds, ranked, search
+from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -39,7 +38,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
     block, layers = net
     activation = ("tanh", "relu")[k % 2]
     divisor = (1, 2)[k // 2]
-    _, highest_rate = RATES[net][activation]
+    _, highest_rate = FIGURE_1_RATES[net][activation]
     setting = {
         "block": block,
         "layers": layers,
@@ -77,21 +76,20 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-CLAIMS = (
-    Claim(
-        id="plain-reaches-low-loss",
-        source="paper, Figure 1",
-        says="plain nets of 10 and 20 layers reach a loss below 1e-4",
-        about={"layers": (10, 20), **ALL},
-        measure=lambda record: {
-            "at_10": values_of(record["trials"]["final"], "loss", block="plain", layers=10),
-            "at_20": values_of(record["trials"]["final"], "loss", block="plain", layers=20),
-        },
-        show="loss at 10 layers {at_10:2}, at 20 {at_20:2}",
-        holds=lambda m: corrected(is_below(m["at_10"], LOW_LOSS), is_below(m["at_20"], LOW_LOSS)),
-        note="in 400 epochs, where the axis of the paper's figure ends",
-    ),
+@claim(
+    "plain-reaches-low-loss",
+    source="paper, Figure 1",
+    about={"layers": (10, 20), **ALL},
+    note="in 400 epochs, where the axis of the paper's figure ends",
 )
+def plain_reaches_low_loss(r):
+    """plain nets of 10 and 20 layers reach a loss below 1e-4"""
+    final = r["trials"]["final"]
+    at_10 = values_of(final, "loss", block="plain", layers=10)
+    at_20 = values_of(final, "loss", block="plain", layers=20)
+    parts = corrected(is_below(at_10, LOW_LOSS), is_below(at_20, LOW_LOSS))
+    return parts, f"loss at 10 layers {at_10:2}, at 20 {at_20:2}"
+
 
 QUESTION = Question(
     name="long_training",
@@ -99,5 +97,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

@@ -38,7 +38,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.more_seeds.more import with_more_seeds
-from highways.lab.judging.claim import Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -123,130 +123,107 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-def losses(record: dict, block: str, layers: int, width: int = UNITS) -> list[float | None]:
+# ---- Claims ------------------------------------------------------------------------------------
+
+
+class Losses:
+    """The losses of a kind at 20, 50 and 100 layers, and of the plain nets of `blocks` at 50 and 100."""
+
+    def __init__(self, block: str, record: dict, blocks: dict):
+        self.shallow = losses(record, block, SHALLOW)
+        self.deep = {layers: losses(record, block, layers) for layers in VERY_DEEP}
+        self.plain = {layers: losses(blocks, "plain", layers, WIDTH["plain"]) for layers in VERY_DEEP}
+
+    def below_plain(self) -> list[Comparison | bool]:
+        """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
+        return [compared(is_below_in_ratio, self.deep[layers], self.plain[layers], 1) for layers in VERY_DEEP]
+
+    def within_three_times(self) -> list[Comparison | bool]:
+        """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
+        return [compared(is_below_in_ratio, self.deep[layers], self.shallow, STRUGGLES) for layers in VERY_DEEP]
+
+    def __str__(self) -> str:
+        texts = [f"loss at {SHALLOW} layers {self.shallow:2}"]
+        for layers, deep in self.deep.items():
+            text = f"at {layers} {deep:2}"
+            if None not in deep:
+                text += f", over plain's {ratio_as_text(deep, self.plain[layers])}"
+                text += f", over that of {SHALLOW} {ratio_as_text(deep, self.shallow)}"
+            texts.append(text)
+        return "; ".join(texts)
+
+
+def losses(record: dict, block: str, layers: int, width: int = UNITS) -> Sample:
     return values_of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
-
-
-def measure_very_deep(block: str):
-    """Makes a claim's `measure`: the losses of a kind at 20, 50 and 100 layers, and of plain nets at
-    50 and 100."""
-
-    def measure(record: dict, blocks: dict) -> dict:
-        measured = {"shallow": losses(record, block, SHALLOW)}
-        for layers in VERY_DEEP:
-            measured[layers] = losses(record, block, layers)
-            measured[f"plain {layers}"] = losses(blocks, "plain", layers, WIDTH["plain"])
-        return measured
-
-    return measure
 
 
 def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
     return in_ratio(is_below, values, bound, baseline)
 
 
-def better_than_plain(measured: dict) -> list[Comparison | bool]:
-    """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
-    return [compared(is_below_in_ratio, measured[layers], measured[f"plain {layers}"], 1) for layers in VERY_DEEP]
-
-
-def within_three_times(measured: dict) -> list[Comparison | bool]:
-    """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
-    shallow = measured["shallow"]
-    return [compared(is_below_in_ratio, measured[layers], shallow, STRUGGLES) for layers in VERY_DEEP]
-
-
-def struggles(measured: dict) -> list[bool | None]:
-    """Whether the loss is over three times that of 20 layers, at 50 and at 100 layers."""
-    verdicts = corrected(*within_three_times(measured))
-    return [None if verdict is None else not verdict for verdict in verdicts]
-
-
-def losses_as_text(measured: dict) -> str:
-    texts = [f"loss at {SHALLOW} layers {sample_as_text(measured['shallow'], 2)}"]
-    for layers in VERY_DEEP:
-        text = f"at {layers} {sample_as_text(measured[layers], 2)}"
-        if None not in measured[layers]:
-            text += f", over plain's {ratio_as_text(measured[layers], measured[f'plain {layers}'])}"
-            text += f", over that of {SHALLOW} {ratio_as_text(measured[layers], measured['shallow'])}"
-        texts.append(text)
-    return "; ".join(texts)
-
-
-def measure_accuracies(record: dict, *others: dict) -> dict:
-    """{layers: {block: test accuracies}} of LSTM and highway nets."""
-    blocks = with_more_seeds(*others)
-    measured = {}
-    for layers in record["settings"]["layers"]:
-        measured[layers] = {
-            "lstm": values_of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
-            "highway": values_of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
-        }
-    return measured
-
-
-def as_good_as_highway(measured: dict) -> list[bool | None]:
-    comparisons = []
-    for at_depth in measured.values():
-        comparisons.append(compared(is_above, at_depth["lstm"], at_depth["highway"], -MARGIN))
-    return corrected(*comparisons)
-
-
-def accuracies_as_text(measured: dict) -> str:
-    texts = []
-    for layers, at_depth in measured.items():
-        texts.append(f"{layers} layers {effect_as_text(at_depth['lstm'], at_depth['highway'])}")
-    return f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
-
-
-CLAIMS = (
-    Claim(
-        id="lstm-block-succeeds",
-        source="paper, 2.2",
-        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 "
-        "layers: a lower loss than plain nets, and at most three times that of 20 layers)",
-        about=ALL,
-        over=("lstm_and_maxout", "blocks"),
-        measure=measure_very_deep("lstm"),
-        show=losses_as_text,
-        holds=lambda m: corrected(*better_than_plain(m), *within_three_times(m)),
-        note="on MNIST, for ten epochs; how much such a net uses its blocks was not measured",
-    ),
-    Claim(
-        id="lstm-as-good-as-highway",
-        source="published program, open",
-        says=f"at equal depth the LSTM's block is as accurate as a highway block (at most {MARGIN} lower)",
-        kind="open question",
-        about=ALL,
-        over=("lstm_and_maxout", "blocks", "more_seeds"),
-        measure=measure_accuracies,
-        show=accuracies_as_text,
-        holds=as_good_as_highway,
-    ),
-    Claim(
-        id="maxout-copes-better",
-        source="paper, 3.3.1",
-        says="maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)",
-        about=ALL,
-        over=("lstm_and_maxout", "blocks"),
-        measure=measure_very_deep("maxout"),
-        show=losses_as_text,
-        holds=lambda m: corrected(*better_than_plain(m)),
-        note="fully connected, on MNIST, for ten epochs; the paper says it of convolutional nets",
-    ),
-    Claim(
-        id="maxout-suffers-beyond-20",
-        source="paper, 5",
-        says="maxout nets suffer beyond some 20 layers (at 50 and 100 layers over three times the loss of 20 layers)",
-        about=ALL,
-        over=("lstm_and_maxout", "blocks"),
-        measure=measure_very_deep("maxout"),
-        show=losses_as_text,
-        holds=struggles,
-        note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
-        "competitive interactions, even with careful initialization",
-    ),
+@claim(
+    "lstm-block-succeeds",
+    source="paper, 2.2",
+    about=ALL,
+    over=("lstm_and_maxout", "blocks"),
+    note="on MNIST, for ten epochs; how much such a net uses its blocks was not measured",
 )
+def lstm_block_succeeds(r, blocks):
+    """very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 layers: a lower
+    loss than plain nets, and at most three times that of 20 layers)"""
+    lstm = Losses("lstm", r, blocks)
+    return corrected(*lstm.below_plain(), *lstm.within_three_times()), str(lstm)
+
+
+@claim(
+    "lstm-as-good-as-highway",
+    kind="open question",
+    source="published program, open",
+    about=ALL,
+    over=("lstm_and_maxout", "blocks", "more_seeds"),
+)
+def lstm_as_good_as_highway(r, blocks, more_seeds):
+    """at equal depth the LSTM's block is as accurate as a highway block (at most {MARGIN} lower)"""
+    lstm_trials = r["trials"]["final"]
+    highway_trials = with_more_seeds(blocks, more_seeds)["trials"]["final"]
+    comparisons = []
+    texts = []
+    for layers in r["settings"]["layers"]:
+        lstm = values_of(lstm_trials, "test_accuracy", block="lstm", layers=layers)
+        highway = values_of(highway_trials, "test_accuracy", block="highway", layers=layers)
+        comparisons.append(compared(is_above, lstm, highway, -MARGIN))
+        texts.append(f"{layers} layers {effect_as_text(lstm, highway)}")
+    return corrected(*comparisons), f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
+
+
+@claim(
+    "maxout-copes-better",
+    source="paper, 3.3.1",
+    about=ALL,
+    over=("lstm_and_maxout", "blocks"),
+    note="fully connected, on MNIST, for ten epochs; the paper says it of convolutional nets",
+)
+def maxout_copes_better(r, blocks):
+    """maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)"""
+    maxout = Losses("maxout", r, blocks)
+    return corrected(*maxout.below_plain()), str(maxout)
+
+
+@claim(
+    "maxout-suffers-beyond-20",
+    source="paper, 5",
+    about=ALL,
+    over=("lstm_and_maxout", "blocks"),
+    note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
+    "competitive interactions, even with careful initialization",
+)
+def maxout_suffers_beyond_20(r, blocks):
+    """maxout nets suffer beyond some 20 layers (at 50 and 100 layers over three times the loss of 20
+    layers)"""
+    maxout = Losses("maxout", r, blocks)
+    within = corrected(*maxout.within_three_times())
+    return [None if is_within is None else not is_within for is_within in within], str(maxout)
+
 
 QUESTION = Question(
     name="lstm_and_maxout",
@@ -254,5 +231,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

@@ -1,9 +1,8 @@
-"""LSTM and maxout nets, deep and narrow nets: as many parameters, and the verdicts."""
+"""LSTM and maxout nets: the verdicts."""
 
 import pytest
 from conftest import verdict_on
 
-from experiments.depth_for_width import question as depth_for_width
 from experiments.lstm_and_maxout import question as lstm_and_maxout
 from highways.nets.fully_connected import ALL
 
@@ -65,34 +64,3 @@ def test_the_verdict_on_lstm_and_highway(accuracy, expected):
     more_seeds = {"settings": {}, "trials": {"blocks": []}}
     blocks["experiment"] = "blocks"
     assert verdict_on("lstm_and_maxout", "lstm-as-good-as-highway", record, blocks, more_seeds) == expected
-
-
-# ---- Depth for width ---------------------------------------------------------------------------
-
-
-def test_the_nets_have_as_many_parameters():
-    shallow = depth_for_width.parameters(depth_for_width.SHALLOW)
-    for net in (depth_for_width.DEEP, depth_for_width.WIDE):
-        assert depth_for_width.parameters(net) == pytest.approx(shallow, rel=0.03)
-    assert depth_for_width.parameters(depth_for_width.DEEP_AND_NARROWER) == pytest.approx(0.8 * shallow, rel=0.03)
-    assert depth_for_width.parameters(depth_for_width.PLAIN) == pytest.approx(1.2 * shallow, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("deep", "narrower", "expected"),
-    [(0.97, 0.97, "reproduced"), (0.97, 0.96, "in part"), (0.96, 0.96, "not reproduced")],
-)
-def test_the_verdict_on_depth_for_width(deep, narrower, expected):
-    record = record_of({
-        depth_for_width.DEEP: {"accuracy": deep},
-        depth_for_width.DEEP_AND_NARROWER: {"accuracy": narrower},
-    })  # fmt: skip
-    blocks = {**record_of({depth_for_width.SHALLOW: {}, depth_for_width.PLAIN: {}}), "experiment": "blocks"}
-    more_seeds = {"settings": {}, "trials": {"blocks": []}}
-    assert verdict_on("depth_for_width", "depth-makes-up-for-width", record, blocks, more_seeds) == expected
-
-
-@pytest.mark.parametrize(("wide", "expected"), [(0.97, "reproduced"), (0.98, "not reproduced")])
-def test_the_verdict_on_wide_maxout(wide, expected):
-    record = record_of({depth_for_width.DEEP: {}, depth_for_width.WIDE: {"accuracy": wide}})
-    assert verdict_on("depth_for_width", "deep-and-narrow-matches-wide-maxout", record) == expected

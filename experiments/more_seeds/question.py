@@ -42,11 +42,11 @@ def missing(record: dict, nets: list[tuple], seeds: int) -> list[dict]:
 
 def run(runner: Runner) -> dict:
     seeds = runner.settings["seeds"]
-    of_optimization = missing(runner.needed["optimization"], OPEN["optimization"], seeds)
-    of_blocks = missing(runner.needed["blocks"], OPEN["blocks"], seeds)
+    optimization_settings = missing(runner.needed["optimization"], OPEN["optimization"], seeds)
+    blocks_settings = missing(runner.needed["blocks"], OPEN["blocks"], seeds)
     return {
-        "optimization": fully_connected.run(runner, of_optimization),
-        "blocks": fully_connected.run(runner, of_blocks, final_trial),
+        "optimization": fully_connected.run(runner, optimization_settings),
+        "blocks": fully_connected.run(runner, blocks_settings, final_trial),
     }
 
 
@@ -55,15 +55,16 @@ def rows(record: dict) -> list[dict]:
     result = []
     for question, trials in record["trials"].items():
         for net in OPEN[question]:
-            of_net = [trial for trial in trials if net_of(trial) == net]
-            for layers in sorted({trial["layers"] for trial in of_net}):
-                of_depth = [trial for trial in of_net if trial["layers"] == layers]
+            block, _ = net
+            same_net = [trial for trial in trials if net_of(trial) == net]
+            for layers in sorted({trial["layers"] for trial in same_net}):
+                same_depth = [trial for trial in same_net if trial["layers"] == layers]
                 result.append({
                     "question": question,
-                    "block": net[0],
+                    "block": block,
                     "layers": layers,
-                    "loss": mean_sd_n([trial["loss"] for trial in of_depth]),
-                    "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in of_depth]),
+                    "loss": mean_sd_n([trial["loss"] for trial in same_depth]),
+                    "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in same_depth]),
                 })  # fmt: skip
     return result
 

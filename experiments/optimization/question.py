@@ -12,8 +12,8 @@ For each depth and kind a random search tries initial rate, momentum, decay, act
 highway nets, the gate bias.  The best setting is the one with the lowest training loss, as in the
 paper.  It is then trained over seeds that the search did not use.  The search of each kind is near
 the values at which its own nets had learned in pilot runs: the highest rate is 2.5 to 17 times the
-lowest (experiments/optimization/figure_1.py), and gate biases lie within two units.  For both kinds the gradient is
-clipped at norm 1; the clip is ours.
+lowest, and gate biases lie within two units.  For both kinds the gradient is clipped at norm 1; the
+clip is ours.
 
 The search is short, and a setting that is best after five epochs need not be best after
 twenty.  This is true above all of the decay.  So the two best settings of each search, and the
@@ -25,16 +25,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.more_seeds.more import LOOKS, with_more_seeds
-from experiments.optimization.figure_1 import RATES
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, ratio_as_text, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.more_seeds import LOOKS, with_more_seeds
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL, WIDTH, epochs_to, selection_loss
 from highways.nets.matched_blocks import parameters_per_layer
-from highways.nets.search import log_uniform, over_seeds, ranked, search, two_best_and_slow
+from highways.nets.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
 LAYERS = (10, 20, 50, 100)
@@ -46,12 +45,7 @@ BUDGETS = {
 }
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
 LOW_LOSS = 0.1  # speed is measured by the number of epochs to this loss
-DEEP_AND_SHALLOW = (  # the pairs of depths that are compared
-    ("at_50", "at_10"),
-    ("at_50", "at_20"),
-    ("at_100", "at_10"),
-    ("at_100", "at_20"),
-)
+DEEP_AND_SHALLOW = ((50, 10), (50, 20), (100, 10), (100, 20))  # the pairs of depths that are compared
 DEGRADED = 3  # a kind degrades if a deeper net's loss is over this many times a shallower one's
 
 
@@ -61,7 +55,7 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
     seed_of_block = len(block)  # tells "plain" and "highway" apart
     rng = np.random.default_rng([k, layers, seed_of_block])
     activation = ("tanh", "relu")[rng.integers(2)]
-    rates = RATES[block, layers][activation]
+    rates = FIGURE_1_RATES[block, layers][activation]
     setting = {
         "block": block,
         "layers": layers,
@@ -94,7 +88,7 @@ def rows(record: dict) -> list[dict]:
     for layers in LAYERS:
         highway = row_of_net(record, "highway", layers)
         plain = row_of_net(record, "plain", layers)
-        depth = {"row": "depth", "layers": layers, "plain_over_highway_loss": ratio(plain, highway)}
+        depth = {"row": "depth", "layers": layers, "plain_over_highway_loss": ratio_of_mean_losses(plain, highway)}
         result += [highway, plain, depth]
     return result
 
@@ -116,7 +110,7 @@ def row_of_net(record: dict, block: str, layers: int) -> dict:
     }
 
 
-def ratio(plain: dict, highway: dict) -> float | None:
+def ratio_of_mean_losses(plain: dict, highway: dict) -> float | None:
     """Plain's mean loss over highway's, from their rows; None if a seed of either diverged."""
     if not (plain["loss"]["mean"] and highway["loss"]["mean"]):
         return None
@@ -125,96 +119,79 @@ def ratio(plain: dict, highway: dict) -> float | None:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
+ABOUT = {"layers": LAYERS, **ALL}
 
-def losses(record: dict, block: str, layers: int) -> list[float]:
+
+def losses(record: dict, block: str, layers: int) -> Sample:
     """The training loss of every seed."""
     return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
 
 
-def measure_highway_at_depths(*records: dict) -> dict:
-    record = with_more_seeds(*records)
-    return {
-        "at_10": losses(record, "highway", 10),
-        "at_20": losses(record, "highway", 20),
-        "at_50": losses(record, "highway", 50),
-        "at_100": losses(record, "highway", 100),
-    }
+def highway_losses(record: dict, more_seeds: dict) -> dict[int, Sample]:
+    """For every depth: the training loss of the seeds here and of those in `more_seeds`."""
+    joined = with_more_seeds(record, more_seeds)
+    return {layers: losses(joined, "highway", layers) for layers in LAYERS}
 
 
-def measure_plain_at_depths(record: dict) -> dict:
-    return {
-        "at_20": losses(record, "plain", 20),
-        "at_50": losses(record, "plain", 50),
-        "at_100": losses(record, "plain", 100),
-    }
-
-
-def deep_below_shallow(measured: dict, factor: float) -> list[bool | None]:
+def deep_below_shallow(loss_by_depth: dict[int, Sample], factor: float) -> list[bool | None]:
     """For every pair: whether the deep nets' loss is below `factor` times the shallow nets'.
 
     The losses were judged before, with three seeds; LOOKS corrects for looking twice."""
-    pairs = [(measured[deep], measured[shallow]) for deep, shallow in DEEP_AND_SHALLOW]
+    pairs = [(loss_by_depth[deep], loss_by_depth[shallow]) for deep, shallow in DEEP_AND_SHALLOW]
     return all_ratios_below(pairs, factor, LOOKS)
 
 
-def deep_over_shallow(measured: dict) -> str:
-    """For every pair: the ratio of the losses with its 95 % interval, as text."""
-    parts = []
-    for deep, shallow in DEEP_AND_SHALLOW:
-        layers = f"{deep.removeprefix('at_')} over {shallow.removeprefix('at_')} layers"
-        parts.append(f"{layers} {ratio_as_text(measured[deep], measured[shallow])}")
-    return f"ratio of losses: {', '.join(parts)}"
+@claim("parameters-per-layer", source="paper, 3.1", kind="count")
+def about_5000_parameters_per_layer(r):
+    """about 5 000 parameters a layer for both kinds"""
+    highway = parameters_per_layer("highway", WIDTH["highway"])
+    plain = parameters_per_layer("plain", WIDTH["plain"])
+    parts = [abs(size / 5000 - 1) < 0.03 for size in (highway, plain)]
+    return parts, f"highway {highway}, plain {plain}"
 
 
-ABOUT = {"layers": LAYERS, **ALL}
-CLAIMS = (
-    Claim(
-        id="parameters-per-layer",
-        source="paper, 3.1",
-        says="about 5 000 parameters a layer for both kinds",
-        kind="count",
-        measure=lambda record: {
-            "highway": parameters_per_layer("highway", WIDTH["highway"]),
-            "plain": parameters_per_layer("plain", WIDTH["plain"]),
-        },
-        show="highway {highway}, plain {plain}",
-        holds=lambda m: [abs(m["highway"] / 5000 - 1) < 0.03, abs(m["plain"] / 5000 - 1) < 0.03],
-    ),
-    Claim(
-        id="plain-degrades",
-        source="paper, Figure 1",
-        says=f"plain nets degrade beyond 20 layers (at 50 and 100 layers over {DEGRADED} times the loss of 20)",
-        about=ABOUT,
-        measure=measure_plain_at_depths,
-        show="loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}",
-        holds=lambda m: all_ratios_below([(m["at_20"], m["at_50"]), (m["at_20"], m["at_100"])], 1 / DEGRADED),
-        note="Holm's correction was added after the runs",
-    ),
-    Claim(
-        id="highway-does-not-degrade",
-        source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less "
-        f"than {DEGRADED} times as high)",
-        about=ABOUT,
-        over=("optimization", "more_seeds"),
-        measure=measure_highway_at_depths,
-        show="loss at 10, 20, 50, 100: {at_10:2}, {at_20:2}, {at_50:2}, {at_100:2}",
-        holds=lambda m: deep_below_shallow(m, DEGRADED),
-        note="ten seeds are a second look; Holm's correction and one for two looks were added after the runs",
-    ),
-    Claim(
-        id="highway-no-worse-with-depth",
-        kind="open question",
-        source="paper, Figure 1, open",
-        says="is the loss of highway nets of 50 and 100 layers no higher at all than that of 10 and 20?",
-        about=ABOUT,
-        over=("optimization", "more_seeds"),
-        measure=measure_highway_at_depths,
-        show=deep_over_shallow,
-        holds=lambda m: deep_below_shallow(m, 1),
-        note=f"{CHOSEN_AFTER}; at first counted as a claim",
-    ),
+@claim("plain-degrades", source="paper, Figure 1", about=ABOUT, note="Holm's correction was added after the runs")
+def plain_degrades(r):
+    """plain nets degrade beyond 20 layers (at 50 and 100 layers over {DEGRADED} times the loss of 20)"""
+    at_20 = losses(r, "plain", 20)
+    at_50 = losses(r, "plain", 50)
+    at_100 = losses(r, "plain", 100)
+    parts = all_ratios_below([(at_20, at_50), (at_20, at_100)], 1 / DEGRADED)
+    return parts, f"loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}"
+
+
+@claim(
+    "highway-does-not-degrade",
+    source="paper, Figure 1",
+    about=ABOUT,
+    over=("optimization", "more_seeds"),
+    note="ten seeds are a second look; Holm's correction and one for two looks were added after the runs",
 )
+def highway_does_not_degrade(r, more_seeds):
+    """highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less than
+    {DEGRADED} times as high)"""
+    loss_by_depth = highway_losses(r, more_seeds)
+    means = ", ".join(f"{loss:2}" for loss in loss_by_depth.values())
+    return deep_below_shallow(loss_by_depth, DEGRADED), f"loss at 10, 20, 50, 100: {means}"
+
+
+@claim(
+    "highway-no-worse-with-depth",
+    source="paper, Figure 1, open",
+    kind="open question",
+    about=ABOUT,
+    over=("optimization", "more_seeds"),
+    note=f"{CHOSEN_AFTER}; at first counted as a claim",
+)
+def highway_no_worse_with_depth(r, more_seeds):
+    """is the loss of highway nets of 50 and 100 layers no higher at all than that of 10 and 20?"""
+    loss_by_depth = highway_losses(r, more_seeds)
+    ratios = []
+    for deep, shallow in DEEP_AND_SHALLOW:
+        ratio = ratio_as_text(loss_by_depth[deep], loss_by_depth[shallow])
+        ratios.append(f"{deep} over {shallow} layers {ratio}")
+    return deep_below_shallow(loss_by_depth, 1), f"ratio of losses: {', '.join(ratios)}"
+
 
 QUESTION = Question(
     name="optimization",
@@ -222,5 +199,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

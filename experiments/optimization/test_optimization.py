@@ -1,15 +1,13 @@
-"""The claims of the questions on depth: the verdicts follow from the results, and change with
-them."""
+"""Ten to a hundred layers: the search, and verdicts that follow from the results and change with them."""
 
-import copy
 import json
+from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, claim_of, verdict_on
+from conftest import ROOT, verdict_on
 
-from experiments import find_question
 from experiments.optimization import question as optimization
-from highways.lab.judging.claim import judge
+from highways.nets import search
 from highways.records import select
 
 
@@ -17,63 +15,67 @@ def committed(name) -> dict:
     return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
 
 
-@pytest.mark.parametrize("name", ["blocks", "long_training", "optimization", "thousand_layers", "very_deep"])
-def test_nets_that_diverged_leave_claims_that_are_judged(name):
-    """A trial that diverged has None in place of what it could not measure."""
-    record = committed(name)
-    for group in record["trials"].values():
-        for trial in group:
-            for number in {"loss", "test_accuracy"} & trial.keys():
-                trial[number] = None
-    for claim in find_question(name).claims_with_over():
-        if not claim.over:
-            ours, verdict = judge(claim, record)
-            assert ours != "-"
-            assert verdict
-
-
 # ---- Ten to a hundred layers -----------------------------------------------------------------------------------------
+
+NO_MORE_SEEDS = {"settings": {}, "trials": {"optimization": []}}
+
+
+def record_of(loss_of) -> dict:
+    """A record in which the nets of three seeds end near loss_of(block, layers)."""
+    final = []
+    for block in optimization.BLOCKS:
+        for layers in optimization.LAYERS:
+            for seed in range(3):
+                loss = loss_of(block, layers) * (1 + seed / 1000)
+                final.append({"block": block, "layers": layers, "loss": loss})
+    return {"experiment": "optimization", "trials": {"final": final}}
+
+
+def test_the_search_is_random_repeatable_and_in_its_range():
+    runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
+    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
+    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
+    assert len({trial["rate"] for trial in drawn}) > 190
+    for trial in drawn:
+        low, high = search.FIGURE_1_RATES["highway", 50][trial["activation"]]
+        assert low <= trial["rate"] <= high
+        assert -5 <= trial["gate_bias"] <= -3.5
+    assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
+    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
+
+
+def test_the_committed_search_is_whole():
+    record = committed("optimization")
+    assert len(record["trials"]["search"]) == 8 * record["settings"]["trials"]
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "in part"), (1, "not clear"), (1.5, "not reproduced")])
 def test_deep_nets_are_no_worse_at_all(factor, verdict):
     """A net is worse if it is significantly worse, however little."""
-    final = []
-    for layers in optimization.LAYERS:
-        loss = 1e-3 * (factor if layers == 100 else 1)
-        for seed in range(3):
-            final.append({"block": "highway", "layers": layers, "loss": loss * (1 + seed / 100)})
-    found = verdict_on("optimization", "highway-no-worse-with-depth", {"trials": {"final": final}})
+    record = record_of(lambda block, layers: 1e-3 * (factor if layers == 100 else 1))
+    found = verdict_on("optimization", "highway-no-worse-with-depth", record, NO_MORE_SEEDS)
     assert found.startswith(verdict)
 
 
 @pytest.mark.parametrize(("factor", "degrades"), [(2.9, False), (3.1, True)])
-@pytest.mark.parametrize("block", optimization.BLOCKS)
-def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
+@pytest.mark.parametrize("degrading", optimization.BLOCKS)
+def test_both_kinds_are_judged_by_one_measure(degrading, factor, degrades):
     """A kind degrades when its loss is over three times that of its shallower nets."""
-    final = []
-    for kind in optimization.BLOCKS:
-        for layers in optimization.LAYERS:
-            loss = 1e-3
-            if layers == 100 and kind == block:
-                loss *= factor
-            for seed in range(3):
-                final.append({"block": kind, "layers": layers, "loss": loss * (1 + seed / 1000)})
-    record = {"trials": {"final": final}}
-    of_plain = verdict_on("optimization", "plain-degrades", record)
-    of_highway = verdict_on("optimization", "highway-does-not-degrade", record)
-    assert of_plain == ("in part" if degrades and block == "plain" else "not reproduced")
-    assert of_highway == ("in part" if degrades and block == "highway" else "reproduced")
+    record = record_of(lambda block, layers: 1e-3 * (factor if (block, layers) == (degrading, 100) else 1))
+    on_plain = verdict_on("optimization", "plain-degrades", record)
+    on_highway = verdict_on("optimization", "highway-does-not-degrade", record, NO_MORE_SEEDS)
+    assert on_plain == ("in part" if degrades and degrading == "plain" else "not reproduced")
+    assert on_highway == ("in part" if degrades and degrading == "highway" else "reproduced")
 
 
 def test_more_seeds_join_those_of_the_search():
-    claim = claim_of("optimization", "highway-does-not-degrade")
-    three = claim.measure(committed("optimization"))
-    ten = claim.measure(committed("optimization"), committed("more_seeds"))
-    for depth, losses in three.items():
+    record = committed("optimization")
+    three = optimization.highway_losses(record, NO_MORE_SEEDS)
+    ten = optimization.highway_losses(record, committed("more_seeds"))
+    for layers, losses in three.items():
         assert len(losses) == 3
-        assert len(ten[depth]) == 10
-        assert ten[depth][:3] == losses
+        assert len(ten[layers]) == 10
+        assert ten[layers][:3] == losses
 
 
 def test_the_rows_of_optimization():
@@ -92,45 +94,3 @@ def test_a_kind_that_diverged_has_no_ratio():
     rows = optimization.rows(record)
     assert select(rows, row="depth", layers=100)["plain_over_highway_loss"] is None
     assert select(rows, row="net", block="plain", layers=100)["loss"] == {"mean": None, "sd": None, "n": 2}
-
-
-# ---- A thousand layers -----------------------------------------------------------------------------------------------
-
-
-def with_accuracies(record: dict, accuracies: list[float | None]) -> dict:
-    """The record with these accuracies of its best nets, seed by seed."""
-    changed = copy.deepcopy(record)
-    for trial, accuracy in zip(changed["trials"]["best"], accuracies, strict=False):
-        trial["test_accuracy"] = accuracy
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "expected"),
-    [
-        ([], "reproduced"),
-        ([0.1, 0.101, 0.102], "in part"),  # the loss falls
-        ([0.1], "in part, the rest not clear"),
-        ([None], "in part, the rest not clear"),
-    ],
-)
-def test_whether_sgd_stalls(accuracies, expected):
-    record = with_accuracies(committed("thousand_layers"), accuracies)
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == expected
-
-
-def test_a_loss_that_does_not_fall_stalls():
-    record = with_accuracies(committed("thousand_layers"), [0.1, 0.101, 0.102])
-    for trial in record["trials"]["best"]:
-        trial["losses"] = [2.3, 2.31 + trial["seed"] / 1000]
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == "not reproduced"
-
-
-def test_the_rows_of_a_thousand_layers():
-    rows = find_question("thousand_layers").rows(committed("thousand_layers"))
-    best = select(rows, row="best")
-    assert best["test_accuracy"]["mean"] >= 0.96
-    assert best["test_accuracy"]["n"] >= 3
-    shut = select(rows, row="by_bias", gate_bias=-20)
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    assert "sum_of_mean_T" not in select(rows, row="one_hidden_layer")

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import functools
 
+from experiments.published import PUBLISHED
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.nets import find_net
 from highways.lab.finished import finished_trial
 from highways.lab.judging.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import CHOSEN_AFTER, PUBLISHED, Claim, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, Claim, values_of
 from highways.lab.judging.rules import above, compared
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -5,11 +5,12 @@ import functools
 import pytest
 
 import highway_networks as hn
+from experiments.published import PUBLISHED
 from experiments.table1 import question as table1
 from experiments.table1 import show as pictures_of_table1
 from highways import files
 from highways.conv import trials as conv_trials
-from highways.lab.judging.claim import PUBLISHED, judge
+from highways.lab.judging.claim import judge
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 

@@ -31,10 +31,11 @@ import math
 import numpy as np
 
 from experiments.thousand_layers import thousand
+from experiments.very_deep.trial import trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH, four_digits, mean_T
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH, four_digits
 from highways.nets.search import log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
@@ -77,13 +78,6 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
         bias_at_200 = rng.uniform(*GATE_BIASES[200])
         setting["gate_bias"] = round(bias_at_200 - math.log(layers / 200), 2)
     return setting
-
-
-def trial(setting: dict) -> dict:
-    net, result = fully_connected.train_and_skip(setting)
-    if net.block.gates and not result["diverged"]:
-        result["sum_of_mean_T"] = sum(mean_T(net, setting))
-    return result
 
 
 def sweep(settings: dict) -> list[dict]:

@@ -24,9 +24,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from highways import files
-from highways.arrays import memory_for
-from highways.files import ROOT, InputError
-from highways.processes import one_blas_thread
+from highways.files import InputError
 
 # ---- The files ----------------------------------------------------------------------------------
 
@@ -60,9 +58,34 @@ class Layout(NamedTuple):
         return sizes
 
 
-_CIFAR_JSON = files.read_json(ROOT / "data" / "cifar.json")
-MIRRORS = _CIFAR_JSON["mirrors"]
-SETS = {name: Layout(**layout) for name, layout in _CIFAR_JSON["sets"].items()}
+MIRRORS = ("https://www.cs.toronto.edu/~kriz/",)
+# A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the MD5s are published there
+SETS = {
+    "CIFAR-10": Layout(
+        archive="cifar-10-binary.tar.gz",
+        md5="c32a1d4ab5d03f1284b67883e8d87530",
+        folder="cifar-10-batches-bin",
+        train=["data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"],
+        test=["test_batch.bin"],
+        n_train=50000,
+        n_test=10000,
+        labels=[10],
+        distinct=[50000, 10000, 0],
+        sha256="abf4b167a135b062ef28f7f742091acaf0d93435cacacaa70137c477b4a499cb",
+    ),
+    "CIFAR-100": Layout(
+        archive="cifar-100-binary.tar.gz",
+        md5="03b5dce01913d631647c71ecec9e9cb8",
+        folder="cifar-100-binary",
+        train=["train.bin"],
+        test=["test.bin"],
+        n_train=50000,
+        n_test=10000,
+        labels=[20, 100],
+        distinct=[49986, 9998, 10],
+        sha256="1e13d45583535bb90eb7311246b7a2cf7864a0d43928579738ee062340103ed8",
+    ),
+}
 
 
 def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
@@ -90,7 +113,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     try:
         return _read(name, CACHE / layout.archive)
     except InputError:
-        files.download(name, CACHE, {layout.archive: layout.md5}, MIRRORS, hn.PATIENCE)
+        hn.download(name, CACHE, {layout.archive: layout.md5}, MIRRORS)
         return _read(name, CACHE / layout.archive)
 
 
@@ -138,7 +161,7 @@ def _refuse_pickles(name: str, paths: list[Path]) -> None:
 
 def _read(name: str, path: Path) -> hn.Dataset:
     """The set in this folder or archive."""
-    with memory_for(f"{name} in {path}"):
+    with hn.memory_for(f"{name} in {path}"):
         return _read_records(name, path)
 
 
@@ -358,7 +381,7 @@ class Pipeline:
         scale = scale[:, None, None, None]
         return _centred_and_scaled(x, mean, scale)
 
-    @one_blas_thread()
+    @hn.one_blas_thread()
     def _whitened(self, z):
         flat = z.reshape(-1, PIXELS) - self._center
         return (flat @ self._whitening).reshape(z.shape)
@@ -396,7 +419,7 @@ def _centred_and_scaled(x, mean, scale):
     return z
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def whitening_of(parts) -> tuple[np.ndarray, np.ndarray]:
     """The mean of all images, (pixels,), and (C + FILTER_BIAS I)^(-1/2), (pixels, pixels), both
     float32, where C is the images' covariance matrix over pixels.

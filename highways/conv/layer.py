@@ -9,7 +9,7 @@ from types import MappingProxyType, SimpleNamespace
 import numpy as np
 from numpy import maximum, multiply  # called in loops
 
-from highways.arrays import FixedNames
+from highway_networks import FixedNames
 
 # Inside the net the maps of a batch are (rows, phases, maps, tiles, n).  The columns of an image
 # are divided into tiles of `phases` columns: tile t has the columns c = phases t + p, and p is the

@@ -8,13 +8,14 @@ from operator import index
 
 import numpy as np
 
-from highways.arrays import (
+from highway_networks import (
     FixedNames,
     Gradients,
     cached,
     check_numbers,
     generator,
     kinds_for,
+    one_blas_thread,
     views_into,
     zero_rows,
     zeros,
@@ -24,7 +25,6 @@ from highways.conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
 from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
 from highways.conv.pooling import Average, Pool
-from highways.processes import one_blas_thread
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
 INITS = ("uniform", "he")

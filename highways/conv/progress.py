@@ -9,6 +9,8 @@ from tqdm import tqdm
 
 from highways.conv.protocols import BATCH, ConvSettings
 
+tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
+
 
 class Progress:
     """A line for each epoch and, on a terminal, a bar within it for each net."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from highways.arrays import python_number, use_python_numbers
+from highway_networks import python_number, use_python_numbers
 from highways.conv.nets import find_net
 
 BATCH = 100
@@ -140,8 +140,6 @@ class ConvSettings:
     n_test: int = 10000
     # True: tested on the last HELD_OUT training images, which are not trained on
     validation: bool = False
-    # the number of processes that train the net together; the numbers of a run depend on it
-    cores: int = 1
 
     def __post_init__(self):
         use_python_numbers(self)

@@ -5,7 +5,6 @@ A RUN is an entry of the JSON's list "runs": the settings and the results of one
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,18 +14,15 @@ import highway_networks as hn
 from highways.conv.checkpoints import branch, load_same_run
 from highways.conv.cifar import sha256_as_read
 from highways.conv.images import fingerprint
-from highways.conv.net import ConvNet
 from highways.conv.protocols import BATCH, ConvSettings, Protocol
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
-from highways.processes import one_blas_thread
-from highways.ranks import Rank, Team, team
 
 INSPECTED = 1000  # the number of test images over which gates are averaged
 PICTURED = 60  # the most misclassified test images whose pixels are kept for a picture
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def train_one(
     settings: ConvSettings,
     protocol: Protocol,
@@ -36,12 +32,9 @@ def train_one(
     resume: bool = True,
     branch_of: Path | None = None,
     stop_after: int | None = None,
-    rank: Rank | None = None,
     tell=lambda message: None,
 ) -> dict:
     """Trains one net and returns its RUN.
-
-    If several processes train it together, `rank` is the Rank of the process that calls this.
 
     If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
     `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
@@ -64,45 +57,9 @@ def train_one(
     def tell_epoch(row):
         tell((settings.seed, row | {"seconds": training.seconds}))
 
-    if rank:
-        training.join(rank)
-    if training.rank.index == 0:
-        training.after_step = tell_step
+    training.after_step = tell_step
     train_conv(training, data, checkpoint, tell_epoch, stop_after)
     return run_record(training, data)
-
-
-def train_rank(
-    settings: ConvSettings,
-    protocol: Protocol,
-    data: hn.Dataset,
-    checkpoint: Path | None,
-    team: Team,
-    index: int,
-    **others,
-) -> dict | None:
-    """train_one(), with the same arguments, in the process of this index of a team.
-
-    Only the first process, of index 0, returns the RUN."""
-    run = train_one(settings, protocol, data, checkpoint, **others, rank=Rank(team, index))
-    return run if index == 0 else None
-
-
-def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
-    """The memory that the ranks of a net share: highways.ranks.team() for this net."""
-    shape, layers = Training.shape_and_layers(settings, protocol, images)
-    sizes = ConvNet.sizes_of(shape, layers)
-    # the longest array that a rank hands to the others: logits of its rows of a batch, or of the
-    # test images; or the statistics of a normalised layer, at most for every row of its images
-    rows_of_rank = math.ceil(max(BATCH, settings.n_test) / settings.cores)
-    longest = max(rows_of_rank * images["classes"], sizes["statistics"] * shape[1])
-    return team(
-        settings.cores,
-        parameters=sizes["parameters"],
-        states=3,  # Nesterov's v, weight decay and rates
-        dtype="float32",
-        slot=longest * np.dtype("float32").itemsize,
-    )
 
 
 def run_record(training: Training, data: hn.Dataset) -> dict:

@@ -11,16 +11,13 @@ import numpy as np
 
 import highway_networks as hn
 from highways import files
-from highways.arrays import memory_for
 from highways.conv.images import fingerprint, inputs_of, shape_of
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
-from highways.conv.normalised import Normalised
 from highways.conv.protocols import BATCH, ConvSettings, Protocol
-from highways.files import InputError, read_arrays, write_arrays
+from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
-from highways.ranks import ALONE, Rank
 
 
 class Training:
@@ -29,8 +26,6 @@ class Training:
 
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
-
-    If several processes train the net together, `rank` is the Rank of this process: see join().
 
     Raises ValueError for images that the net cannot take, and for settings or a protocol with
     which nothing would be trained."""
@@ -59,11 +54,8 @@ class Training:
             ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
-        # shuffles; if no other process trains the net, also moves images and drops units
+        # shuffles, moves images, drops units
         self.rng = np.random.default_rng([settings.seed, 1])
-        self.rank = ALONE
-        # moves images, drops units; in a team begin_epoch() replaces it
-        self.rng_of_rank = self.rng
         self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
         self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0
@@ -78,7 +70,7 @@ class Training:
         settings = self.settings
         shape, layers = self.shape_and_layers(settings, self.protocol, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
-        with memory_for(f"nets of this size: {size}"):
+        with hn.memory_for(f"nets of this size: {size}"):
             return ConvNet(
                 shape,
                 layers,
@@ -104,24 +96,8 @@ class Training:
         )
         return shape_of(net.shape[0], images["pixels"]), layers
 
-    def join(self, rank: Rank) -> None:
-        """Makes this one of the processes that train the net together.
-
-        Each process moves images and drops units by its own random numbers.  Their generator is
-        seeded anew in every epoch, so that a checkpoint need not hold its state."""
-        self.rank = rank
-        rank.share(self.net, self.optimizer)
-        # after share(): it moves the net, and a net that is moved or copied has new layers, whose
-        # exchange() is that of a single process
-        for layer in self.net.layers:
-            if isinstance(layer, Normalised):
-                layer.exchange = rank.exchange
-
     def begin_epoch(self) -> np.ndarray:
         """The order of the training images in the next epoch."""
-        if self.rank.ranks > 1:
-            seed = self.settings.seed
-            self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.rank.index])
         return self.rng.permutation(self.settings.n_train)
 
     @property
@@ -136,12 +112,10 @@ class Training:
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
         hn.check_bytes(x)
-        x = x[self.rank.rows(len(x))]
-        x = self.inputs.train_batch(x, self.rng_of_rank)
-        return self.rank.gather(self.net.forward(x, dropout=self.rng_of_rank))
+        return self.net.forward(self.inputs.train_batch(x, self.rng), dropout=self.rng)
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        return self.net.backward(d_logits[self.rank.rows(len(d_logits))])
+        return self.net.backward(d_logits)
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters at the scheduled rate; returns the gradient's norm.
@@ -153,7 +127,7 @@ class Training:
             raise ValueError(f"{length}, are over")
         progress = (self.steps + 0.5) / all_steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
-        norm = self.rank.step(self.optimizer, gradient)
+        norm = self.optimizer.step(gradient)
         self.steps += 1
         self.after_step()
         return norm
@@ -163,8 +137,7 @@ class Training:
 
         CIFAR's images need train_conv(), or inputs.fit(), before."""
         hn.check_bytes(x)
-        x = x[self.rank.rows(len(x))]
-        return self.rank.gather(self.net.predict(self.inputs.test(x)))
+        return self.net.predict(self.inputs.test(x))
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program, as JSON gives it back."""
@@ -222,7 +195,7 @@ class Training:
             "parent": self.parent,
             "rng": self.rng.bit_generator.state,
         }
-        write_arrays(path, head, **self._arrays())
+        hn.write_arrays(path, head, **self._arrays())
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {
@@ -237,7 +210,10 @@ class Training:
         raises InputError for any other file."""
 
         def arguments_of(head):
-            settings = ConvSettings(**head["settings"])
+            settings = dict(head["settings"])
+            if settings.pop("cores", 1) > 1:  # older checkpoints have this setting
+                raise ValueError("several processes trained it together")
+            settings = ConvSettings(**settings)
             return settings, Protocol(*head["protocol"]), dict(head["images"])
 
         def shapes_of(head):
@@ -247,7 +223,7 @@ class Training:
             return {name: (size,) for name, size in sizes.items()}
 
         try:
-            head, arrays = read_arrays(path, shapes_of)
+            head, arrays = hn.read_arrays(path, shapes_of)
             training = cls(*arguments_of(head))
             training._restore(head, arrays)
         except OSError as error:
@@ -345,7 +321,6 @@ def train_conv(
         if files.commit() not in training.commits:
             training.commits.append(files.commit())
         training.within_epoch = False
-        if training.rank.index == 0:
-            if checkpoint:
-                training.save(checkpoint)
-            report(row)
+        if checkpoint:
+            training.save(checkpoint)
+        report(row)

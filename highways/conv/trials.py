@@ -18,8 +18,6 @@ from highways.statistics import mean_sd_n
 
 PROTOCOL_NAMES = protocols.Protocol._fields
 SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
-# run() trains a trial on one core; trials that were added may have had more
-SETTINGS_NAMES.remove("cores")
 TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 

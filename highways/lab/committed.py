@@ -58,9 +58,6 @@ def _check_results(name: str, record: dict) -> None:
                 raise InputError(f"results/{name}.json holds a trial twice")
 
 
-IN_OLDER_RECORDS = {"cores": 1}  # settings that older records lack, and the values they had
-
-
 def _check_runs(name: str, record: dict) -> None:
     """A run*.json must have the settings, data, depths and seeds of its command."""
     _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
@@ -68,9 +65,7 @@ def _check_runs(name: str, record: dict) -> None:
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)
-    found = {}
-    for setting in expected:
-        found[setting] = record.get(setting, IN_OLDER_RECORDS.get(setting))
+    found = {setting: record.get(setting) for setting in expected}
 
     depths = args.depths or [args.depth]
     seeds = args.seeds or [args.seed]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import inspect
 import json
 import os
 import shlex
@@ -18,15 +17,10 @@ import sys
 import time
 from pathlib import Path
 
-from tqdm import tqdm
-
 import highway_networks as hn
 from highways.files import ROOT, InputError, Lock, check_writable, commit, environment, from_json, json_bytes, open_file
-from highways.installed import how_to_install
-from highways.processes import WorkerDied, all_cores, in_processes, one_blas_thread
-
-LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
-LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
+from highways.processes import WorkerDied, all_cores, in_processes
+from highways.trial_code import checksum_of_code
 
 
 class Runner:
@@ -99,6 +93,9 @@ class Runner:
         A setting's "block" may be a Block with settings, its "activation" an Activation.
 
         Raises what check_bound() raises."""
+        from tqdm import tqdm  # imported here: it takes a tenth of a second
+
+        tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         check_bound(function)
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
@@ -169,8 +166,8 @@ class Runner:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            how = how_to_install(ROOT / "requirements-cluster.txt")
-            raise InputError(f"--scheduler needs Dask: {how}") from None
+            advice = "python -m pip install -r requirements-cluster.txt"
+            raise InputError(f"--scheduler needs Dask: {advice}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
@@ -250,7 +247,7 @@ def _key(setting: dict, data: str | None, code: str | None) -> str:
     return json.dumps({"trial": setting, "data": data, "code": code})
 
 
-@one_blas_thread()
+@hn.one_blas_thread()
 def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
@@ -265,50 +262,6 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
     return key, {**result, "seconds": seconds}, commit_of_trial
-
-
-# ---- The code of a trial ------------------------------------------------------------------------
-
-
-def checksum_of_code(function, needs=()) -> str:
-    """The checksum of the code that computes a trial.
-
-    It covers the whole texts, comments included, of LIBRARY and of the files that define the
-    function and what it needs.  These may be functions, blocks and activations; the latter two as
-    objects or as names.  Raises InputError if a file cannot be read."""
-    texts = set(LIBRARY_TEXTS)
-    for part in (function, *needs):
-        texts.update(_text_defining(defined) for defined in _definitions_of(part))
-    digests = sorted(hashlib.sha256(text).digest() for text in texts)
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
-
-
-def _definitions_of(part) -> list:
-    """The functions or the class that `part` consists of.
-
-    A functools.partial consists of several; an unknown name, and None, of nothing."""
-    if part is None:
-        return []
-    if isinstance(part, str):
-        return [registry[part] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if part in registry]
-    if isinstance(part, hn.Named):
-        return [type(part)]
-    if isinstance(part, functools.partial):
-        bound = [value for value in (*part.args, *part.keywords.values()) if callable(value)]
-        return [definition for inner in (part.func, *bound) for definition in _definitions_of(inner)]
-    return [inspect.unwrap(part)]
-
-
-@functools.cache
-def _text_defining(defined) -> bytes:
-    """The text of the file that defines a function or a class, as it is at the first call.
-
-    A module that is loaded again defines new ones, and its file is read again."""
-    try:
-        return Path(inspect.getfile(defined)).read_bytes()
-    except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
-        name = getattr(defined, "__qualname__", defined)
-        raise InputError(f"the source of {name} cannot be read: {error}") from error
 
 
 # ---- The log ------------------------------------------------------------------------------------

@@ -241,6 +241,11 @@ def trial(setting: dict) -> dict:
     return result
 
 
+def trial_and_skip(setting: dict) -> dict:
+    _, result = train_and_skip(setting)
+    return result
+
+
 def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
     """runner.run(function, settings).  Reads the images first: forked processes share them."""
     for setting in settings:

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy import add, multiply, subtract  # called in loops
 
-from highway_networks import Optimizer
-from highways.arrays import zeros
+from highway_networks import Optimizer, zeros
 
 
 class SGD(Optimizer):

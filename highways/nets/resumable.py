@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from highways.files import read_arrays, write_arrays
-from highways.lab.trials import Runner, checksum_of_code
 from highways.nets import fully_connected
 from highways.nets.fully_connected import BATCH
+from highways.trial_code import checksum_of_code
 
 EPOCHS_BETWEEN = 25  # from one checkpoint to the next
 
@@ -58,7 +57,7 @@ def trial(setting: dict, folder: str) -> dict:
         has_folder = path.parent.is_dir()  # another machine may have none
         if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
-            write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
+            hn.write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
     return fully_connected.results_of(net, setting, losses, diverged)
 
 
@@ -77,7 +76,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
     Without a checkpoint of this trial it changes nothing and returns []."""
     size = net.parameters.shape
     try:
-        head, arrays = read_arrays(path, lambda _: {"parameters": size, "v": size})
+        head, arrays = hn.read_arrays(path, lambda _: {"parameters": size, "v": size})
         if head["about"] != about:
             return []
     except (OSError, LookupError, TypeError, ValueError):
@@ -88,7 +87,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
     return head["losses"]
 
 
-def run(runner: Runner, settings: list[dict]) -> list[dict]:
+def run(runner, settings: list[dict]) -> list[dict]:
     """fully_connected.run() for trial(); removes a checkpoint once the log has its trial."""
     folder = str(runner.folder)
     for setting in settings:

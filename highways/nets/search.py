@@ -12,10 +12,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.lab.trials import Runner
 from highways.nets import fully_connected
 
 SLOW_DECAY = 0.95  # per epoch
+# ranges in which Figure 1's nets had learned in pilots: lr / (1 - momentum), drawn log-uniformly
+FIGURE_1_RATES = {
+    ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
+    ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
+    ("highway", 50): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("highway", 100): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("plain", 10): {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
+    ("plain", 20): {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
+    ("plain", 50): {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
+    ("plain", 100): {"tanh": (0.01, 0.08), "relu": (0.003, 0.05)},
+}
 SETTING = (  # all that fully_connected.train() reads
     "data_dir", "block", "block_settings", "width", "layers", "activation", "activation_settings",
     "rate", "momentum", "decay", "gate_bias", "frozen_gates", "scale", "distribution", "gain",
@@ -27,7 +37,7 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def drawn(sample, kind, runner: Runner) -> list[dict]:
+def drawn(sample, kind, runner) -> list[dict]:
     """The settings of one kind's search.
 
     sample(kind, k, runner) returns the setting of the k-th trial, and depends on nothing but its
@@ -66,7 +76,7 @@ def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]
 
 
 def search(
-    runner: Runner,
+    runner,
     kinds: list,
     sample,
     finalists=two_best,
@@ -90,7 +100,7 @@ def search(
     return {"search": searched, "finalists": trained}, best
 
 
-def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
+def _compare(runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
     """Runs the trials of all groups; returns their results, and each group's settings, the best
     first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])

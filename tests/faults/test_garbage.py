@@ -28,7 +28,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from highways.files import InputError, read_arrays, read_json
+from highways.files import InputError, read_json
 from highways.lab.showing import registry, style
 from highways.records import load_record, load_results
 
@@ -305,8 +305,8 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
     with pytest.raises(InputError, match=f"run.json cannot be read as JSON: {number} is not a finite number$"):
         read_json(path)
     np.savez(tmp_path / "net.npz", head=np.array(text), parameters=np.zeros(1))
-    with pytest.raises(ValueError, match=f"^{number} is not a finite number$"):
-        read_arrays(tmp_path / "net.npz", lambda head: {"parameters": (1,)})
+    with pytest.raises(ValueError, match=r"^JSON must be able to hold the head: "):
+        hn.read_arrays(tmp_path / "net.npz", lambda head: {"parameters": (1,)})
     path.write_text('{"a": [1e300, -1.5, 0, 10000000000]}')
     assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}
 

@@ -21,12 +21,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from highways.files import ROOT, InputError, read_json
+from highways.files import InputError
 from highways.lab.judging.rules import interval, mean, ratio
 from highways.statistics import format_stat, mean_sd_n
 
-PUBLISHED = read_json(ROOT / "data" / "published.json")
-AUTHORS_LOGS = read_json(ROOT / "data" / "authors_logs_cifar.json")
 KINDS = ("claim", "count", "open question")
 SOURCES = (  # the ledger's order
     "published program",

@@ -182,6 +182,13 @@ def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[b
     return corrected(*comparisons, looks=looks)
 
 
+def all_hold(verdicts: list[bool | None]) -> bool | None:
+    """Whether all parts hold, as one verdict: False if one does not, None if one is open."""
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
 def holm(p_values) -> list[float]:
     """Holm's adjusted p-values.
 

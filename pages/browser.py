@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_core_python.selenium import Axe
 
-from explorer import screenshots
+from pages import screenshots
 
 NO_BROWSER = screenshots.missing()
 browser_only = pytest.mark.skipif(bool(NO_BROWSER), reason=f"there is no {NO_BROWSER}")

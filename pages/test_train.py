@@ -1,4 +1,4 @@
-"""docs/train.html is what its program writes.  In a real browser its nets compute what
+"""pages/train.html is what its program writes.  In a real browser its nets compute what
 straightforward.py computes, every stop of its tour ends as it says, and its controls, texts and
 layout serve every reader."""
 
@@ -10,16 +10,16 @@ import zlib
 
 import numpy as np
 import pytest
-from browser import browser_only, together, violations
 from conftest import ROOT, write_data_set
 
 import highway_networks as hn
-import make_highway_train_page as program
 import straightforward as sf
-from explorer import screenshots
 from highways.lab.showing.style import KINDS
+from pages import make_train as program
+from pages import screenshots
+from pages.browser import browser_only, together, violations
 
-FILE = ROOT / "docs" / "train.html"
+FILE = ROOT / "pages" / "train.html"
 PAGE = FILE.read_text(encoding="utf-8")
 IMAGES = r'<script type="application/json" id="images">(.*?)</script>'
 PACKED = json.loads(re.search(IMAGES, PAGE)[1])
@@ -50,7 +50,7 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     monkeypatch.setattr(program, "load_page_mnist", lambda: mnist)
     assert program.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
-    out_of_date = "docs/train.html is out of date: python make_highway_train_page.py writes it anew"
+    out_of_date = "pages/train.html is out of date: python -m pages.make_train writes it anew"
     assert re.sub(IMAGES, "", written) == re.sub(IMAGES, "", PAGE), out_of_date
     packed = json.loads(re.search(IMAGES, written)[1])
     # another zlib may pack in another way
@@ -67,8 +67,9 @@ def test_the_page_is_small_and_loads_nothing_else():
 
 
 def test_files_that_links_and_commands_name_exist():
-    paths = [ROOT / "docs" / path for path in re.findall(r'href="([^"]+)"', PAGE)]
-    programs = [ROOT / command for command in re.findall(r"<code>python (.*?)</code>", PAGE)]
+    paths = [ROOT / "pages" / path for path in re.findall(r'href="([^"]+)"', PAGE)]
+    modules = re.findall(r"<code>python -m (.*?)</code>", PAGE)
+    programs = [ROOT / f"{module.replace('.', '/')}.py" for module in modules]
     assert paths
     assert programs
     assert all(path.is_file() for path in paths + programs)

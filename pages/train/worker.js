@@ -11,7 +11,7 @@ async function inflate(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* What make_highway_train_page.py packed -> {train, test}, each with x (images, d_in), pixels from
+/* What pages/make_train.py packed -> {train, test}, each with x (images, d_in), pixels from
    -1 to 1, and labels. */
 async function unpack({ n_train, n_test, d_in, top, deflated }) {
   const bytes = await inflate(deflated);

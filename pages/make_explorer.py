@@ -1,12 +1,12 @@
-"""Writes docs/explorer.html, a page to look into a trained highway net.  It is a single file that
+"""Writes pages/explorer.html, a page to look into a trained highway net.  It is a single file that
 a browser opens from disk.
 
-    python make_highway_explorer.py
+    python -m pages.make_explorer
 
 The page holds the net results/fifty_layers_mnist_1.npz with weights rounded to float16, some of
 MNIST's test images, and numbers from results/gates.json, results/lesion.json,
-results/explorer.json (which explorer/measure.py writes) and run.json.  Its markup, style and
-programs are in explorer/: page.html includes page.css, net.js (the net), worker.js (what runs
+results/explorer.json (which pages/measure.py writes) and run.json.  Its markup, style and
+programs are in pages/explorer/: page.html includes page.css, net.js (the net), worker.js (what runs
 beside the page), page.js (answer, changes to the net), image.js, maps.js, unit.js and training.js.
 
 This command also runs the net, and refuses to write the page if a test image changes its class
@@ -14,13 +14,6 @@ when the weights are rounded."""
 
 from __future__ import annotations
 
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import base64
 import copy
 import json
@@ -48,7 +41,7 @@ KIND = {  # what that net must be
     "activation": "tanh",
 }
 RUN = ROOT / "run.json"
-PARTS = ROOT / "explorer"
+PARTS = ROOT / "pages" / "explorer"
 PAGE_PARTS = (
     "page.css",
     "net.js",
@@ -192,7 +185,7 @@ def checked_measurement(mnist: Dataset) -> dict:
         }
     for what, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
         if found[what] != value:
-            anew = "python explorer/measure.py measures anew"
+            anew = "python -m pages.measure measures anew"
             raise InputError(f"{path} has {what} {found[what]}, not {value}: {anew}")
     return record
 
@@ -216,7 +209,7 @@ def lesion_part(record: dict, net: DeepNet) -> dict:
 
 
 def measured_part(record: dict) -> dict:
-    """What explorer/measure.py measured.
+    """What pages/measure.py measured.
 
     wrong[i][j - i] is the number of training images that the net gets wrong with blocks i to j
     closed; for i and j the blocks are counted from 0.  shifts holds the training error for each
@@ -312,9 +305,9 @@ def write_page(out: Path, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = Parser(description="Write docs/explorer.html, a page that looks into a trained net.")
-    default = ROOT / "docs" / "explorer.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/explorer.html")
+    parser = Parser(description="Write pages/explorer.html, a page that looks into a trained net.")
+    default = ROOT / "pages" / "explorer.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/explorer.html")
     return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
 
 

@@ -19,7 +19,7 @@ const FIELDS = {
 const STANDARD = Object.fromEntries(Object.entries(FIELDS).map(([name, { standard }]) => [name, standard]));
 
 /* `learns` says whether the first and the second net have learned by the last step;
-   tests/test_train_page.py checks it with three seeds. */
+   pages/test_train.py checks it with three seeds. */
 const TOUR = [
   {
     name: "1. Thirty layers",

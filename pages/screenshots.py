@@ -1,6 +1,6 @@
-"""Takes pictures of docs/explorer.html and docs/train.html in a real browser, into viz/.
+"""Takes pictures of pages/explorer.html and pages/train.html in a real browser, into viz/.
 
-    python explorer/screenshots.py
+    python -m pages.screenshots
 
 Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium
 chromium-driver
@@ -19,12 +19,11 @@ from typing import NamedTuple
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, InputError
 
-PAGE = ROOT / "docs" / "explorer.html"
-TRAIN_PAGE = ROOT / "docs" / "train.html"
+PAGE = ROOT / "pages" / "explorer.html"
+TRAIN_PAGE = ROOT / "pages" / "train.html"
 PROGRAMS = "chromium", "chromedriver"
 # calls done() when the worker's results are drawn
 SETTLED = """

@@ -1,21 +1,13 @@
-"""Writes docs/train.html, a page in which two deep nets train side by side.  It is a single file
+"""Writes pages/train.html, a page in which two deep nets train side by side.  It is a single file
 that a browser opens from disk.
 
-    python make_highway_train_page.py
+    python -m pages.make_train
 
-The page holds some of MNIST's images, made small, and the programs of explorer/train/: page.html
+The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, net.js (the nets and their training), worker.js (which runs them beside the
 page), presets.js (the tour), charts.js and page.js."""
 
 from __future__ import annotations
-
-import os
-import sys
-
-if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-
-import highways.installed
 
 import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import base64
@@ -30,9 +22,9 @@ from highway_networks import Dataset, subset
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError
 from highways.lab.showing.style import KINDS
-from make_highway_explorer import load_page_mnist
+from pages.make_explorer import load_page_mnist
 
-PARTS = ROOT / "explorer" / "train"
+PARTS = ROOT / "pages" / "train"
 PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "page.js"
 N_TRAIN = 2000
 N_TEST = 1000
@@ -98,9 +90,9 @@ def write_page(out: Path, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = Parser(description="Write docs/train.html, a page in which two nets train side by side.")
-    default = ROOT / "docs" / "train.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/train.html")
+    parser = Parser(description="Write pages/train.html, a page in which two nets train side by side.")
+    default = ROOT / "pages" / "train.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/train.html")
     return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
 
 

@@ -1,4 +1,4 @@
-"""docs/explorer.html is what its program writes; in a real browser its numbers agree with those of
+"""pages/explorer.html is what its program writes; in a real browser its numbers agree with those of
 the same net in NumPy and with those of the lesion experiment."""
 
 import base64
@@ -10,17 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.special
-from browser import browser_only, together, violations
 from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ, slug
 
 import highway_networks as hn
-import make_highway_explorer as explorer
 from benchmarks import explorer as benchmark
 from experiments.lesion import trial as lesion
-from explorer import measure, screenshots
 from highways.nets import layer_by_layer
 from highways.records import select
+from pages import make_explorer as explorer
+from pages import measure, screenshots
+from pages.browser import browser_only, together, violations
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])
@@ -51,7 +51,7 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     monkeypatch.setattr(explorer, "load_record", lambda path: READ(path.name))
     assert explorer.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
-    out_of_date = "docs/explorer.html is out of date: python make_highway_explorer.py writes it anew"
+    out_of_date = "pages/explorer.html is out of date: python -m pages.make_explorer writes it anew"
     assert same_on_any_processor(written) == same_on_any_processor(PAGE), out_of_date
     assert len(written.encode()) <= 2_000_000
 
@@ -65,9 +65,9 @@ def test_links_and_commands_on_the_page_exist():
     for link in re.findall(r'href="([^"]+)"', PAGE):
         path, _, anchor = link.partition("#")
         if path.endswith(".html"):  # a page, which a browser shows as one
-            assert (ROOT / "docs" / path).is_file()
+            assert (ROOT / "pages" / path).is_file()
             continue
-        headings = re.findall(r"^#+ (.+)", (ROOT / "docs" / path).read_text(encoding="utf-8"), re.M)
+        headings = re.findall(r"^#+ (.+)", (ROOT / "pages" / path).read_text(encoding="utf-8"), re.M)
         assert not anchor or anchor in map(slug, headings)
     named = re.findall(r"<code>(python .*?)</code>", PAGE)
     assert named
@@ -338,7 +338,7 @@ def test_a_measurement_of_another_net_or_other_data_is_refused(write, monkeypatc
         monkeypatch.setattr(explorer, "load_results", load)
         error = refused(write())
         assert message in error
-        assert "python explorer/measure.py measures anew" in error
+        assert "python -m pages.measure measures anew" in error
 
 
 # ---- In a browser ----------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_a_shift_of_b_T_agrees_with_numpy(driver, net, images, shift):
 @together
 def test_the_way_back_agrees_with_numpy(driver, net, images, mnist):
     """For every block: the lengths of dL/dy and dL/dx, and the shares of dL/dx that are carried,
-    that come through H, and that come through T.  explorer/net.js says what these shares are."""
+    that come through H, and that come through T.  pages/explorer/net.js says what these shares are."""
     twin = layer_by_layer.in_dtype(explorer.rounded(net), np.float64)
     x = hn.pixels_for(net, images[:5]).astype(np.float64)
     script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
@@ -923,10 +923,10 @@ def test_without_javascript_it_says_so(driver):
 def test_a_colour_has_one_meaning():
     """The colours of the kinds of nets, which the pictures share, are used in the curves of a
     training only."""
-    sheet = (ROOT / "explorer" / "page.css").read_text(encoding="utf-8")
+    sheet = (ROOT / "pages" / "explorer" / "page.css").read_text(encoding="utf-8")
     assert "var(--highway)" not in sheet
     assert "var(--plain)" not in sheet
-    for path in (ROOT / "explorer").glob("*.js"):
+    for path in (ROOT / "pages" / "explorer").glob("*.js"):
         text = path.read_text(encoding="utf-8")
         if path.name != "training.js":
             assert not re.search(r"css\(\"(highway|plain)\"\)", text)

@@ -1,6 +1,6 @@
-"""Measures what the page docs/explorer.html says about whole data sets, with the page's own net.
+"""Measures what the page pages/explorer.html says about whole data sets, with the page's own net.
 
-    python explorer/measure.py         -> results/explorer.json
+    python -m pages.measure         -> results/explorer.json
 
 - The training error with blocks i to j closed, for all ranges i <= j.  A closed block has T = 0
   and hands its input on unchanged.
@@ -20,7 +20,6 @@ from pathlib import Path
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import highways.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from tqdm import tqdm
 
@@ -28,7 +27,7 @@ import highway_networks as hn
 from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, environment, json_bytes
 from highways.nets import layer_by_layer
-from make_highway_explorer import NET, load_page_mnist, load_page_net
+from pages.make_explorer import NET, load_page_mnist, load_page_net
 
 OUT = ROOT / "results" / "explorer.json"
 SHIFTS = np.arange(-4, 2.25, 0.25).tolist()  # added to b_T
@@ -136,7 +135,7 @@ def write(save) -> None:
     record = {
         "experiment": "explorer",
         "source": "this project's own question",
-        "command": "python explorer/measure.py",
+        "command": "python -m pages.measure",
         "settings": settings,
         "env": environment() | {"data_sets": {mnist.name: mnist.sha256}},
         "summary": summary_of(numbers, len(mnist.x_train)),

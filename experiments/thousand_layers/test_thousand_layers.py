@@ -1,0 +1,64 @@
+"""Nets of a thousand layers: what a trial measures, the verdict on stalling, and the rows."""
+
+import copy
+import json
+
+import pytest
+from conftest import ROOT, setting, verdict_on
+
+from experiments.thousand_layers import question as thousand_layers
+from experiments.thousand_layers.trial import trial
+from highways.records import select
+
+
+def committed() -> dict:
+    return json.loads((ROOT / "results" / "thousand_layers.json").read_text())
+
+
+def test_a_thousand_layers_that_are_shut_change_nothing():
+    result = trial(setting(layers=30, gate_bias=-20.0))
+    assert result["skipped_accuracy"] == result["test_accuracy"]
+    assert result["sum_of_mean_T"] < 1e-6
+    assert result["share_of_weights_changed"] < 0.1
+    result = trial(setting(layers=5, gate_bias=-1.0))
+    assert result["share_of_weights_changed"] > 0.9
+    assert result["sum_of_mean_T"] > 0.5
+
+
+def with_accuracies(record: dict, accuracies: list[float | None]) -> dict:
+    """The record with these accuracies of its best nets, seed by seed."""
+    changed = copy.deepcopy(record)
+    for net, accuracy in zip(changed["trials"]["best"], accuracies, strict=False):
+        net["test_accuracy"] = accuracy
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "expected"),
+    [
+        ([], "reproduced"),
+        ([0.1, 0.101, 0.102], "in part"),  # the loss falls
+        ([0.1], "in part, the rest not clear"),
+        ([None], "in part, the rest not clear"),
+    ],
+)
+def test_whether_sgd_stalls(accuracies, expected):
+    record = with_accuracies(committed(), accuracies)
+    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == expected
+
+
+def test_a_loss_that_does_not_fall_stalls():
+    record = with_accuracies(committed(), [0.1, 0.101, 0.102])
+    for net in record["trials"]["best"]:
+        net["losses"] = [2.3, 2.31 + net["seed"] / 1000]
+    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == "not reproduced"
+
+
+def test_the_rows_of_a_thousand_layers():
+    rows = thousand_layers.rows(committed())
+    best = select(rows, row="best")
+    assert best["test_accuracy"]["mean"] >= 0.96
+    assert best["test_accuracy"]["n"] >= 3
+    shut = select(rows, row="by_bias", gate_bias=-20)
+    assert shut["skipped_accuracy"] == shut["test_accuracy"]
+    assert "sum_of_mean_T" not in select(rows, row="one_hidden_layer")

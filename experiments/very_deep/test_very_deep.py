@@ -1,0 +1,37 @@
+"""Two hundred to a thousand layers: how the nets start, what is measured, and the best gate bias."""
+
+import numpy as np
+import pytest
+from conftest import setting
+
+from experiments.very_deep import question as very_deep
+from experiments.very_deep.show import biases_of_lowest_losses
+from experiments.very_deep.trial import trial
+from highways.nets.matched_blocks import GATE_BIASES
+
+
+def test_nets_of_both_kinds_are_measured_without_their_blocks():
+    shut = trial(setting(layers=5, gate_bias=-20.0))
+    assert shut["skipped_accuracy"] == shut["test_accuracy"]
+    residual = trial(setting(block="residual", width=11, layers=5, scale=1.0))
+    assert residual["skipped_accuracy"] != residual["test_accuracy"]
+    assert shut["sum_of_mean_T"] < 1e-6
+    assert "sum_of_mean_T" not in residual
+
+
+def sum_of_T_at_the_start(layers: int, gate_bias: float) -> float:
+    return layers / (1 + np.exp(-gate_bias))
+
+
+@pytest.mark.parametrize("layers", [500, 1000])
+def test_nets_start_with_a_sum_of_T_like_that_of_200_layers(layers):
+    tried = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
+    sums = [sum_of_T_at_the_start(layers, sampled["gate_bias"]) for sampled in tried]
+    low, high = [sum_of_T_at_the_start(200, gate_bias) for gate_bias in GATE_BIASES[200]]
+    assert (min(sums), max(sums)) == pytest.approx((low, high), rel=0.05)
+
+
+def test_gate_biases_with_seeds_that_overlap_are_as_good():
+    losses = {-6: (0.10, 0.11), -7: (0.07, 0.08), -8: (0.06, 0.075), -9: (None, 0.2)}
+    nets = [[{"loss": loss} for loss in seeds] for seeds in losses.values()]
+    assert biases_of_lowest_losses(list(losses), nets) == [-7, -8]

@@ -1,0 +1,59 @@
+"""The checksum of the code that computes a trial: its own file and the library.
+
+The log of a question and the checkpoints of a training serve a result only to the code that
+computed it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from pathlib import Path
+
+import highway_networks as hn
+from highways.files import ROOT, InputError
+
+LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
+LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
+
+
+def checksum_of_code(function, needs=()) -> str:
+    """The checksum of the code that computes a trial.
+
+    It covers the whole texts, comments included, of LIBRARY and of the files that define the
+    function and what it needs.  These may be functions, blocks and activations; the latter two as
+    objects or as names.  Raises InputError if a file cannot be read."""
+    texts = set(LIBRARY_TEXTS)
+    for part in (function, *needs):
+        texts.update(_text_defining(defined) for defined in _definitions_of(part))
+    digests = sorted(hashlib.sha256(text).digest() for text in texts)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+
+
+def _definitions_of(part) -> list:
+    """The functions or the class that `part` consists of.
+
+    A functools.partial consists of several; an unknown name, and None, of nothing."""
+    if part is None:
+        return []
+    if isinstance(part, str):
+        return [registry[part] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if part in registry]
+    if isinstance(part, hn.Named):
+        return [type(part)]
+    if isinstance(part, functools.partial):
+        bound = [value for value in (*part.args, *part.keywords.values()) if callable(value)]
+        return [definition for inner in (part.func, *bound) for definition in _definitions_of(inner)]
+    return [inspect.unwrap(part)]
+
+
+@functools.cache
+def _text_defining(defined) -> bytes:
+    """The text of the file that defines a function or a class, as it is at the first call.
+
+    A module that is loaded again defines new ones, and its file is read again."""
+    try:
+        return Path(inspect.getfile(defined)).read_bytes()
+    except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
+        name = getattr(defined, "__qualname__", defined)
+        raise InputError(f"the source of {name} cannot be read: {error}") from error

@@ -1,0 +1,1 @@
+"""The browser pages, and what makes them."""
