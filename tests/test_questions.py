@@ -26,7 +26,6 @@ from experiments import all_questions, find_question, judging
 from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
 from experiments.factor_model import question as factor_model
-from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
 from experiments.headline import question as headline
 from highways.conv import protocols
@@ -615,7 +614,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     monkeypatch.setattr(fully_connected, "images_of", lambda trial: None)
     keys = ("data", "data_dir", "n_train", "n_test")
     sets = {trial["data"]: {key: trial[key] for key in keys} for trial in record["trials"]["final"] if "data" in trial}
-    monkeypatch.setattr(fifty_layers, "data_sets", lambda runner: sets)
+    monkeypatch.setattr(fully_connected, "data_sets", lambda runner: sets)
     question = find_question(name)
     runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
     assert question.run(runner) == record["trials"]

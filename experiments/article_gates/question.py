@@ -30,18 +30,20 @@ and early ones, too; few blocks are passed on MNIST.
 from __future__ import annotations
 
 from experiments.article_gates.trial import CERTAIN, MEASURED, THIRDS, trial
-from experiments.fifty_layers.question import by_data_set, look_into
+from experiments.fifty_layers.trial import look_into
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.fully_connected import CIFAR
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
+# of_each: the number of images
 BUDGETS = {
     "quick": {"of_each": 100},
     "default": {"of_each": 1000},
-}  # the number of images
+}
 PAPERS_SETS = ("MNIST", CIFAR)
 
 

@@ -32,13 +32,14 @@ the class as well as the nets.
 
 from __future__ import annotations
 
-from experiments.fifty_layers.question import ON_ALL_SETS, ON_MNIST, by_data_set, look_into
+from experiments.fifty_layers.trial import ON_ALL_SETS, ON_MNIST, look_into
 from experiments.routing.trial import trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.fully_connected import CIFAR
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 # pairs: the number of pairs of images that are compared; restarts: the starts of k-means
