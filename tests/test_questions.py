@@ -28,7 +28,6 @@ from experiments.cifar import question as cifar
 from experiments.factor_model import question as factor_model
 from experiments.fifty_layers import question as fifty_layers
 from experiments.full_mnist import question as full_mnist
-from experiments.headline import question as headline
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
@@ -706,20 +705,3 @@ def test_the_blogs_weights_are_truncated():
 def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
-
-
-# ---- The headline ----------------------------------------------------------------------------------------------------
-
-
-def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
-    ours = [0.85, 0.86, 0.87, 0.88, 0.86]
-    assert headline.is_like_ours(0.864, ours)
-    assert not headline.is_like_ours(0.95, ours)
-
-
-def test_plain_learns_much_less_at_10():
-    at_5 = [0.86, 0.87, 0.85]
-    published = {"at_5": at_5, "at_10": [0.29, 0.3, 0.28]}
-    assert headline.learns_less_at_10(published) == [True, True, True, True]
-    alike = {"at_5": at_5, "at_10": [0.84, 0.85, 0.86]}
-    assert headline.learns_less_at_10(alike) == [True, False, True, False]
