@@ -15,9 +15,8 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, setting, write_data_set
+from conftest import ROOT, must_be_readable, one_line_error, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -27,7 +26,6 @@ from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
 from experiments.factor_model import question as factor_model
 from experiments.fifty_layers import question as fifty_layers
-from experiments.full_mnist import question as full_mnist
 from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
@@ -680,26 +678,6 @@ def test_the_short_protocol_is_the_recipe_that_was_chosen():
 
 
 # ---- The parts -------------------------------------------------------------------------------------------------------
-
-
-def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
-    made = []
-    original = fully_connected.SGD
-
-    def remember(*words, **more):
-        made.append(original(*words, **more))
-        return made[-1]
-
-    monkeypatch.setattr(fully_connected, "SGD", remember)
-    full_mnist.blog(setting(layers=20, activation="relu", steps=3))
-    rate = 0.01 * 50  # of a loss that is a sum over 50 images; our loss is their mean
-    assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
-
-
-def test_the_blogs_weights_are_truncated():
-    values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
-    assert np.abs(values).max() <= 0.2
-    assert values.std() == pytest.approx(0.088, abs=0.001)
 
 
 def test_thirds_of_the_blocks():

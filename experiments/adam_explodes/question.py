@@ -71,7 +71,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments.full_mnist import hundred_layers
+from experiments.full_mnist import trial as full_mnist
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected, jacobians, layer_by_layer
@@ -318,7 +318,7 @@ def run(runner: Runner) -> list[dict]:
     of_budget = {"calm": budget["calm"], "last": budget["last"]}
     common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, **of_budget}
     wanted = [
-        hundred_layers.settings(budget, **{**common, **change}, change=name, seed=seed)
+        full_mnist.setting_of(budget, **{**common, **change}, change=name, seed=seed)
         for seed in range(budget["seeds"])
         for name, change in CHANGES.items()
     ]

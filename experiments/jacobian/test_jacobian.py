@@ -13,8 +13,8 @@ from test_layer_by_layer import logits_from
 
 import highway_networks as hn
 from experiments.adam_explodes import question as adam_explodes
-from experiments.full_mnist import hundred_layers
-from experiments.full_mnist import question as full_mnist
+from experiments.full_mnist import question as full_mnist_question
+from experiments.full_mnist import trial as full_mnist
 from experiments.jacobian import question as jacobian
 from highways.nets import fully_connected, jacobians, layer_by_layer
 from highways.records import select
@@ -84,7 +84,7 @@ def test_settings_are_what_the_committed_searches_found():
 
 def test_adam_has_the_rate_that_full_mnist_chose():
     record = json.loads((ROOT / "results" / "full_mnist.json").read_text())
-    assert select(full_mnist.rows(record), optimizer="adam")["rate"] == adam_explodes.RATE
+    assert select(full_mnist_question.rows(record), optimizer="adam")["rate"] == adam_explodes.RATE
 
 
 def test_a_net_that_diverged_has_no_look_after_training():
@@ -105,7 +105,7 @@ def test_a_net_that_diverged_has_no_look_after_training():
 def adam_setting(**others):
     budget = {"layers": 6, "epochs": 2, "n_train": 1280, "n_test": 300}
     of_adam = {"optimizer": "adam", "rate": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
-    return hundred_layers.settings(budget, seed=3, **{**of_adam, **others})
+    return full_mnist.setting_of(budget, seed=3, **{**of_adam, **others})
 
 
 def test_watching_changes_nothing():
