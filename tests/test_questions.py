@@ -22,7 +22,6 @@ import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
-from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
 from experiments.factor_model import question as factor_model
 from experiments.fifty_layers import question as fifty_layers
@@ -640,20 +639,6 @@ def test_committed_searches_are_whole():
         for block in matched_blocks.WIDTH:
             for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
                 assert kinds.count((block, layers, at_50)) >= 3
-
-
-def test_what_pages_say_in_words_of_adam():
-    trials = committed("adam_explodes")["trials"]
-    assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
-    for trial in trials:
-        burst = trial["burst"]
-        if not burst:
-            continue
-        assert trial["change"] != "tanh"
-        assert burst["worst"]["stretch"][0] > 100 * burst["median"]["stretch"][0]
-        if trial["explosion"] and burst["usual_norm"] < 10:  # it began after the first epoch
-            onsets = {name: onset["step"] for name, onset in trial["explosion"]["onsets"].items()}
-            assert onsets["gradient"] == min(onsets.values())
 
 
 def test_each_world_of_the_factor_model_has_200_trials():
