@@ -23,8 +23,6 @@ import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.cifar import question as cifar
-from experiments.factor_model import question as factor_model
-from highways.conv import protocols
 from highways.files import InputError
 from highways.lab.showing import registry, style
 from highways.nets import fully_connected, matched_blocks, search
@@ -640,25 +638,12 @@ def test_committed_searches_are_whole():
                 assert kinds.count((block, layers, at_50)) >= 3
 
 
-def test_each_world_of_the_factor_model_has_200_trials():
-    worlds = [trial["world"] for trial in committed("factor_model")["trials"]]
-    assert [worlds.count(world) for world in factor_model.WORLDS] == [200, 200, 200]
-
-
 @pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])
 def test_nothing_was_chosen_on_test_images(name, group, n_train):
     trials = committed(name)["trials"]
     assert all(trial["validation"] for trial in trials[group])
     assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
     assert {trial["n_train"] for trial in trials["final"]} == {n_train}
-
-
-def test_the_short_protocol_is_the_recipe_that_was_chosen():
-    table1 = find_question("table1")
-    from experiments.table1.question import RECIPES, best
-
-    assert table1.name == "table1"
-    assert protocols.PROTOCOLS["mnist"]["short"] == RECIPES[best(committed("table1")["trials"]["recipes"])]
 
 
 # ---- The parts -------------------------------------------------------------------------------------------------------

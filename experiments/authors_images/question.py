@@ -51,24 +51,18 @@ What was known before a rule was chosen:
 
 from __future__ import annotations
 
-import bz2
 import functools
-from dataclasses import replace
 
 import numpy as np
 
 import highway_networks as hn
+from experiments.authors_images.trial import KINDS, SCALES, TEN, before_training, first_epochs, start
 from experiments.published import AUTHORS_LOGS
-from highways.conv import official_cifar, protocols
-from highways.conv.cifar import Pipeline
-from highways.conv.images import fingerprint, inputs_of, select_images
-from highways.conv.nets import find_net
-from highways.conv.training import Training, train_conv
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim
+from highways.conv import official_cifar
+from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, claim
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 
-TEN = "cifar-10"
 CURRENT = ("CIFAR-10", "CIFAR-100")
 EARLIER = ("CIFAR-10, earlier",)
 BUDGETS = {
@@ -93,135 +87,10 @@ BUDGETS = {
         "n_epoch": 50000,
     },
 }
-KINDS = {"contrast": "paper", "whitened": "whitened", "smaller": "paper"}  # {kind of images: protocol that has them}
-SCALES = {"contrast": 1.0, "whitened": 1.0, "smaller": 0.54}  # factors for the pixels
 OUTSIDE = 0.05  # the probability that one more draw lies outside the interval of the draws
-FIRST = 1.0  # the deviation of the first layer's weights in the released program
 SEED_OF_EPOCHS = 1  # seed 0 was known
 LEAST_LEAD = 0.02  # of whitened images, in accuracy
 SPREAD = 0.016  # by so much the leads of whitened images differ between the two seeds that we have
-
-
-# ---- Images -------------------------------------------------------------------------------------
-
-
-class Scaled:
-    """What a Pipeline makes of images, times a factor."""
-
-    def __init__(self, pipeline: Pipeline, factor: float):
-        self.pipeline = pipeline
-        self.factor = np.float32(factor)
-
-    def fit(self, x_train: np.ndarray) -> Scaled:
-        self.pipeline.fit(x_train)
-        return self
-
-    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.pipeline.train_batch(x, rng) * self.factor
-
-    def test(self, x: np.ndarray) -> np.ndarray:
-        return self.pipeline.test(x) * self.factor
-
-    def before_mean_image(self, x: np.ndarray) -> np.ndarray:
-        return self.pipeline.before_mean_image(x) * self.factor
-
-
-def images_of(kind: str, protocol: protocols.Protocol) -> Scaled:
-    """Makes the net's input of this kind."""
-    return Scaled(inputs_of(protocol), SCALES[kind])
-
-
-def settings_of(net: str, setting: dict, **others) -> protocols.ConvSettings:
-    """The settings of a net on the images of a trial."""
-    return protocols.ConvSettings(
-        net=net,
-        protocol=KINDS[setting["images"]],
-        gate_bias=find_net(net).gate_bias,
-        **others,
-    )
-
-
-def as_read(setting: dict, load) -> hn.Dataset:
-    """The images of a trial; those of CIFAR-10 where it names no log."""
-    data = AUTHORS_LOGS[setting["log"]]["data"] if "log" in setting else TEN
-    return official_cifar.as_read({"data": data}, load)
-
-
-# ---- Trials -------------------------------------------------------------------------------------
-
-
-@hn.one_blas_thread()
-def before_training(setting: dict, load) -> dict:
-    """Losses of untrained nets, and the size of the images."""
-    log = AUTHORS_LOGS[setting["log"]]
-    data = load(log["data"])
-    n_test = setting["n_test"]
-    settings = settings_of("nineteen-layers", setting, data=log["data"], n_train=len(data.x_train), n_test=n_test)
-    protocol = protocols.protocol_of(settings)
-    inputs = images_of(setting["images"], protocol).fit(data.x_train)
-    x = inputs.test(data.x_test[:n_test])
-    y = data.y_test[:n_test]
-    images = {**fingerprint(data), "classes": log["outputs"]}
-    losses = []
-    for seed in range(setting["draws"]):
-        net = Training(replace(settings, seed=seed), protocol, images).net
-        loss, _ = hn.softmax_cross_entropy(net.predict(x).astype(np.float64), y)
-        losses.append(float(f"{loss:.5g}"))
-    packed = inputs.before_mean_image(data.x_test[: setting["packed"]])
-    return {
-        "largest_of_mean_image": largest_of_mean_image(inputs, data.x_train),
-        "losses": losses,
-        "root_mean_square": float(np.sqrt(np.square(x, dtype=np.float64).mean())),
-        "bytes_of_image": len(bz2.compress(packed.tobytes())) / len(packed),
-    }
-
-
-def largest_of_mean_image(inputs: Scaled, x: np.ndarray) -> float:
-    """The largest magnitude of a pixel in the mean of these images."""
-    total = 0.0
-    for i in range(0, len(x), 1000):
-        total = total + inputs.before_mean_image(x[i : i + 1000]).sum(axis=0, dtype=np.float64)
-    return float(np.abs(total).max() / len(x))
-
-
-def start(setting: dict, load) -> dict:
-    """The first steps of Highway A with the first layer of the released program."""
-    settings = settings_of(
-        "highway-a",
-        setting,
-        data=TEN,
-        epochs=1,
-        seed=setting["seed"],
-        n_train=setting["n_start"],
-        n_test=min(protocols.HELD_OUT, setting["n_start"]),
-        validation=True,
-    )
-    data = select_images(load(TEN), settings)
-    protocol = protocols.protocol_of(settings)._replace(first=FIRST)
-    training = Training(settings, protocol, fingerprint(data))
-    training.inputs = images_of(setting["images"], protocol)
-    train_conv(training, data)
-    return {"diverged": training.diverged}
-
-
-@hn.one_blas_thread()
-def first_epochs(setting: dict, load) -> dict:
-    """The first epochs of the 19 layers, at the rates of all 400."""
-    settings = settings_of(
-        "nineteen-layers",
-        setting,
-        data=TEN,
-        epochs=len(AUTHORS_LOGS["CIFAR-10"]["test_acc"]),
-        seed=setting["seed"],
-        n_train=setting["n_epoch"],
-        n_test=min(len(load(TEN).x_test), setting["n_epoch"]),
-    )
-    data = select_images(load(TEN), settings)
-    protocol = protocols.protocol_of(settings)
-    training = Training(settings, protocol, fingerprint(data))
-    training.inputs = images_of(setting["images"], protocol)
-    train_conv(training, data, stop_after=setting["epochs"])
-    return {name: training.history[name] for name in ("test_acc", "test_loss")} | {"diverged": training.diverged}
 
 
 def run(runner: Runner) -> dict:
@@ -232,27 +101,33 @@ def run(runner: Runner) -> dict:
     for log in budget["logs"]:
         data = load(AUTHORS_LOGS[log]["data"])
         runner.data_sets[data.name] = data.sha256
-    of_nets = [
+    draws = [
         {"log": log, "images": kind, **{name: budget[name] for name in ("draws", "n_test", "packed")}}
         for log in budget["logs"]
         for kind in KINDS
     ]
-    of_starts = [
+    starts = [
         {"images": kind, "n_start": budget["n_start"], "seed": seed}
         for kind in KINDS
         for seed in range(budget["starts"])
     ]
-    of_epochs = [
+    epochs = [
         {"images": kind, "n_epoch": budget["n_epoch"], "epochs": budget["epochs"], "seed": SEED_OF_EPOCHS}
         for kind in KINDS
     ]
 
     data_as_read = functools.partial(as_read, load=load)
     return {
-        "before_training": runner.run(functools.partial(before_training, load=load), of_nets, data_as_read),
-        "start": runner.run(functools.partial(start, load=load), of_starts, data_as_read),
-        "first_epochs": runner.run(functools.partial(first_epochs, load=load), of_epochs, data_as_read),
+        "before_training": runner.run(functools.partial(before_training, load=load), draws, data_as_read),
+        "start": runner.run(functools.partial(start, load=load), starts, data_as_read),
+        "first_epochs": runner.run(functools.partial(first_epochs, load=load), epochs, data_as_read),
     }
+
+
+def as_read(setting: dict, load) -> hn.Dataset:
+    """The images of a trial; those of CIFAR-10 where it names no log."""
+    data = AUTHORS_LOGS[setting["log"]]["data"] if "log" in setting else TEN
+    return official_cifar.as_read({"data": data}, load)
 
 
 # ---- Summary ------------------------------------------------------------------------------------
@@ -302,105 +177,100 @@ def rows_of_training(trials: dict) -> list[dict]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-
-def measure_losses(record: dict, kind: str, logs: tuple[str, ...]) -> dict:
-    """{log: its row of losses}"""
-    trials = [trial for trial in record["trials"]["before_training"] if trial["images"] == kind]
-    return {trial["log"]: row_of_losses(trial) for trial in trials if trial["log"] in logs}
-
-
-def losses_as_text(measured: dict) -> str:
-    texts = []
-    for log, row in measured.items():
-        texts.append(f"{log} {row['loss_low']:.3f} to {row['loss_high']:.3f}, the log {row['loss_of_log']:.3f}")
-    return f"loss before training: {'; '.join(texts)}"
-
-
-def log_is_within(measured: dict) -> list[bool]:
-    return [row["log_within"] for row in measured.values()]
-
-
+OPEN = {"kind": "open question", "source": "the authors' log, open"}
 QUANTILES = "at first the quantiles of the draws were taken, which are too narrow for one more draw"
 IN_RANGE = "between the least and the greatest of our 40 draws, where one more lies with a probability of 95 %"
-
-
-def logs_claim(kind: str, says: str) -> Claim:
-    """Whether the two current logs begin with the losses of such images."""
-    when = f"{CHOSEN_AFTER}, when twelve draws were known"
-    if kind == "smaller":
-        when = "the rule was chosen when the losses of the other kinds of images were known"
-    return Claim(
-        id=f"authors-images-{kind}",
-        kind="open question",
-        source="the authors' log, open",
-        says=f"do the authors' logs begin with the losses of images {says}? ({IN_RANGE})",
-        measure=lambda record: measure_losses(record, kind, CURRENT),
-        show=losses_as_text,
-        holds=log_is_within,
-        note=f"{when}; {QUANTILES}; the authors' scale of pixels, which matters, is not known",
-    )
-
-
-def earlier_log_claim(kind: str, says: str) -> Claim:
-    """Whether the log that the authors replaced begins with the losses of such images."""
-    return Claim(
-        id=f"authors-earlier-log-{kind}",
-        kind="open question",
-        source="the authors' log, open",
-        says="does the authors' earlier log of CIFAR-10, of a net with 100 outputs, begin with a loss of images "
-        f"{says}? ({IN_RANGE})",
-        measure=lambda record: measure_losses(record, kind, EARLIER),
-        show=losses_as_text,
-        holds=log_is_within,
-        note=f"{CHOSEN_AFTER}: {QUANTILES}; the authors' scale of pixels, which matters, is not known",
-    )
-
-
-def measure_lead(record: dict) -> dict:
-    """Mean test accuracies over the first epochs, by kind of images."""
-    return {row["images"]: row["accuracy"] for row in rows_of_training(record["trials"])}
-
-
-def lead_as_text(measured: dict) -> str:
-    texts = []
-    for kind, accuracy in measured.items():
-        texts.append(f"{kind} diverged" if accuracy is None else f"{kind} {100 * accuracy:.1f} %")
-    return f"mean test accuracy over the first epochs: {', '.join(texts)}"
-
-
-def is_size(measured: dict) -> list[bool | None]:
-    """Whether smaller pixels have at least half of the lead of whitened ones."""
-    if None in measured.values():
-        return [None]
-    lead = measured["whitened"] - measured["contrast"]
-    if lead < LEAST_LEAD:
-        return [None]
-    excess = measured["smaller"] - measured["contrast"] - lead / 2
-    return [excess > 0 if abs(excess) > SPREAD else None]
-
-
+SCALE_UNKNOWN = "the authors' scale of pixels, which matters, is not known"
 WORDS = {
     "contrast": "of normalised contrast alone",
     "whitened": "that are whitened, too",
     "smaller": f"of normalised contrast with pixels {SCALES['smaller']:g} times the size, as small as whitened ones",
 }
-CLAIMS = (
-    *(logs_claim(kind, says) for kind, says in WORDS.items()),
-    *(earlier_log_claim(kind, says) for kind, says in WORDS.items()),
-    Claim(
-        id="authors-images-size",
-        kind="open question",
-        source="the authors' log, open",
-        says="do the 19 layers learn faster on whitened images because their pixels are smaller? (images of "
-        "normalised contrast, with pixels as small, have at least half of the lead over the first epochs; not "
-        f"decided within {100 * SPREAD:g} points of half, by which the lead differs between our two seeds)",
-        measure=measure_lead,
-        show=lead_as_text,
-        holds=is_size,
-        note="what is not decided was added after the run; until then the answer was no",
-        one_run=True,
-    ),
+
+
+def logs_begin_alike(record: dict, kind: str, logs: tuple[str, ...]) -> tuple[list[bool], str]:
+    """For each log: whether its loss before training could be one more of our draws; and the losses
+    as text."""
+    parts = []
+    texts = []
+    for trial in record["trials"]["before_training"]:
+        if trial["images"] == kind and trial["log"] in logs:
+            row = row_of_losses(trial)
+            parts.append(row["log_within"])
+            draws = f"{row['loss_low']:.3f} to {row['loss_high']:.3f}"
+            texts.append(f"{row['log']} {draws}, the log {row['loss_of_log']:.3f}")
+    if not parts:
+        raise NotMeasured(f"no loss before training is measured for {' and '.join(logs)} yet")
+    return parts, f"loss before training: {'; '.join(texts)}"
+
+
+def claim_of_current_logs(kind: str, images: str) -> None:
+    """Whether the two current logs begin with the losses of such images."""
+    when = f"{CHOSEN_AFTER}, when twelve draws were known"
+    if kind == "smaller":
+        when = "the rule was chosen when the losses of the other kinds of images were known"
+
+    @claim(
+        f"authors-images-{kind}",
+        says=f"do the authors' logs begin with the losses of images {images}? ({IN_RANGE})",
+        note=f"{when}; {QUANTILES}; {SCALE_UNKNOWN}",
+        **OPEN,
+    )
+    def current_logs_begin_alike(r):
+        return logs_begin_alike(r, kind, CURRENT)
+
+
+def claim_of_earlier_log(kind: str, images: str) -> None:
+    """Whether the log that the authors replaced begins with the losses of such images."""
+
+    @claim(
+        f"authors-earlier-log-{kind}",
+        says="does the authors' earlier log of CIFAR-10, of a net with 100 outputs, begin with a loss of images "
+        f"{images}? ({IN_RANGE})",
+        note=f"{CHOSEN_AFTER}: {QUANTILES}; {SCALE_UNKNOWN}",
+        **OPEN,
+    )
+    def earlier_log_begins_alike(r):
+        return logs_begin_alike(r, kind, EARLIER)
+
+
+for kind, images in WORDS.items():
+    claim_of_current_logs(kind, images)
+for kind, images in WORDS.items():
+    claim_of_earlier_log(kind, images)
+
+SPREAD_POINTS = f"{100 * SPREAD:g}"
+
+
+@claim(
+    "authors-images-size",
+    note="what is not decided was added after the run; until then the answer was no",
+    one_run=True,
+    **OPEN,
 )
+def smaller_pixels_explain_the_lead(r):
+    """do the 19 layers learn faster on whitened images because their pixels are smaller? (images of
+    normalised contrast, with pixels as small, have at least half of the lead over the first epochs;
+    not decided within {SPREAD_POINTS} points of half, by which the lead differs between our two
+    seeds)"""
+    accuracies = {row["images"]: row["accuracy"] for row in rows_of_training(r["trials"])}
+    texts = []
+    for kind, accuracy in accuracies.items():
+        texts.append(f"{kind} diverged" if accuracy is None else f"{kind} {100 * accuracy:.1f} %")
+    return [has_half_of_the_lead(accuracies)], f"mean test accuracy over the first epochs: {', '.join(texts)}"
+
+
+def has_half_of_the_lead(accuracies: dict[str, float | None]) -> bool | None:
+    """Whether smaller pixels have at least half of the lead of whitened ones; None where that is not
+    decided."""
+    if None in accuracies.values():
+        return None
+    lead = accuracies["whitened"] - accuracies["contrast"]
+    if lead < LEAST_LEAD:
+        return None
+    excess = accuracies["smaller"] - accuracies["contrast"] - lead / 2
+    return excess > 0 if abs(excess) > SPREAD else None
+
 
 QUESTION = Question(
     name="authors_images",
@@ -408,6 +278,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     data_dir="with cifar-10-batches-bin and cifar-100-binary, or their archives; without it they are downloaded",
 )

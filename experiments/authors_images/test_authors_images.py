@@ -6,6 +6,7 @@ from conftest import verdict_on
 
 from experiments.authors_images import question as authors_images
 from experiments.authors_images.show import losses, other_measurements
+from experiments.authors_images.trial import Scaled
 from experiments.published import AUTHORS_LOGS
 from highways.conv.cifar import PIXELS, Pipeline
 
@@ -83,7 +84,7 @@ def test_a_start_that_diverges_is_counted():
 def test_smaller_pixels_are_those_of_normalised_contrast_times_a_factor():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 256, (20, PIXELS), np.uint8)
-    scaled = authors_images.Scaled(Pipeline("contrast", pad=8), 0.5).fit(x)
+    scaled = Scaled(Pipeline("contrast", pad=8), 0.5).fit(x)
     pipeline = Pipeline("contrast", pad=8).fit(x)
     np.testing.assert_array_equal(scaled.test(x), pipeline.test(x) / 2)
     np.testing.assert_array_equal(scaled.before_mean_image(x), pipeline.before_mean_image(x) / 2)

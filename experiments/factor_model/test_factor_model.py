@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import verdict_on
+from conftest import ROOT, verdict_on
 
 import highway_networks as hn
+from experiments.factor_model import question
 from experiments.factor_model import trial as fm
+from highways.files import read_json
 from highways.lab.judging.rules import p_value
 from highways.nets import measures
 
@@ -111,7 +113,7 @@ def test_differences_are_paired_by_seed():
     trials = [trial("both", 1, 1.75), trial("both", 0, 0.75)]
     trials += [trial("volatile", 0, 0.5), trial("volatile", 1, 1.5)]
     trials += [trial("non-linear", 0, 0), trial("non-linear", 1, 1)]
-    assert fm.differences(trials) == {
+    assert question.differences(trials) == {
         "where volatile only": [0.25, 0.25],
         "before training": [0.25, 1.25],
         "norm": [0.75, 0.75],
@@ -145,21 +147,6 @@ def test_three_looks_need_a_wider_interval():
 
 
 @pytest.mark.parametrize(
-    ("non_linear", "verdict"),
-    [
-        ([0.60, 0.62, 0.61], "reproduced"),
-        ([0.52, 0.53, 0.525], "in part"),  # more than a coin, and less than is of use
-        ([0.53, 0.54, 0.55], "in part, the rest not clear"),
-        ([0.3, 0.5, 0.7], "not clear"),
-        ([0.40, 0.41, 0.42], "not reproduced"),
-    ],
-)
-def test_the_wide_model(non_linear, verdict):
-    record = auc_record(0.8, non_linear)
-    assert verdict_on("factor_model_wide", "mean-gate-tells-turbulence-128", record) == verdict
-
-
-@pytest.mark.parametrize(
     ("volatile", "norm", "verdict"),
     [(0.7, 0.7, "reproduced"), (0.7, 0.9, "in part"), (0.9, 0.9, "not reproduced")],
 )
@@ -177,3 +164,8 @@ def test_gates_before_training_do_not_judge_complexity(volatile, norm, verdict):
 def test_a_trial_may_name_another_width():
     assert fm.make("highway", {"seed": 0}).hidden == fm.HIDDEN
     assert fm.make("highway", {"seed": 0, "hidden": 128}).hidden == 128
+
+
+def test_each_committed_world_has_200_trials():
+    worlds = [trial["world"] for trial in read_json(ROOT / "results" / "factor_model.json")["trials"]]
+    assert [worlds.count(world) for world in fm.WORLDS] == [200, 200, 200]

@@ -1,6 +1,6 @@
-"""The factor model of experiments/factor_model/question.py, which explains it.
+"""Trains a factor model on simulated days, and scores how turbulent each later day is.
 
-The simulated days, the net, and scores that may tell turbulent days from calm ones.
+question.py explains the worlds, the net and the scores.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import numpy as np
 
 import highway_networks as hn
 from highways.nets import measures
-from highways.statistics import mean_sd_n
 
 WORLDS = ("both", "volatile", "non-linear")
 FACTORS = 8
@@ -24,8 +23,46 @@ NOISE = 0.5
 # the training
 BATCH = 128
 RATE = 2e-3
-USEFUL_AUC = 0.55  # the lowest AUC that is of use
 WINDOW = 20  # days over which volatility is measured
+
+
+def trial(setting: dict) -> dict:
+    """Trains on the first days of a world, and scores the days after them."""
+    days = setting["n_train"] + setting["n_test"]
+    f, y, turbulent = simulate(setting["world"], days, np.random.default_rng(setting["seed"]))
+    train = slice(setting["n_train"])
+    test = slice(setting["n_train"], None)
+    x = ((f - f[train].mean(axis=0)) / f[train].std(axis=0)).astype(np.float32)
+    y = (y - y[train].mean()) / y[train].std()
+    nets = {block: trained(block, x[train], y[train], setting) for block in ("highway", "plain")}
+
+    predictions = {block: net.predict(x[test])[:, 0] for block, net in nets.items()}
+    linear = np.linalg.lstsq(x[train].astype(float), y[train], rcond=None)[0]
+    predictions["linear"] = x[test] @ linear
+    errors = {name: np.abs(predicted - y[test]) for name, predicted in predictions.items()}
+    norm = np.linalg.norm(x.astype(np.float64), axis=1)
+    scores = {
+        "gate": openness(nets["highway"], x[test]),
+        "gate_before_training": openness(make("highway", setting), x[test]),
+        "norm": norm[test],
+        "mahalanobis": mahalanobis_norm(f[test], fitted_to=f[train]),
+        "volatility": recent_volatility(norm)[test],
+        "plain_error": errors["plain"],
+    }
+
+    from scipy.stats import spearmanr  # imported here: it takes half a second
+
+    is_turbulent = turbulent[test]
+    result = {f"auc_{name}": measures.auc(score, is_turbulent) for name, score in scores.items()}
+    result["rank_correlation_gate"] = float(spearmanr(scores["gate"], is_turbulent)[0])
+    with_norm = spearmanr(scores["gate"], scores["norm"])[0]
+    result["rank_correlation_gate_norm"] = float(with_norm)
+    for regime, is_regime in (("calm", ~is_turbulent), ("turbulent", is_turbulent)):
+        result[f"mean_gate_{regime}"] = float(scores["gate"][is_regime].mean())
+        for name, error in errors.items():
+            result[f"error_{name}_{regime}"] = float(np.mean(error[is_regime] ** 2))
+    return result
+
 
 # ---- The data -----------------------------------------------------------------------------------
 
@@ -114,77 +151,3 @@ def recent_volatility(norm: np.ndarray) -> np.ndarray:
     ends = np.arange(1, len(norm) + 1)
     starts = np.maximum(ends - WINDOW, 0)
     return np.sqrt((sums[ends] - sums[starts]) / (ends - starts))
-
-
-def trial(setting: dict) -> dict:
-    """Trains on the first days of a world, and scores the days after them."""
-    days = setting["n_train"] + setting["n_test"]
-    f, y, turbulent = simulate(setting["world"], days, np.random.default_rng(setting["seed"]))
-    train = slice(setting["n_train"])
-    test = slice(setting["n_train"], None)
-    x = ((f - f[train].mean(axis=0)) / f[train].std(axis=0)).astype(np.float32)
-    y = (y - y[train].mean()) / y[train].std()
-    nets = {block: trained(block, x[train], y[train], setting) for block in ("highway", "plain")}
-
-    predictions = {block: net.predict(x[test])[:, 0] for block, net in nets.items()}
-    linear = np.linalg.lstsq(x[train].astype(float), y[train], rcond=None)[0]
-    predictions["linear"] = x[test] @ linear
-    errors = {name: np.abs(predicted - y[test]) for name, predicted in predictions.items()}
-    norm = np.linalg.norm(x.astype(np.float64), axis=1)
-    scores = {
-        "gate": openness(nets["highway"], x[test]),
-        "gate_before_training": openness(make("highway", setting), x[test]),
-        "norm": norm[test],
-        "mahalanobis": mahalanobis_norm(f[test], fitted_to=f[train]),
-        "volatility": recent_volatility(norm)[test],
-        "plain_error": errors["plain"],
-    }
-
-    from scipy.stats import spearmanr  # imported here: it takes half a second
-
-    is_turbulent = turbulent[test]
-    result = {f"auc_{name}": measures.auc(score, is_turbulent) for name, score in scores.items()}
-    result["rank_correlation_gate"] = float(spearmanr(scores["gate"], is_turbulent)[0])
-    with_norm = spearmanr(scores["gate"], scores["norm"])[0]
-    result["rank_correlation_gate_norm"] = float(with_norm)
-    for regime, of_regime in (("calm", ~is_turbulent), ("turbulent", is_turbulent)):
-        result[f"mean_gate_{regime}"] = float(scores["gate"][of_regime].mean())
-        for name, error in errors.items():
-            result[f"error_{name}_{regime}"] = float(np.mean(error[of_regime] ** 2))
-    return result
-
-
-def differences(trials: list[dict]) -> dict[str, list[float]]:
-    """By how much the mean gate's AUC in the world "both" exceeds other AUCs, seed by seed.
-
-    Returns {the name of the other AUC: the differences}.  If the mean gate measured complexity,
-    all would be positive."""
-    by_seed = sorted(trials, key=lambda trial: trial["seed"])
-
-    def auc(score, world):
-        found = [trial[f"auc_{score}"] for trial in by_seed if trial["world"] == world]
-        return np.array(found)
-
-    gate = auc("gate", "both")
-    subtracted = {
-        "where volatile only": auc("gate", "volatile"),
-        "before training": auc("gate_before_training", "both"),
-        "norm": auc("norm", "both"),
-    }
-    return {name: (gate - values).tolist() for name, values in subtracted.items()}
-
-
-def rows(record: dict) -> list[dict]:
-    """The definitions; a row for each world; by how much the mean gate's AUC exceeds others."""
-    trials = record["trials"]
-    names = [name for name in trials[0] if name.startswith(("auc", "rank", "mean_gate", "error"))]
-    result = [{"row": "definitions", "window": WINDOW}]
-    for world in WORLDS:
-        of_world = [trial for trial in trials if trial["world"] == world]
-        row = {"world": world}
-        for name in names:
-            row[name] = mean_sd_n([trial[name] for trial in of_world])
-        result.append(row)
-    for less, values in differences(trials).items():
-        result.append({"row": "difference", "less": less, "difference": mean_sd_n(values)})
-    return result

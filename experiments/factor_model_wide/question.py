@@ -19,8 +19,9 @@ Expected, before these runs: an AUC of about 0.89 where turbulent days are both,
 
 from __future__ import annotations
 
-from experiments.factor_model.trial import USEFUL_AUC, WORLDS, rows, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, values_of
+from experiments.factor_model.question import USEFUL_AUC, rows
+from experiments.factor_model.trial import WORLDS, trial
+from highways.lab.judging.claim import CHOSEN_AFTER, claim, values_of
 from highways.lab.judging.rules import above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -48,50 +49,52 @@ BUDGETS = {
 
 def run(runner: Runner) -> list[dict]:
     budget = runner.settings
-    of_budget = {name: budget[name] for name in ("hidden", "epochs", "n_train", "n_test")}
+    common = {name: budget[name] for name in ("hidden", "epochs", "n_train", "n_test")}
     wanted = []
     for world in WORLDS:
         seeds = budget["seeds_non_linear" if world == "non-linear" else "seeds"]
-        wanted += [{"world": world, "seed": seed, **of_budget} for seed in range(seeds)]
+        wanted += [{"world": world, "seed": seed, **common} for seed in range(seeds)]
     return runner.run(trial, wanted)
 
 
-def gate_auc(world: str):
-    """Makes a claim's `measure`: the mean gate's AUC in this world."""
-    return lambda record: {"auc": values_of(record["trials"], "auc_gate", world=world)}
-
+# ---- Claims -------------------------------------------------------------------------------------
 
 ABOUT = {"hidden": WIDTH}
 SIMULATED = "the markets are simulated"
-CLAIMS = (
-    Claim(
-        id="gates-open-in-volatile-regimes",
-        source="encyclopedia article",
-        says="a factor model's gates open in volatile and complex regimes (width 128, the "
-        "article's; the mean gate is higher on a turbulent day than on a calm one in over "
-        f"{100 * USEFUL_AUC:g} % of pairs: the AUC)",
-        about=ABOUT,
-        measure=gate_auc("both"),
-        show="AUC where complex and volatile {auc:interval}",
-        holds=lambda m: [above(m["auc"], USEFUL_AUC)],
-        note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where "
-        "regimes are volatile only, the AUC is 0.942",
-        passed_by="an untrained net's mean gate (0.921), like the norm of the factors (0.946),",
-    ),
-    Claim(
-        id="mean-gate-tells-turbulence-128",
-        source="encyclopedia article",
-        says="a factor model's gates are a measure of complexity (width 128, the article's; "
-        "where turbulent regimes are complex and no more volatile, the mean gate is higher on a "
-        f"turbulent day than on a calm one in over 50 % of pairs; in over {100 * USEFUL_AUC:g} %)",
-        about=ABOUT,
-        measure=gate_auc("non-linear"),
-        show="AUC where complex only {auc:interval}",
-        holds=lambda m: [above(m["auc"], bound) for bound in (0.5, USEFUL_AUC)],
-        note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from "
-        "nets of width 32, where both were chosen after the runs",
-    ),
+USEFUL_PERCENT = f"{100 * USEFUL_AUC:g}"
+
+
+@claim(
+    "gates-open-in-volatile-regimes",
+    source="encyclopedia article",
+    about=ABOUT,
+    note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile only, "
+    "the AUC is 0.942",
+    passed_by="an untrained net's mean gate (0.921), like the norm of the factors (0.946),",
 )
+def gates_open_in_volatile_regimes(r):
+    """a factor model's gates open in volatile and complex regimes (width 128, the article's; the mean
+    gate is higher on a turbulent day than on a calm one in over {USEFUL_PERCENT} % of pairs: the
+    AUC)"""
+    auc = values_of(r["trials"], "auc_gate", world="both")
+    return [above(auc, USEFUL_AUC)], f"AUC where complex and volatile {auc:interval}"
+
+
+@claim(
+    "mean-gate-tells-turbulence-128",
+    source="encyclopedia article",
+    about=ABOUT,
+    note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from nets of width 32, where "
+    "both were chosen after the runs",
+)
+def mean_gate_tells_turbulence_128(r):
+    """a factor model's gates are a measure of complexity (width 128, the article's; where turbulent
+    regimes are complex and no more volatile, the mean gate is higher on a turbulent day than on a
+    calm one in over 50 % of pairs; in over {USEFUL_PERCENT} %)"""
+    auc = values_of(r["trials"], "auc_gate", world="non-linear")
+    parts = [above(auc, bound) for bound in (0.5, USEFUL_AUC)]
+    return parts, f"AUC where complex only {auc:interval}"
+
 
 QUESTION = Question(
     name="factor_model_wide",
@@ -99,5 +102,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

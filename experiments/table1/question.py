@@ -21,12 +21,13 @@ from __future__ import annotations
 import functools
 
 from experiments.published import PUBLISHED
+from experiments.table1.trial import is_pictured, setting, trial
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.nets import find_net
 from highways.lab.finished import finished_trial
 from highways.lab.judging.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
 from highways.lab.judging.rules import above, compared
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -73,33 +74,7 @@ FEW_IMAGES = {"n_train": 300, "n_test": 100}  # for a smoke test
 CLOSE = 0.05  # batch normalisation is no worse if it loses at most this many percentage points
 COMPETITIVE = 0.001  # a competitive net loses at most this much accuracy to the best of the others
 
-
-# ---- Trials -------------------------------------------------------------------------------------
-
-
-def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
-    """The setting of a trial.  `width` is the number of maps in each layer, `recipe` a Protocol."""
-    settings = protocols.ConvSettings(
-        net=f"mnist-{width}",
-        block=block,
-        protocol=protocol,
-        epochs=epochs,
-        seed=seed,
-        validation=validation,
-        **images,
-    )
-    return {"width": width, **conv_trials.setting(settings, recipe)}
-
-
-def trial(setting: dict, folder: str) -> dict:
-    result = conv_trials.train(setting, fully_connected.data_set(), folder, "table1")
-    return result if is_pictured(setting) else conv_trials.without_pictures(result)
-
-
-def is_pictured(setting: dict) -> bool:
-    """Whether results that only pictures need are kept of this net."""
-    names = ("block", "protocol", "seed", "validation")
-    return [setting[name] for name in names] == ["highway", "short", 0, False]
+# ---- Training -----------------------------------------------------------------------------------
 
 
 def best(compared_runs: list[dict]) -> str:
@@ -154,8 +129,8 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     finished = finished_trial(record, run)
     finished.pop("width", None)  # the net's name decides, whatever the run says
     width = int(run["net"].removeprefix("mnist-"))
-    trial = {"width": width, **finished}
-    return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
+    accepted = {"width": width, **finished}
+    return "final", accepted if is_pictured(accepted) else conv_trials.without_pictures(accepted)
 
 
 def kinds_of_runs() -> set[tuple]:
@@ -179,8 +154,8 @@ def rows(record: dict) -> list[dict]:
         row["epochs_to_99"] = mean_sd_n([epochs_to_99(run) for run in runs])
         result.append(row)
     recipes = record["trials"]["recipes"]
-    for name, trial in zip(RECIPES, recipes, strict=True):
-        result.append({"row": "recipe", "recipe": name, "validation_accuracy": trial["final_test_acc"]})
+    for name, recipe_run in zip(RECIPES, recipes, strict=True):
+        result.append({"row": "recipe", "recipe": name, "validation_accuracy": recipe_run["final_test_acc"]})
     result.append({"chosen_recipe": best(recipes)})
     return result
 
@@ -196,52 +171,28 @@ def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> 
     return [trial for trial in record["trials"]["final"] if wanted.items() <= trial.items()]
 
 
-def measure_accuracies(record: dict, width: int) -> dict:
-    """The accuracies by both protocols.
+# ---- Claims -------------------------------------------------------------------------------------
+
+ABOUT = {"data": "mnist", **ALL_IMAGES}
+OTHERS = PUBLISHED["table_1"]["others"]
+FEWEST_OF_OTHERS = min(PUBLISHED["table_1"]["parameters_of_others"].values())
+MAXOUT_PERCENT = f"{100 * OTHERS['maxout']:.2f}"
+DSN_PERCENT = f"{100 * OTHERS['DSN']:.2f}"
+COMPETITIVE_POINTS = f"{100 * COMPETITIVE:g}"
+
+
+def accuracies_by_protocol(record: dict, width: int) -> tuple[Accuracies | None, Accuracies]:
+    """The accuracies by the paper's protocol, and by ours.
 
     Of the runs by the paper's protocol only those with the paper's number of epochs count."""
     epochs = PUBLISHED["table_1"][str(width)]["epochs"]
-    paper = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
-    return {
-        "paper": Accuracies.of(paper) if paper else None,
-        "short": Accuracies.of(runs_of(record, width, "short")),
-    }
+    paper_runs = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
+    paper = Accuracies.of(paper_runs) if paper_runs else None
+    return paper, Accuracies.of(runs_of(record, width, "short"))
 
 
-def both_as_text(measured: dict) -> str:
-    """The accuracies by both protocols, without an interval."""
-    short = f"short protocol: {measured['short']}"
-    return f"{measured['paper']}; {short}" if measured["paper"] else short
-
-
-def reaches_claim(width: int, note: str = "") -> Claim:
-    published = PUBLISHED["table_1"][str(width)]
-    mean = 100 * published["mean"]
-    sd = 100 * published["sd"]
-    epochs = published["epochs"]
-    return Claim(
-        id=f"{width}-maps-reach",
-        source="paper, Table 1",
-        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; our mean lies in the 95 % "
-        "prediction interval of the paper's runs)",
-        about=MNIST,
-        measure=lambda r: measure_accuracies(r, width),
-        show=lambda m: side_by_side(published, m["paper"], m["short"], "short protocol"),
-        holds=lambda m: reaches(published, epochs, m["paper"], m["short"]),
-        note=f"rule chosen after the first run{note}",
-    )
-
-
-def measure_parameters(record: dict) -> dict:
-    final = record["trials"]["final"]
-    return {
-        "of_16_maps": values_of(final, "n_parameters", width=16, block="highway")[0],
-        "of_32_maps": values_of(final, "n_parameters", width=32, block="highway")[0],
-    }
-
-
-def show_parameters(measured: dict) -> str:
-    return f"{spaced(measured['of_16_maps'])}, {spaced(measured['of_32_maps'])}"
+def parameters_of(record: dict, width: int) -> int:
+    return values_of(record["trials"]["final"], "n_parameters", width=width, block="highway")[0]
 
 
 def agrees_with_paper(parameters: int, net: str) -> bool:
@@ -249,82 +200,91 @@ def agrees_with_paper(parameters: int, net: str) -> bool:
     return abs(parameters / find_net(net).parameters - 1) < 0.01
 
 
-def measure_normalised(record: dict) -> dict:
-    normalised = runs_of(record, 16, "short", "highway-bn")
-    highway = runs_of(record, 16, "short")
-    return {
-        "normalised": Accuracies.of(normalised).percents,
-        "highway": Accuracies.of(highway).percents,
-        "epochs_of_normalised": [epochs_to_99(run) for run in normalised],
-        "epochs_of_highway": [epochs_to_99(run) for run in highway],
-    }
+@claim("table-1-parameters", kind="count", source="paper, Table 1", about=ABOUT)
+def table_1_parameters(r):
+    """39 K and 151 K parameters for 16 and 32 maps"""
+    narrow = parameters_of(r, 16)
+    wide = parameters_of(r, 32)
+    parts = [agrees_with_paper(narrow, "mnist-16"), agrees_with_paper(wide, "mnist-32")]
+    return parts, f"{spaced(narrow)}, {spaced(wide)}"
 
 
-MNIST = {"data": "mnist", **ALL_IMAGES}
-OTHERS = PUBLISHED["table_1"]["others"]
-FEWEST_OF_OTHERS = min(PUBLISHED["table_1"]["parameters_of_others"].values())
-CLAIMS = (
-    Claim(
-        id="table-1-parameters",
-        kind="count",
+def claim_of_accuracy(width: int, note: str = "") -> None:
+    """The claim that nets of this width reach the paper's accuracy."""
+    published = PUBLISHED["table_1"][str(width)]
+    mean = 100 * published["mean"]
+    sd = 100 * published["sd"]
+    epochs = published["epochs"]
+
+    @claim(
+        f"{width}-maps-reach",
         source="paper, Table 1",
-        says="39 K and 151 K parameters for 16 and 32 maps",
-        about=MNIST,
-        measure=measure_parameters,
-        show=show_parameters,
-        holds=lambda m: [
-            agrees_with_paper(m["of_16_maps"], "mnist-16"),
-            agrees_with_paper(m["of_32_maps"], "mnist-32"),
-        ],
-    ),
-    reaches_claim(
-        16,
-        note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the "
-        "intervals are of these two; that our run must lie in both was decided after the first run, too",
-    ),
-    reaches_claim(32),
-    Claim(
-        id="competitive-on-mnist",
-        source="paper, 3.2",
-        says=f"32 maps are competitive with maxout ({100 * OTHERS['maxout']:.2f} %) and DSN "
-        f"({100 * OTHERS['DSN']:.2f} %): at most {100 * COMPETITIVE:g} points below the "
-        "better, on the same test images",
-        about=MNIST,
-        measure=lambda r: measure_accuracies(r, 32),
-        show=both_as_text,
-        holds=lambda m: is_at_least(
-            max(OTHERS.values()) - COMPETITIVE,
-            PUBLISHED["table_1"]["32"]["epochs"],
-            m["paper"],
-            m["short"],
-            errors=0,
-        ),
-        note=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
-    ),
-    Claim(
-        id="far-fewer-parameters",
-        kind="count",
-        source="paper, Table 1",
-        says="far fewer parameters than maxout (420 K) and DSN (350 K): less than half of either",
-        about=MNIST,
-        measure=measure_parameters,
-        show=show_parameters,
-        holds=lambda m: [max(m.values()) < FEWEST_OF_OTHERS / 2],
-        note="what 'far fewer' means was chosen after counting",
-    ),
-    Claim(
-        id="conv-batch-normalisation",
-        kind="open question",
-        source="encyclopedia article, open",
-        says="with batch normalisation of H a convolutional highway net is as accurate as without (at most "
-        f"{CLOSE} points lower)",
-        about=MNIST,
-        measure=measure_normalised,
-        show="with it {normalised:4}, 99 % after {epochs_of_normalised:2} epochs; "
-        "without {highway:4}, 99 % after {epochs_of_highway:2} epochs",
-        holds=lambda m: [compared(above, m["normalised"], m["highway"], -CLOSE)],
-    ),
+        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; our mean lies in the 95 % "
+        "prediction interval of the paper's runs)",
+        about=ABOUT,
+        note=f"rule chosen after the first run{note}",
+    )
+    def maps_reach(r):
+        paper, short = accuracies_by_protocol(r, width)
+        verdict = reaches(published, epochs, paper, short)
+        return verdict, side_by_side(published, paper, short, "short protocol")
+
+
+claim_of_accuracy(
+    16,
+    note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the intervals are "
+    "of these two; that our run must lie in both was decided after the first run, too",
 )
+claim_of_accuracy(32)
+
+
+@claim(
+    "competitive-on-mnist",
+    source="paper, 3.2",
+    about=ABOUT,
+    note=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
+)
+def competitive_on_mnist(r):
+    """32 maps are competitive with maxout ({MAXOUT_PERCENT} %) and DSN ({DSN_PERCENT} %): at most
+    {COMPETITIVE_POINTS} points below the better, on the same test images"""
+    paper, short = accuracies_by_protocol(r, 32)
+    least = max(OTHERS.values()) - COMPETITIVE
+    epochs = PUBLISHED["table_1"]["32"]["epochs"]
+    verdict = is_at_least(least, epochs, paper, short, errors=0)
+    text = f"short protocol: {short}"
+    return verdict, f"{paper}; {text}" if paper else text
+
+
+@claim(
+    "far-fewer-parameters",
+    kind="count",
+    source="paper, Table 1",
+    about=ABOUT,
+    note="what 'far fewer' means was chosen after counting",
+)
+def far_fewer_parameters(r):
+    """far fewer parameters than maxout (420 K) and DSN (350 K): less than half of either"""
+    narrow = parameters_of(r, 16)
+    wide = parameters_of(r, 32)
+    parts = [max(narrow, wide) < FEWEST_OF_OTHERS / 2]
+    return parts, f"{spaced(narrow)}, {spaced(wide)}"
+
+
+@claim("conv-batch-normalisation", kind="open question", source="encyclopedia article, open", about=ABOUT)
+def as_good_with_batch_normalisation(r):
+    """with batch normalisation of H a convolutional highway net is as accurate as without (at most
+    {CLOSE} points lower)"""
+    normalised_runs = runs_of(r, 16, "short", "highway-bn")
+    highway_runs = runs_of(r, 16, "short")
+    normalised = Sample(Accuracies.of(normalised_runs).percents)
+    highway = Sample(Accuracies.of(highway_runs).percents)
+    epochs_of_normalised = Sample([epochs_to_99(run) for run in normalised_runs])
+    epochs_of_highway = Sample([epochs_to_99(run) for run in highway_runs])
+    return [compared(above, normalised, highway, -CLOSE)], (
+        f"with it {normalised:4}, 99 % after {epochs_of_normalised:2} epochs; "
+        f"without {highway:4}, 99 % after {epochs_of_highway:2} epochs"
+    )
+
 
 QUESTION = Question(
     name="table1",
@@ -332,6 +292,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     accept=accept,
 )

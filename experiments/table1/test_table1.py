@@ -3,14 +3,16 @@
 import functools
 
 import pytest
+from conftest import ROOT, verdict_on
 
 import highway_networks as hn
 from experiments.published import PUBLISHED
 from experiments.table1 import question as table1
 from experiments.table1 import show as pictures_of_table1
+from experiments.table1.trial import setting, trial
 from highways import files
+from highways.conv import protocols
 from highways.conv import trials as conv_trials
-from highways.lab.judging.claim import judge
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 
@@ -29,6 +31,11 @@ def test_every_kind_of_run_has_a_line_in_the_picture():
     assert len(looks) == len(kinds)
 
 
+def test_the_short_protocol_is_the_recipe_that_was_chosen():
+    recipes = files.read_json(ROOT / "results" / "table1.json")["trials"]["recipes"]
+    assert protocols.PROTOCOLS["mnist"]["short"] == table1.RECIPES[table1.best(recipes)]
+
+
 def test_the_recipe_with_the_highest_accuracy_is_chosen():
     assert table1.best(recipe_runs(0.98, 0.97, 0.99, 0.985, 0.1, 0.99)) == list(table1.RECIPES)[2]
     assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
@@ -38,9 +45,9 @@ def test_the_recipe_with_the_highest_accuracy_is_chosen():
 def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
     """Any commit of the program may have written it.  If it was another commit, a line says so,
     and the results name both."""
-    t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
+    t = setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     monkeypatch.setattr(files, "commit", lambda: "abc")
-    whole = table1.trial(t, str(tmp_path / "absent"))
+    whole = trial(t, str(tmp_path / "absent"))
     started = []
     train_epoch = hn.train_epoch
 
@@ -55,15 +62,13 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
 
     monkeypatch.setattr(hn, "train_epoch", stops)
     with pytest.raises(Stopped):
-        table1.trial(t, str(tmp_path))
+        trial(t, str(tmp_path))
     if changed == "the commit":
         monkeypatch.setattr(files, "commit", lambda: "def")
     runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
     capsys.readouterr()
-    [again] = conv_trials.run(
-        runner, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of
-    )
+    [again] = conv_trials.run(runner, functools.partial(trial, folder=str(tmp_path)), [t], fully_connected.data_of)
     assert len(started) == 3 + 1
     assert again["history"] == whole["history"]
     assert again["commits"] == (["abc", "def"] if changed == "the commit" else ["abc"])
@@ -72,7 +77,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
 
 
 def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
-    t = table1.setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
+    t = setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
     there = []
@@ -86,14 +91,13 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
         return run(function, trials, data_of, looks)
 
     runner.run = runs
-    conv_trials.run(runner, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of)
+    conv_trials.run(runner, functools.partial(trial, folder=str(tmp_path)), [t], fully_connected.data_of)
     assert there == [(True, 1)]
     assert not checkpoint.exists()
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
 
-CLAIMS = {claim.id: claim for claim in table1.CLAIMS}
 NOISE = (-0.0001, 0, 0.0001)  # of three seeds
 
 
@@ -122,14 +126,14 @@ def runs_near(accuracy: float | None, **settings) -> list[dict]:
 )
 def test_the_verdicts_on_accuracies(width, epochs, paper, short, expected):
     final = [*runs_near(paper, width=width, protocol="paper", epochs=epochs), *runs_near(short, width=width)]
-    assert judge(CLAIMS[f"{width}-maps-reach"], {"trials": {"final": final}})[1] == expected
+    assert verdict_on("table1", f"{width}-maps-reach", {"trials": {"final": final}}) == expected
 
 
 @pytest.mark.parametrize(("accuracy", "expected"), [(0.9954, "reproduced"), (0.9950, "not reproduced")])
 def test_a_competitive_net_is_at_most_a_tenth_of_a_point_below_the_better(accuracy, expected):
     """99.61 % less 0.1 points; the paper's own 99.54 % is enough."""
     final = [*runs_near(accuracy, width=32, protocol="paper", epochs=300), *runs_near(0.9, width=32)]
-    assert judge(CLAIMS["competitive-on-mnist"], {"trials": {"final": final}})[1] == expected
+    assert verdict_on("table1", "competitive-on-mnist", {"trials": {"final": final}}) == expected
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_the_verdict_on_batch_normalisation(normalised, expected):
     if normalised is None:
         with_it[1]["final_test_acc"] = None
     final = [*runs_near(0.9940), *with_it]
-    assert judge(CLAIMS["conv-batch-normalisation"], {"trials": {"final": final}})[1] == expected
+    assert verdict_on("table1", "conv-batch-normalisation", {"trials": {"final": final}}) == expected
 
 
 def test_a_width_trained_on_several_cores_only_has_no_hours():

@@ -1,0 +1,32 @@
+"""Trains a convolutional net of Table 1 on MNIST, from its checkpoint or from its seed."""
+
+from __future__ import annotations
+
+from highways.conv import protocols
+from highways.conv import trials as conv_trials
+from highways.nets import fully_connected
+
+
+def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
+    """The setting of a trial.  `width` is the number of maps in each layer, `recipe` a Protocol."""
+    settings = protocols.ConvSettings(
+        net=f"mnist-{width}",
+        block=block,
+        protocol=protocol,
+        epochs=epochs,
+        seed=seed,
+        validation=validation,
+        **images,
+    )
+    return {"width": width, **conv_trials.setting(settings, recipe)}
+
+
+def trial(setting: dict, folder: str) -> dict:
+    result = conv_trials.train(setting, fully_connected.data_set(), folder, "table1")
+    return result if is_pictured(setting) else conv_trials.without_pictures(result)
+
+
+def is_pictured(setting: dict) -> bool:
+    """Whether results that only pictures need are kept of this net."""
+    names = ("block", "protocol", "seed", "validation")
+    return [setting[name] for name in names] == ["highway", "short", 0, False]
