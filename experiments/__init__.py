@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+from highways.lab.showing.registry import table
+from highways.lab.showing.tables import markdown_table
+
 FOLDER = Path(__file__).parent
 
 
@@ -33,3 +36,10 @@ def register_pictures_and_tables() -> None:
         importlib.import_module(module)
     for file in sorted(FOLDER.glob("*/show.py")):
         importlib.import_module(f"experiments.{file.parent.name}.show")
+
+
+@table("questions")
+def table_of_questions(read) -> str:
+    """Every question with what it asks, and a link to its page."""
+    rows = [f"| [{question.name}]({question.name}/README.md) | {question.asks} |" for question in all_questions()]
+    return markdown_table("| question | what it asks |", rows)

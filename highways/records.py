@@ -77,6 +77,12 @@ def load_results(path) -> dict:
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
 
 
+def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
+    """The trials, grouped by data set, in order of first appearance."""
+    names = dict.fromkeys(trial["data"] for trial in trials)
+    return {name: [trial for trial in trials if trial["data"] == name] for name in names}
+
+
 def select(rows: list[dict], **wanted) -> dict:
     """The one row with these settings; raises LookupError where there is none, or more than one."""
     found = [row for row in rows if wanted.items() <= row.items()]

@@ -1,4 +1,4 @@
-"""The checksum of the code that computes a trial: its own file and the library.
+"""The checksum of the code that computes a trial: its own file, those it imports, and the library.
 
 The log of a question and the checkpoints of a training serve a result only to the code that
 computed it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import re
 from pathlib import Path
 
 import highway_networks as hn
@@ -16,17 +17,21 @@ from highways.files import ROOT, InputError
 
 LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
 LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
+IMPORT = re.compile(rb"^\s*from (experiments[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
+COMPUTES_NO_TRIAL = ("question.py", "show.py")  # they search, judge and draw
 
 
 def checksum_of_code(function, needs=()) -> str:
     """The checksum of the code that computes a trial.
 
-    It covers the whole texts, comments included, of LIBRARY and of the files that define the
-    function and what it needs.  These may be functions, blocks and activations; the latter two as
-    objects or as names.  Raises InputError if a file cannot be read."""
+    It covers the whole texts, comments included, of LIBRARY, of the files that define the function
+    and what it needs, and of the files of experiments/ that these import.  What it needs may be
+    functions, blocks and activations; the latter two as objects or as names.  Raises InputError if
+    a file cannot be read."""
     texts = set(LIBRARY_TEXTS)
     for part in (function, *needs):
-        texts.update(_text_defining(defined) for defined in _definitions_of(part))
+        for defined in _definitions_of(part):
+            texts |= _with_imported(_text_defining(defined))
     digests = sorted(hashlib.sha256(text).digest() for text in texts)
     return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
 
@@ -57,3 +62,26 @@ def _text_defining(defined) -> bytes:
     except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
         name = getattr(defined, "__qualname__", defined)
         raise InputError(f"the source of {name} cannot be read: {error}") from error
+
+
+def _with_imported(text: bytes) -> set[bytes]:
+    """The text of a file, and those of the files of experiments/ that it imports, and that these
+    import, except COMPUTES_NO_TRIAL."""
+    found = set()
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        if text in found:
+            continue
+        found.add(text)
+        for module, names in IMPORT.findall(text):
+            modules = [module, *(module + b"." + name for name in re.findall(rb"\w+", names))]
+            files = [ROOT / (name.decode().replace(".", "/") + ".py") for name in modules]
+            waiting += [_text_of(file) for file in files if file.is_file() and file.name not in COMPUTES_NO_TRIAL]
+    return found
+
+
+@functools.cache
+def _text_of(file: Path) -> bytes:
+    """The text of a file, as it is at the first call: later edits do not run here."""
+    return file.read_bytes()

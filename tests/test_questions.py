@@ -15,19 +15,14 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, setting, write_data_set
+from conftest import ROOT, must_be_readable, one_line_error, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
-from experiments.adam_explodes import question as adam_explodes
 from experiments.cifar import question as cifar
-from experiments.fifty_layers import question as fifty_layers
-from experiments.full_mnist import question as full_mnist
-from experiments.headline import question as headline
 from highways.files import InputError
 from highways.lab.showing import registry, style
 from highways.nets import fully_connected, matched_blocks, search
@@ -613,7 +608,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     monkeypatch.setattr(fully_connected, "images_of", lambda trial: None)
     keys = ("data", "data_dir", "n_train", "n_test")
     sets = {trial["data"]: {key: trial[key] for key in keys} for trial in record["trials"]["final"] if "data" in trial}
-    monkeypatch.setattr(fifty_layers, "data_sets", lambda runner: sets)
+    monkeypatch.setattr(fully_connected, "data_sets", lambda runner: sets)
     question = find_question(name)
     runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
     assert question.run(runner) == record["trials"]
@@ -643,20 +638,6 @@ def test_committed_searches_are_whole():
                 assert kinds.count((block, layers, at_50)) >= 3
 
 
-def test_what_pages_say_in_words_of_adam():
-    trials = committed("adam_explodes")["trials"]
-    assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
-    for trial in trials:
-        burst = trial["burst"]
-        if not burst:
-            continue
-        assert trial["change"] != "tanh"
-        assert burst["worst"]["stretch"][0] > 100 * burst["median"]["stretch"][0]
-        if trial["explosion"] and burst["usual_norm"] < 10:  # it began after the first epoch
-            onsets = {name: onset["step"] for name, onset in trial["explosion"]["onsets"].items()}
-            assert onsets["gradient"] == min(onsets.values())
-
-
 @pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])
 def test_nothing_was_chosen_on_test_images(name, group, n_train):
     trials = committed(name)["trials"]
@@ -668,43 +649,6 @@ def test_nothing_was_chosen_on_test_images(name, group, n_train):
 # ---- The parts -------------------------------------------------------------------------------------------------------
 
 
-def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
-    made = []
-    original = fully_connected.SGD
-
-    def remember(*words, **more):
-        made.append(original(*words, **more))
-        return made[-1]
-
-    monkeypatch.setattr(fully_connected, "SGD", remember)
-    full_mnist.blog(setting(layers=20, activation="relu", steps=3))
-    rate = 0.01 * 50  # of a loss that is a sum over 50 images; our loss is their mean
-    assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
-
-
-def test_the_blogs_weights_are_truncated():
-    values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
-    assert np.abs(values).max() <= 0.2
-    assert values.std() == pytest.approx(0.088, abs=0.001)
-
-
 def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
-
-
-# ---- The headline ----------------------------------------------------------------------------------------------------
-
-
-def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
-    ours = [0.85, 0.86, 0.87, 0.88, 0.86]
-    assert headline.is_like_ours(0.864, ours)
-    assert not headline.is_like_ours(0.95, ours)
-
-
-def test_plain_learns_much_less_at_10():
-    at_5 = [0.86, 0.87, 0.85]
-    published = {"at_5": at_5, "at_10": [0.29, 0.3, 0.28]}
-    assert headline.learns_less_at_10(published) == [True, True, True, True]
-    alike = {"at_5": at_5, "at_10": [0.84, 0.85, 0.86]}
-    assert headline.learns_less_at_10(alike) == [True, False, True, False]

@@ -14,7 +14,7 @@ import pytest
 from conftest import setting
 
 import highway_networks as hn
-from highways import files
+from highways import files, trial_code
 from highways.files import InputError
 from highways.lab import trials as trials_module
 from highways.lab.trials import Runner
@@ -150,16 +150,51 @@ def my_trials(tmp_path, monkeypatch):
     sys.modules.pop("my_trials", None)
 
 
+def texts_of_library() -> list[bytes]:
+    return [path.read_bytes() for pattern in LIBRARY for path in files.ROOT.glob(pattern)]
+
+
+def checksum(*texts: bytes) -> str:
+    digests = sorted(hashlib.sha256(text).digest() for text in texts)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+
+
 def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
-    texts = [path.read_bytes() for pattern in LIBRARY for path in files.ROOT.glob(pattern)]
+    texts = texts_of_library()
     assert {(files.ROOT / name).read_bytes() for name in ("highway_networks.py", "highways/conv/net.py")} < set(texts)
-
-    def checksum(*texts):
-        digests = sorted(hashlib.sha256(text).digest() for text in texts)
-        return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
-
     assert checksum_of_code(fully_connected.trial) == checksum(*texts)
     assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())  # the same with any Python
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"from experiments.a.trial import f",
+        b"from experiments.a.trial import (\n    f,\n    g,\n)",
+        b"from experiments.a import trial as other, question, show",
+        b"from experiments.a import (\n    trial,\n)",
+        b"    from experiments.a.trial import f",  # within a function
+    ],
+)
+def test_what_a_trial_imports_from_experiments_is_part_of_its_code(tmp_path, monkeypatch, my_trials, line):
+    """And what this imports, but not the files that search, judge or draw."""
+    monkeypatch.setattr(trial_code, "ROOT", tmp_path)
+    texts = {
+        "a/trial.py": b"from experiments.b.stack import Stack\nfrom experiments.a.question import RATE\n",
+        "a/question.py": b"from experiments.c.trial import f\n",
+        "a/show.py": b"",
+        "b/stack.py": b"from experiments.a import trial  # each imports the other\n",
+        "c/trial.py": b"# not imported by a trial\n",
+    }
+    for name, text in texts.items():
+        file = tmp_path / "experiments" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text)
+    mine = my_trials()
+    own_text = line + b"\n" + MY_TRIALS.encode()
+    monkeypatch.setattr(trial_code, "_text_defining", lambda defined: own_text)
+    expected = checksum(*texts_of_library(), own_text, texts["a/trial.py"], texts["b/stack.py"])
+    assert checksum_of_code(mine.trial) == expected
 
 
 def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):

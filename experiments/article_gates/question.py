@@ -29,68 +29,22 @@ and early ones, too; few blocks are passed on MNIST.
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-import highway_networks as hn
-from experiments.fifty_layers.question import by_data_set, look_into
-from experiments.fifty_layers.trial import net_of
-from highways.lab.judging.claim import Claim, effect_as_text, values_of
+from experiments.article_gates.trial import CERTAIN, MEASURED, THIRDS, trial
+from experiments.fifty_layers.trial import look_into
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected, layer_by_layer
 from highways.nets.fully_connected import CIFAR
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
+# of_each: the number of images
 BUDGETS = {
     "quick": {"of_each": 100},
     "default": {"of_each": 1000},
-}  # the number of images
-OPEN = 0.5  # a unit is open if T is above
-CARRIES = 0.1  # a unit carries if T is below
-PASSED = 0.01  # a block is passed if it changes less than this share of the state's length
-CERTAIN = 0.1  # a tenth of the images, and a tenth of the gates or blocks
-THIRDS = ("first", "middle", "last")
-MEASURED = ("selecting", "closing", "passed")
+}
 PAPERS_SETS = ("MNIST", CIFAR)
-
-
-def trial(setting: dict, folder: str) -> dict:
-    """What the module's docstring defines, for each third of the blocks and for each block."""
-    net = net_of(setting, folder)
-    images = fully_connected.images_of(setting)
-    start = 1 / (1 + math.exp(-setting["gate_bias"]))
-    by_block = measured_by_block(net, images.x_train[: setting["of_each"]], start)
-    result = {}
-    for name, values in by_block.items():
-        thirds = np.array_split(np.array(values), len(THIRDS))
-        for third, of_third in zip(THIRDS, thirds, strict=True):
-            result[f"{name}_{third}"] = float(f"{of_third.mean():.6g}")
-        result[f"{name}_of_block"] = layer_by_layer.rounded(values)
-    return result
-
-
-def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str, list[float]]:
-    """For every block: the share of images for which it selects ("selecting"), the share of its
-    gates that close for certain inputs ("closing"), and whether certain inputs pass it
-    ("passed")."""
-    by_block = {name: [] for name in MEASURED}
-    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
-        selects = (T > OPEN).any(axis=1) & (T < CARRIES).any(axis=1)  # (N,)
-        is_closed = np.less(T, start / 2)
-        closed = is_closed.mean(axis=0)  # (hidden,): the share of images
-        change = np.linalg.norm(y_l - x_l, axis=1) / np.linalg.norm(x_l, axis=1)  # (N,)
-        by_block["selecting"].append(selects.mean())
-        by_block["closing"].append(is_for_certain_inputs(closed).mean())
-        by_block["passed"].append(float(is_for_certain_inputs((change < PASSED).mean())))
-    return by_block
-
-
-def is_for_certain_inputs(share):
-    """Whether something is so for at least a tenth of the images, and not so for another tenth."""
-    return (share >= CERTAIN) & (share <= 1 - CERTAIN)
 
 
 def run(runner: Runner) -> list[dict]:
@@ -112,95 +66,66 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-def measure_thirds(*names: str):
-    """A claim's measure: {data: {what is measured in a third: its values over seeds}}."""
-
-    def measure(record: dict) -> dict:
-        measured = {}
-        for data in PAPERS_SETS:
-            measured[data] = {}
-            for name in names:
-                for third in THIRDS:
-                    key = f"{name}_{third}"
-                    measured[data][key] = values_of(record["trials"], key, data=data)
-        return measured
-
-    return measure
-
-
-def thirds_as_text(measured: dict) -> str:
-    texts = []
-    for data, values in measured.items():
-        parts = []
-        for key, of_seeds in values.items():
-            third = key.rpartition("_")[2]
-            parts.append(f"{third} third {effect_as_text(of_seeds)}")
-        texts.append(f"{data}: {', '.join(parts)}")
-    return f"shares: {'; '.join(texts)}"
-
-
-def middle_selects(measured: dict) -> list[bool | None]:
-    pairs = []
-    for values in measured.values():
-        middle = values["selecting_middle"]
-        pairs += [
-            ([0.5], middle),
-            (values["selecting_first"], middle),
-            (values["selecting_last"], middle),
-        ]
-    return all_below(pairs)
-
-
-def late_gates_close(measured: dict) -> list[bool | None]:
-    pairs = []
-    for values in measured.values():
-        last = values["closing_last"]
-        pairs += [([CERTAIN], last), (values["closing_first"], last)]
-    return all_below(pairs)
-
-
-def late_blocks_are_passed(measured: dict) -> list[bool | None]:
-    return all_below([([CERTAIN], values["passed_last"]) for values in measured.values()])
-
+# ---- Claims ------------------------------------------------------------------------------------
 
 ABOUT = {"data": PAPERS_SETS, "layers": 50}
-CLAIMS = (
-    Claim(
-        id="middle-gates-select",
-        source="encyclopedia article",
-        says="gates of middle layers select: they transform some dimensions and carry others (a unit with T above "
-        "0.5 and one with T below 0.1, in over half of all pairs of image and middle block, and more often than in "
-        "the first and the last third)",
-        about=ABOUT,
-        measure=measure_thirds("selecting"),
-        show=thirds_as_text,
-        holds=middle_selects,
-        note="the definition is ours",
-    ),
-    Claim(
-        id="late-gates-close-for-certain-inputs",
-        source="encyclopedia article",
-        says="some gates of later layers close for certain inputs (over a tenth of the gates of the last third, and "
-        "more than of the first; T below half of its start for a tenth of the images, not below for another tenth)",
-        about=ABOUT,
-        measure=measure_thirds("closing"),
-        show=thirds_as_text,
-        holds=late_gates_close,
-        note="the definition is ours, and so is the comparison with the first third: the article "
-        "speaks of some gates, and without it both data sets pass",
-    ),
-    Claim(
-        id="net-shortened-for-certain-inputs",
-        source="encyclopedia article",
-        says="the net is shortened for certain inputs (over a tenth of the last third's blocks change the state of "
-        "some tenth of the images by under 1 %, and not that of another tenth)",
-        about=ABOUT,
-        measure=measure_thirds("passed"),
-        show=thirds_as_text,
-        holds=late_blocks_are_passed,
-        note="the definition is ours",
-    ),
+
+
+@claim("middle-gates-select", source="encyclopedia article", about=ABOUT, note="the definition is ours")
+def middle_gates_select(r):
+    """gates of middle layers select: they transform some dimensions and carry others (a unit with T
+    above 0.5 and one with T below 0.1, in over half of all pairs of image and middle block, and more
+    often than in the first and the last third)"""
+    pairs = []
+    for data in PAPERS_SETS:
+        first, middle, last = in_thirds(r, "selecting", data)
+        pairs += [([0.5], middle), (first, middle), (last, middle)]
+    return all_below(pairs), thirds_as_text(r, "selecting")
+
+
+@claim(
+    "late-gates-close-for-certain-inputs",
+    source="encyclopedia article",
+    about=ABOUT,
+    note="the definition is ours, and so is the comparison with the first third: the article "
+    "speaks of some gates, and without it both data sets pass",
 )
+def late_gates_close_for_certain_inputs(r):
+    """some gates of later layers close for certain inputs (over a tenth of the gates of the last
+    third, and more than of the first; T below half of its start for a tenth of the images, not below
+    for another tenth)"""
+    pairs = []
+    for data in PAPERS_SETS:
+        first, _, last = in_thirds(r, "closing", data)
+        pairs += [([CERTAIN], last), (first, last)]
+    return all_below(pairs), thirds_as_text(r, "closing")
+
+
+@claim("net-shortened-for-certain-inputs", source="encyclopedia article", about=ABOUT, note="the definition is ours")
+def net_shortened_for_certain_inputs(r):
+    """the net is shortened for certain inputs (over a tenth of the last third's blocks change the
+    state of some tenth of the images by under 1 %, and not that of another tenth)"""
+    pairs = []
+    for data in PAPERS_SETS:
+        _, _, last = in_thirds(r, "passed", data)
+        pairs.append(([CERTAIN], last))
+    return all_below(pairs), thirds_as_text(r, "passed")
+
+
+def in_thirds(record: dict, name: str, data: str) -> list[Sample]:
+    """What is measured in the first, the middle and the last third of the blocks, over seeds."""
+    return [values_of(record["trials"], f"{name}_{third}", data=data) for third in THIRDS]
+
+
+def thirds_as_text(record: dict, name: str) -> str:
+    texts = []
+    for data in PAPERS_SETS:
+        first, middle, last = in_thirds(record, name, data)
+        texts.append(
+            f"{data}: first third {first:interval}, middle third {middle:interval}, last third {last:interval}"
+        )
+    return f"shares: {'; '.join(texts)}"
+
 
 QUESTION = Question(
     name="article_gates",
@@ -208,7 +133,6 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
     needs=("fifty_layers",),
     takes_more_data_sets=True,
 )

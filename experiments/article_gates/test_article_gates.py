@@ -5,8 +5,8 @@ import pytest
 from conftest import verdict_on
 
 import highway_networks as hn
-from experiments.article_gates import question as article_gates
 from experiments.article_gates import show as pictures
+from experiments.article_gates import trial as article_gates
 from highways.nets.fully_connected import CIFAR
 
 

@@ -49,14 +49,13 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.data_movement.byte_dmd import Tape, price
-from experiments.fifty_layers.question import ON_ALL_SETS, ON_MNIST, by_data_set, settings_of_kept_nets
-from experiments.fifty_layers.trial import net_of
+from experiments.fifty_layers.trial import ON_ALL_SETS, ON_MNIST, net_of, settings_of_kept_nets
 from highways.lab.judging.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_as_text, sample_as_text, values_of
 from highways.lab.judging.rules import corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected, layer_by_layer
-from highways.records import select
+from highways.records import by_data_set, select
 from highways.statistics import mean_sd_n
 
 BASE = {"depth": 10, "width": 16, "batch": 8}

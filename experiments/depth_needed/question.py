@@ -26,7 +26,7 @@ problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well a
 
 from __future__ import annotations
 
-from experiments.fifty_layers.question import by_data_set, settings_of_kept_nets
+from experiments.fifty_layers.trial import settings_of_kept_nets
 from highways.files import InputError
 from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
@@ -34,7 +34,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
-from highways.records import select
+from highways.records import by_data_set, select
 from highways.statistics import mean_sd_n
 
 BUDGETS = {

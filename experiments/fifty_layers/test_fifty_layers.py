@@ -10,7 +10,6 @@ import pytest
 from conftest import ROOT, write_data_set
 
 import highway_networks as hn
-from experiments.fifty_layers import question
 from experiments.fifty_layers import trial as fifty_layers
 from highways.files import InputError
 from highways.nets import fully_connected
@@ -59,7 +58,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
     only_cifar = [trial for trial in committed_finals() if trial["data"] == "CIFAR-100"]
     runner = runner_with(only_cifar, tmp_path, " --data-dir CIFAR-100")
     with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers --data-dir CIFAR-100"):
-        question.settings_of_kept_nets(runner)
+        fifty_layers.settings_of_kept_nets(runner)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     finals = committed_finals()
     finals[1][name] = value
     with pytest.raises(InputError, match="cannot be used"):
-        question.settings_of_kept_nets(runner_with(finals, tmp_path))
+        fifty_layers.settings_of_kept_nets(runner_with(finals, tmp_path))
 
 
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
@@ -78,7 +77,7 @@ def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names
     runner = SimpleNamespace(more_data_sets=folders, settings={})
     message = "but the names MNIST, .* are taken: .* differs in a letter or a digit"
     with pytest.raises(InputError, match=message):
-        question.data_sets(runner)
+        fully_connected.data_sets(runner)
 
 
 # ---- The committed net ---------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from pathlib import Path
 
 import highway_networks as hn
@@ -14,6 +15,14 @@ SETTING = (
     "rate", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
+
+DECAY = 0.9  # the factor of the rate after each epoch
+LONGER = {fully_connected.CIFAR: 4}  # the factor by which final runs have more epochs
+
+# values of Claim.about for claims about these nets
+ON_MNIST = {"data": "MNIST", "layers": 50, "n_train": 60000}
+ON_CIFAR_100 = {"data": fully_connected.CIFAR, "layers": 50, "n_train": 50000}
+ON_ALL_SETS = {"layers": 50}
 
 
 def trial(setting: dict, folder: str) -> dict:
@@ -65,3 +74,63 @@ def setting_of(trial: dict) -> dict:
 
 def file_of(setting: dict, folder: str) -> Path:
     return Path(folder) / f"fifty_layers_{setting['data'].lower()}_{setting['seed']}.npz"
+
+
+def longer(setting: dict) -> dict:
+    """The setting of the final runs: more epochs, and a decay that leads to the finalist's last
+    rate."""
+    times = LONGER.get(setting["data"], 1)
+    decay = round(setting["decay"] ** (1 / times), 4)
+    return {**setting, "epochs": times * setting["epochs"], "decay": decay}
+
+
+# ---- For questions that look into the kept nets -------------------------------------------------
+
+
+def settings_of_kept_nets(runner) -> list[dict]:
+    """The settings of the kept nets on MNIST and the sets beside it.
+
+    Raises InputError if the results of fifty_layers lack them."""
+    how = f"python -m experiments fifty_layers{runner.flags}"
+    where = runner.folder / "fifty_layers.json"
+    settings = []
+    try:
+        nets = runner.needed["fifty_layers"]["trials"]["final"]
+        for net in nets:
+            check_setting(net)
+        for name, data_setting in fully_connected.data_sets(runner).items():
+            nets_on_set = [net for net in nets if net["data"] == name]
+            if not nets_on_set:
+                raise InputError(f"{where} has no nets of {name}: {how} trains them")
+            for net in nets_on_set:
+                settings.append({**setting_of(net), "data_dir": data_setting["data_dir"]})
+    except (LookupError, TypeError) as error:
+        raise InputError(f"{where} cannot be used ({error!r}): it comes from {how}") from error
+    return settings
+
+
+def look_into(runner, function) -> list[dict]:
+    """Runs function(setting, folder) for every kept net.
+
+    `setting` joins the settings of the net with those of the budget."""
+    nets = settings_of_kept_nets(runner)
+    for net in nets:
+        changed = (net.keys() - {"n_train", "n_test"}) & runner.settings.keys()
+        if changed:
+            raise ValueError(f"a budget must not change settings of kept nets: {', '.join(sorted(changed))}")
+    wanted = [{**net, **runner.settings} for net in nets]
+    return fully_connected.run(runner, wanted, functools.partial(function, folder=str(runner.folder)))
+
+
+def check_setting(trial: dict) -> None:
+    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
+    that diverged."""
+    counts = ("layers", "seed", "epochs", "n_train", "n_test")
+    has_counts = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
+    names = ("rate", "momentum", "decay", "gate_bias", "clip")
+    has_numbers = all(type(trial[name]) in (int, float) for name in names)
+    kind = (trial["block"], trial["activation"], trial["diverged"])
+    if not (has_counts and has_numbers and kind == ("highway", "tanh", None)):
+        raise InputError(
+            "results of fifty_layers cannot be used (a net diverged, or is not one that fifty_layers trains)"
+        )

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, by_data_set, look_into
+from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.gates.trial import AT_START, thirds_of, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above, is_below
@@ -71,6 +71,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.fully_connected import CIFAR
 from highways.nets.gate_statistics import FIRST, HALF, MEANS_CHANGE, OPEN, SETTLED, falls_of_biases, settled_at
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 # of_each: on how many images gates are measured one image at a time

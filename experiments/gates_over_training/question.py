@@ -35,7 +35,7 @@ from 50 epochs on.
 
 from __future__ import annotations
 
-from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, by_data_set, settings_of_kept_nets
+from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
 from experiments.gates_over_training.trial import trial
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean
@@ -45,6 +45,7 @@ from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
 from highways.nets.gate_statistics import FIRST, FIRST_OF_CIFAR, HALF, MEANS_CHANGE, falls_of_biases, settled_at
 from highways.nets.search import stretched
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 BUDGETS = {

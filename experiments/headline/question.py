@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from experiments.published import PUBLISHED
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.nets.matched_blocks import early_and_late
@@ -30,6 +30,8 @@ PROGRAM = PUBLISHED["program"]
 HIGHWAY = PROGRAM["headline"]["highway"]["test_acc"]
 PLAIN = PROGRAM["headline"]["plain"]["test_acc"]
 HIGHWAY_OVER_SEEDS = PROGRAM["seeds"]["highway"]
+PUBLISHED_MEAN = mean(HIGHWAY_OVER_SEEDS)
+PUBLISHED_SEEDS = ", ".join(map(str, HIGHWAY_OVER_SEEDS))
 PLAIN_AT_5 = PROGRAM["depths"]["5"]["plain"]["test_acc"]
 PLAIN_AT_10 = PROGRAM["depths"]["10"]["plain"]["test_acc"]
 CHANCE = 0.15  # a net is at chance if its accuracy is below
@@ -38,42 +40,62 @@ LEARNS = 0.8  # a net of depth 5 learns if its mean accuracy is above
 MUCH = (PLAIN_AT_5 - PLAIN_AT_10) / 2  # a net learns much less than another if it is less accurate by more
 
 
-def over_runs(record: dict, block: str, name: str) -> list:
+# ---- Claims -------------------------------------------------------------------------------------
+
+SEEDS = {"data_set": "MNIST", "depth": 30, "n_train": 6000}
+ALL_DEPTHS = {"data_set": "MNIST", "n_train": 6000}
+
+
+def over_runs(record: dict, block: str, name: str) -> Sample:
     """The number `name` of every run with this block."""
-    return [pair[block][name] for pair in record["runs"]]
+    return Sample([pair[block][name] for pair in record["runs"]])
 
 
-def accuracies(record: dict) -> dict:
-    return {block: over_runs(record, block, "final_test_acc") for block in ("highway", "plain")}
+def accuracies(record: dict, block: str) -> Sample:
+    return over_runs(record, block, "final_test_acc")
 
 
-def accuracies_by_depth(record: dict) -> dict:
-    """{block: {depth: test accuracy}}."""
-    depths = [pair["depth"] for pair in record["runs"]]
-    return {block: dict(zip(depths, of_block, strict=True)) for block, of_block in accuracies(record).items()}
+@claim("highway-learns-plain-does-not", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)
+def highway_learns_plain_does_not(r):
+    """at depth 30 highway nets learn (published accuracy {HIGHWAY}; bound: above {HEADLINE_LEARNS}),
+    plain nets stay at chance (published {PLAIN}; bound: below {CHANCE})"""
+    highway = accuracies(r, "highway")
+    plain = accuracies(r, "plain")
+    parts = corrected(is_above(highway, HEADLINE_LEARNS), is_below(plain, CHANCE))
+    return parts, f"highway {highway:interval}, plain {plain:interval}"
 
 
-def show_by_depth(measured: dict) -> str:
-    depths = ", ".join(map(str, measured["highway"]))
-    texts = []
-    for block, by_depth in measured.items():
-        texts.append(f"{block} {', '.join(f'{accuracy:.3f}' for accuracy in by_depth.values())}")
-    return f"at depths {depths}: {'; '.join(texts)}"
+@claim(
+    "no-overlap-over-seeds",
+    source="published program",
+    over=("run_seeds",),
+    about=SEEDS,
+    note="three published seeds, ten here",
+)
+def no_overlap_over_seeds(r):
+    """at depth 30 the accuracies of highway and plain nets do not overlap (every highway net is more
+    accurate than every plain net)"""
+    lowest_of_highway = min(accuracies(r, "highway"))
+    highest_of_plain = max(accuracies(r, "plain"))
+    text = f"the lowest of highway {lowest_of_highway:.3f}, the highest of plain {highest_of_plain:.3f}"
+    return [lowest_of_highway > highest_of_plain], text
 
 
-def flat_and_at_chance(measured: dict) -> list[bool]:
-    highway = [*measured["highway"].values()]
-    plain_from_20 = [accuracy for depth, accuracy in measured["plain"].items() if depth >= 20]
-    return [max(highway) - min(highway) <= 0.04, max(plain_from_20) < CHANCE]
-
-
-def shallow_plain(record: dict) -> dict:
-    """The test accuracies of plain nets of depth 5 and of depth 10, over seeds."""
-    pairs = record["runs"]
-    return {
-        "at_5": [pair["plain"]["final_test_acc"] for pair in pairs if pair["depth"] == 5],
-        "at_10": [pair["plain"]["final_test_acc"] for pair in pairs if pair["depth"] == 10],
-    }
+@claim(
+    "highway-over-three-seeds",
+    source="published program",
+    over=("run_seeds",),
+    about=SEEDS,
+    note=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
+)
+def highway_over_three_seeds(r):
+    """at depth 30 the accuracy of highway nets, a mean over seeds, is {PUBLISHED_MEAN:.3f}
+    ({PUBLISHED_SEEDS}; it lies in the 95 % prediction interval of three more runs here)"""
+    highway = accuracies(r, "highway")
+    runs = len(HIGHWAY_OVER_SEEDS)
+    low, high = predicted(highway, runs)
+    text = f"{highway:interval}; prediction interval of {runs} more runs {low:.3f} to {high:.3f}"
+    return [is_like_ours(PUBLISHED_MEAN, highway, runs)], text
 
 
 def predicted(ours: list[float], runs: int) -> tuple[float, float]:
@@ -87,129 +109,87 @@ def is_like_ours(published: float, ours: list[float], runs: int = 1) -> bool:
     return low <= published <= high
 
 
-def prediction_as_text(ours: list[float], runs: int) -> str:
-    low, high = predicted(ours, runs)
-    return f"{effect_as_text(ours)}; prediction interval of {runs} more runs {low:.3f} to {high:.3f}"
-
-
-def learns_less_at_10(measured: dict) -> list[bool | None]:
-    at_5 = measured["at_5"]
-    at_10 = measured["at_10"]
-    learns_and_less = corrected(is_above(at_5, LEARNS), is_above(at_5, MUCH, baseline=at_10))
-    return [*learns_and_less, is_like_ours(PLAIN_AT_5, at_5), is_like_ours(PLAIN_AT_10, at_10)]
-
-
-def losses_over_epochs(record: dict) -> dict:
-    """The training losses of plain nets after each epoch, over seeds."""
-    histories = [history["train_loss"] for history in over_runs(record, "plain", "history")]
-    return {"losses": [list(of_epoch) for of_epoch in zip(*histories, strict=True)]}
-
-
-def gates_by_third(record: dict) -> dict:
-    """Mean T of the lower and of the upper third of the layers, over seeds."""
-    thirds = [early_and_late(mean_T) for mean_T in over_runs(record, "highway", "final_T_per_layer")]
-    return {
-        "lower": [lower for lower, _ in thirds],
-        "upper": [upper for _, upper in thirds],
-        "more": [lower - upper for lower, upper in thirds],
-    }
-
-
-SEEDS = {"data_set": "MNIST", "depth": 30, "n_train": 6000}
-SWEEP = {"data_set": "MNIST", "n_train": 6000}
-CLAIMS = (
-    Claim(
-        id="highway-learns-plain-does-not",
-        source="published program",
-        says=f"at depth 30 highway nets learn (published accuracy {HIGHWAY}; bound: above {HEADLINE_LEARNS}), plain "
-        f"nets stay at chance (published {PLAIN}; bound: below {CHANCE})",
-        over=("run_seeds",),
-        about=SEEDS,
-        measure=accuracies,
-        show="highway {highway:interval}, plain {plain:interval}",
-        holds=lambda m: corrected(is_above(m["highway"], HEADLINE_LEARNS), is_below(m["plain"], CHANCE)),
-        note=CHOSEN_AFTER,
-    ),
-    Claim(
-        id="no-overlap-over-seeds",
-        source="published program",
-        says="at depth 30 the accuracies of highway and plain nets do not overlap (every highway net is more "
-        "accurate than every plain net)",
-        over=("run_seeds",),
-        about=SEEDS,
-        measure=accuracies,
-        show=lambda m: f"the lowest of highway {min(m['highway']):.3f}, the highest of plain {max(m['plain']):.3f}",
-        holds=lambda m: [min(m["highway"]) > max(m["plain"])],
-        note="three published seeds, ten here",
-    ),
-    Claim(
-        id="highway-over-three-seeds",
-        source="published program",
-        says=f"at depth 30 the accuracy of highway nets, a mean over seeds, is {mean(HIGHWAY_OVER_SEEDS):.3f} "
-        f"({', '.join(map(str, HIGHWAY_OVER_SEEDS))}; it lies in the 95 % prediction interval of three more runs here)",
-        over=("run_seeds",),
-        about=SEEDS,
-        measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
-        show=lambda m: prediction_as_text(m["highway"], len(HIGHWAY_OVER_SEEDS)),
-        holds=lambda m: [is_like_ours(mean(HIGHWAY_OVER_SEEDS), m["highway"], len(HIGHWAY_OVER_SEEDS))],
-        note=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
-    ),
-    Claim(
-        id="plain-loss-stays",
-        source="published program",
-        says="at depth 30 the training loss of plain nets stays at log 10 for the entire run (within 0.01, after "
-        "each of the 12 epochs)",
-        over=("run_seeds",),
-        about=SEEDS,
-        measure=losses_over_epochs,
-        show=lambda m: (
-            f"after the last epoch {effect_as_text(m['losses'][-1])}; of all epochs and seeds "
-            f"{min(map(min, m['losses'])):.4f} to {max(map(max, m['losses'])):.4f}"
-        ),
-        holds=lambda m: [within(of_epoch, math.log(10) - 0.01, math.log(10) + 0.01) for of_epoch in m["losses"]],
-        note=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
-    ),
-    Claim(
-        id="highway-is-flat-in-depth",
-        source="published program",
-        says="the accuracy of highway nets is flat from depth 5 to 50 (within 0.04), that of plain nets is at chance "
-        f"from 20 on (below {CHANCE})",
-        over=("run_sweep",),
-        about=SWEEP,
-        measure=accuracies_by_depth,
-        show=show_by_depth,
-        holds=flat_and_at_chance,
-        note=CHOSEN_AFTER,
-        one_run=True,
-    ),
-    Claim(
-        id="plain-at-5-and-10",
-        source="published program",
-        says=f"plain nets learn at depth 5 (published accuracy {PLAIN_AT_5}) and much less at 10 (published "
-        f"{PLAIN_AT_10}; bounds: above {LEARNS}; lower by {MUCH:.2f} or more; each published run lies in the 95 % "
-        "prediction interval of one more run here)",
-        over=("run_shallow",),
-        about={"data_set": "MNIST", "n_train": 6000},
-        measure=shallow_plain,
-        show=lambda m: (
-            f"at depth 5 {effect_as_text(m['at_5'])}; at 10 {effect_as_text(m['at_10'])}, lowest {min(m['at_10'])}; "
-            f"difference {effect_as_text(m['at_5'], m['at_10'])}"
-        ),
-        holds=learns_less_at_10,
-        note="rule chosen after three of the ten seeds",
-    ),
-    Claim(
-        id="lower-layers-more-open",
-        source="published program",
-        says="lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the last 10 "
-        "of 30)",
-        over=("run_seeds",),
-        about=SEEDS,
-        measure=gates_by_third,
-        show="mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}",
-        holds=lambda m: [above(m["more"], 0)],
-        note=CHOSEN_AFTER,
-    ),
+@claim(
+    "plain-loss-stays",
+    source="published program",
+    over=("run_seeds",),
+    about=SEEDS,
+    note=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
 )
+def plain_loss_stays(r):
+    """at depth 30 the training loss of plain nets stays at log 10 for the entire run (within 0.01,
+    after each of the 12 epochs)"""
+    histories = [history["train_loss"] for history in over_runs(r, "plain", "history")]
+    losses_by_epoch = [Sample(losses) for losses in zip(*histories, strict=True)]
+    guessing = math.log(10)
+    parts = [within(losses, guessing - 0.01, guessing + 0.01) for losses in losses_by_epoch]
+    lowest = min(map(min, losses_by_epoch))
+    highest = max(map(max, losses_by_epoch))
+    return parts, (
+        f"after the last epoch {losses_by_epoch[-1]:interval}; of all epochs and seeds {lowest:.4f} to {highest:.4f}"
+    )
 
-QUESTION = Question(name="headline", source="the published program; the paper, section 2.2", claims=CLAIMS)
+
+@claim(
+    "highway-is-flat-in-depth",
+    source="published program",
+    over=("run_sweep",),
+    about=ALL_DEPTHS,
+    note=CHOSEN_AFTER,
+    one_run=True,
+)
+def highway_is_flat_in_depth(r):
+    """the accuracy of highway nets is flat from depth 5 to 50 (within 0.04), that of plain nets is at
+    chance from 20 on (below {CHANCE})"""
+    depths = [pair["depth"] for pair in r["runs"]]
+    highway = accuracies(r, "highway")
+    plain = accuracies(r, "plain")
+    plain_from_20 = [accuracy for depth, accuracy in zip(depths, plain, strict=True) if depth >= 20]
+    parts = [max(highway) - min(highway) <= 0.04, max(plain_from_20) < CHANCE]
+    return parts, f"at depths {', '.join(map(str, depths))}: highway {listed(highway)}; plain {listed(plain)}"
+
+
+def listed(values: list[float]) -> str:
+    return ", ".join(f"{value:.3f}" for value in values)
+
+
+@claim(
+    "plain-at-5-and-10",
+    source="published program",
+    over=("run_shallow",),
+    about=ALL_DEPTHS,
+    note="rule chosen after three of the ten seeds",
+)
+def plain_at_5_and_10(r):
+    """plain nets learn at depth 5 (published accuracy {PLAIN_AT_5}) and much less at 10 (published
+    {PLAIN_AT_10}; bounds: above {LEARNS}; lower by {MUCH:.2f} or more; each published run lies in the
+    95 % prediction interval of one more run here)"""
+    at_5 = accuracies_at(r, 5)
+    at_10 = accuracies_at(r, 10)
+    learns_and_less = corrected(is_above(at_5, LEARNS), is_above(at_5, MUCH, baseline=at_10))
+    parts = [*learns_and_less, is_like_ours(PLAIN_AT_5, at_5), is_like_ours(PLAIN_AT_10, at_10)]
+    return parts, (
+        f"at depth 5 {at_5:interval}; at 10 {at_10:interval}, lowest {min(at_10)}; "
+        f"difference {effect_as_text(at_5, at_10)}"
+    )
+
+
+def accuracies_at(record: dict, depth: int) -> Sample:
+    """The test accuracies of the plain nets of this depth."""
+    pairs = [pair for pair in record["runs"] if pair["depth"] == depth]
+    return accuracies({"runs": pairs}, "plain")
+
+
+@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)
+def lower_layers_more_open(r):
+    """lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the
+    last 10 of 30)"""
+    thirds = [early_and_late(mean_T) for mean_T in over_runs(r, "highway", "final_T_per_layer")]
+    lower = Sample([lower_T for lower_T, _ in thirds])
+    upper = Sample([upper_T for _, upper_T in thirds])
+    more = Sample([lower_T - upper_T for lower_T, upper_T in thirds])
+    text = f"mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}"
+    return [above(more, 0)], text
+
+
+QUESTION = Question(name="headline", source="the published program; the paper, section 2.2")

@@ -32,13 +32,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.fifty_layers.question import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, by_data_set, look_into
+from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 # draws: random sets of each size; step: how far apart the sizes are

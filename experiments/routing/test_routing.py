@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from conftest import verdict_on
+from conftest import claim_of, verdict_on
 from test_layer_by_layer import states_of
 
-from experiments.routing import question as routing
+from experiments.routing import trial as routing
+from highways.lab.judging.claim import judge
 from highways.nets import fully_connected, layer_by_layer
 
 
@@ -15,11 +16,11 @@ def test_the_variance_of_T_is_split_as_by_hand(kept):
     y = kept.images.y_train
     shares = routing.Moments(net, net, x, y).shares()
     T = net.gates(x).astype(np.float64)
-    of_class = np.empty_like(T)
+    class_mean = np.empty_like(T)
     for label in range(10):
-        of_class[:, y == label] = T[:, y == label].mean(axis=1, keepdims=True)
+        class_mean[:, y == label] = T[:, y == label].mean(axis=1, keepdims=True)
     over_images = T.var(axis=1).mean(axis=1)  # (depth,)
-    within = ((T - of_class) ** 2).mean(axis=(1, 2))
+    within = ((T - class_mean) ** 2).mean(axis=(1, 2))
     between = over_images - within
     static = T.mean(axis=1).var(axis=1)
     total = T.var(axis=(1, 2))
@@ -36,11 +37,9 @@ def test_what_is_not_static_lies_between_images():
         for noise in (-0.01, 0.01):
             shares = {"static_variance_share": static + noise, "static_variance_share_random": 0.25}
             trials.append({"data": data, "layers": 50, **shares})
-    measured = routing.measure_between_images({"trials": trials})
-    np.testing.assert_allclose(measured["MNIST"]["by_T"], [0.91, 0.89])
-    np.testing.assert_allclose(measured["CIFAR-100"]["by_T"], [0.41, 0.39])
-    assert "CIFAR-100 0.40" in routing.between_images_as_text(measured)
-    verdict = verdict_on("routing", "images-take-different-routes", {"settings": {}, "trials": trials})
+    text, verdict = judge(claim_of("routing", "images-take-different-routes"), {"settings": {}, "trials": trials})
+    assert "MNIST 0.90" in text
+    assert "CIFAR-100 0.40" in text
     assert verdict == "in part, the rest not clear"
 
 
@@ -54,22 +53,22 @@ def test_nearest_centroids_are_as_by_hand(kept):
     net = kept.net
     x, y, x_test, y_test = kept.images
     moments = routing.Moments(net, net, x, y)
-    of_gates, of_outputs = routing.nearest_centroid(net, net, x_test, y_test, moments)
+    by_gates, by_outputs = routing.nearest_centroid(net, net, x_test, y_test, moments)
     T = net.gates(x)
     T_test = net.gates(x_test)
     squares_of_all = 0
     for layer in range(net.depth):
         centroids = np.array([T[layer, y == label].mean(axis=0) for label in range(10)])
         share, squares = share_nearest(T_test[layer], y_test, centroids)
-        assert of_gates[layer] == pytest.approx(share, abs=0.006)
+        assert by_gates[layer] == pytest.approx(share, abs=0.006)
         squares_of_all = squares_of_all + squares
-    assert of_gates[-1] == pytest.approx((squares_of_all.argmin(axis=1) == y_test).mean(), abs=0.006)
+    assert by_gates[-1] == pytest.approx((squares_of_all.argmin(axis=1) == y_test).mean(), abs=0.006)
     last = states_of(net, x)[-1]
     centroids = np.array([last[y == label].mean(axis=0) for label in range(10)])
     share, _ = share_nearest(states_of(net, x_test)[-1], y_test, centroids)
-    assert of_outputs[-2] == pytest.approx(share, abs=0.006)
-    assert len(of_outputs) == net.depth + 1
-    assert min(of_gates[-1], of_outputs[-1]) > 0.5
+    assert by_outputs[-2] == pytest.approx(share, abs=0.006)
+    assert len(by_outputs) == net.depth + 1
+    assert min(by_gates[-1], by_outputs[-1]) > 0.5
 
 
 def test_clusters_and_pairs_where_the_truth_is_known():
@@ -94,10 +93,10 @@ def test_random_gates_see_the_same_states(kept):
     net = kept.net
     x = kept.images.x_train[:9]
     other = fully_connected.make({**kept.setting, "seed": 1001})
-    of_net = list(routing.routes(net, net, x))
-    of_other = list(routing.routes(net, other, x))
+    routes_of_net = list(routing.routes(net, net, x))
+    routes_of_other = list(routing.routes(net, other, x))
     state = layer_by_layer.first_state(net, x)
-    for (layer, T, y_l), (_, random_T, same_y_l) in zip(of_net, of_other, strict=True):
+    for (layer, T, y_l), (_, random_T, same_y_l) in zip(routes_of_net, routes_of_other, strict=True):
         np.testing.assert_array_equal(y_l, same_y_l)
         np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-4)
         expected = 1 / (1 + np.exp(-(state @ other.W_T[layer].T + other.b_T[layer])))
@@ -138,12 +137,12 @@ def test_whether_t_tells_the_class(by_T, by_random, by_net, verdict):
     routes = []
     nets = []
     for noise in (-0.001, 0, 0.001):
-        of_mnist = {"data": "MNIST", "layers": 50, "n_train": 60000}
+        mnist = {"data": "MNIST", "layers": 50, "n_train": 60000}
         routes.append({
-            **of_mnist,
+            **mnist,
             "class_accuracy_from_gates": by_T + noise,
             "class_accuracy_from_random_gates": by_random + noise,
         })  # fmt: skip
-        nets.append({**of_mnist, "test_accuracy": by_net + noise})
+        nets.append({**mnist, "test_accuracy": by_net + noise})
     records = ({"settings": {}, "trials": routes}, {"settings": {}, "trials": {"final": nets}})
     assert verdict_on("routing", "gates-tell-the-class", *records) == verdict

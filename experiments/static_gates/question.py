@@ -101,7 +101,7 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
-from experiments.fifty_layers.question import DECAY, by_data_set, data_sets, longer
+from experiments.fifty_layers.trial import DECAY, longer
 from experiments.static_gates.trial import FULL, trial
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.rules import Paired, holm, p_value, paired
@@ -110,6 +110,7 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
 from highways.nets.search import log_uniform, over_seeds, search
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
@@ -194,7 +195,7 @@ def run(runner: Runner) -> dict:
 
     If the run is stopped, all variants have the finished seeds."""
     trials = {"search": [], "finalists": [], "final": []}
-    for data_setting in data_sets(runner).values():
+    for data_setting in fully_connected.data_sets(runner).values():
         kinds = [(variant, data_setting) for variant in VARIANTS]
         searched, bests = search(runner, kinds, sample)
         for group, found in searched.items():

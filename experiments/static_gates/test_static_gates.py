@@ -11,7 +11,7 @@ from conftest import ROOT, claim_of, verdict_on
 
 import highway_networks as hn
 from experiments import find_question
-from experiments.fifty_layers.question import LONGER
+from experiments.fifty_layers.trial import LONGER
 from experiments.static_gates import question
 from experiments.static_gates import show as shown
 from experiments.static_gates import trial as static_gates

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,35 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
             f"{variable} names {data.source}, which is not {wanted} but {data.name}; this experiment is about {wanted}"
         )
     return data
+
+
+def slug(data: str) -> str:
+    """A name by which two data sets count as the same: cifar_100, fashion_mnist."""
+    return re.sub(r"\W", "_", data.lower())
+
+
+def data_sets(runner: Runner) -> dict[str, dict]:
+    """{name: {data, data_dir, n_train, n_test}} for MNIST and the sets beside it.
+
+    The budget says how many images are used.  Raises InputError for two sets whose names would
+    make the same file names, and for a set smaller than a batch."""
+    found = {}
+    for data_dir in (None, *runner.more_data_sets):
+        data = data_set(data_dir)
+        if slug(data.name) in map(slug, found):
+            raise InputError(
+                f"{data_dir} holds {data.name}, but the names {', '.join(found)} are taken: give another "
+                "data set, in a folder whose name differs in a letter or a digit"
+            )
+        if len(data.x_train) < BATCH:
+            raise InputError(f"{data_dir} must hold {BATCH} images for training or more")
+        found[data.name] = {
+            "data": data.name,
+            "data_dir": data_dir,
+            "n_train": min(runner.settings.get("n_train", 0), len(data.x_train)),
+            "n_test": min(runner.settings.get("n_test", 0), len(data.x_test)),
+        }
+    return found
 
 
 def data_of(setting: dict) -> hn.Dataset:

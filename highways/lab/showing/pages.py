@@ -34,7 +34,10 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    """README.md, the documents, the list of questions, the page of every question, and the page
+    about the browser pages."""
+    patterns = ("README.md", "docs/*.md", "experiments/README.md", "experiments/*/README.md", "pages/README.md")
+    return [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
 
 
 def fill(text: str, read) -> str:
