@@ -10,6 +10,9 @@ trials; experiments/table1/question.py refuses them.  Both refuse
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
     runs of programs that were not committed
+
+A run takes the place of the same run that was stopped earlier.  The run from which a branch began
+stays.
 """
 
 from __future__ import annotations
@@ -75,16 +78,20 @@ def check_committed(commits: list) -> None:
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier.
+    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier, unless
+    a branch began from that one.
 
     Raises ValueError if the run is there already, or if whole runs of its kind have other
     settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
-    earlier = [other for other in partial if identity_of(other) == identity]
+    same_run = [other for other in partial if identity_of(other) == identity]
+    earlier = [other for other in same_run if not any(began_from(branch, other) for branch in partial)]
     if group == "partial":
         epochs = len(trial["history"]["epoch"])
-        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
+        is_there = any(len(other["history"]["epoch"]) >= epochs for other in earlier)
+        is_there = is_there or any(accuracies_of(other, epochs) == accuracies_of(trial, epochs) for other in same_run)
+        if is_there:
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
     else:
         check_new(trials.get(group, []), trial)
@@ -93,6 +100,19 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
     if earlier:
         trials["partial"] = [other for other in partial if other not in earlier]
     trials.setdefault(group, []).append(trial)
+
+
+def began_from(branch: dict, run: dict) -> bool:
+    """Whether a branch was trained from a checkpoint of this run: its first epochs are those of the run."""
+    if "parent" not in branch or branch["label"] != run["label"]:
+        return False
+    epochs = branch["parent"]["epoch"]
+    return len(run["history"]["epoch"]) >= epochs and accuracies_of(branch, epochs) == accuracies_of(run, epochs)
+
+
+def accuracies_of(run: dict, epochs: int) -> list[float]:
+    """The test accuracies after the first epochs of a run."""
+    return run["history"]["test_acc"][:epochs]
 
 
 def check_new(others: list[dict], trial: dict) -> None:
