@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import one_line_error, run
+from experiments.published.question import AUTHORS_LOGS
 from test_cifar import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
@@ -25,7 +26,6 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, find_net, mnist_net
 from highways.files import InputError
 from highways.lab.judging import ledger
-from highways.lab.judging.claim import AUTHORS_LOGS
 from highways.lab.trials import Runner
 from highways.records import select
 
