@@ -83,14 +83,14 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
             trial["test_accuracy"] = 0.5
 
     edit("results/depth_for_width.json", in_json(change))
-    edit("report/lesion.py", lambda data: data + b"# more\n")
+    edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
     edit("pages/explorer/page.js", lambda data: data + b"// more\n")
     edit("viz/seeds.png", lambda data: data + b" ")
     before = state(clone)
     assert named(run_in(clone, CHECK)) == {
         "results/depth_for_width.json",
         "results/claims.json",
-        "docs/depth.md",
+        "experiments/depth_for_width/README.md",
         "docs/ledger.md",
         "viz/depth_for_width.png",
         "viz/lesion.png",
@@ -136,10 +136,10 @@ def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, 
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
-    code = publish.code_of(ROOT / "report" / "lesion.py")
-    assert (ROOT / "report" / "style.py").read_bytes() in code
+    code = publish.code_of(ROOT / "experiments" / "lesion" / "show.py")
+    assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
     assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # style.py imports it
-    assert (ROOT / "report" / "jacobian.py").read_bytes() not in code
+    assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
 
 
 def test_digests_that_a_merge_left_with_conflicts_count_as_none(tmp_path, monkeypatch):
