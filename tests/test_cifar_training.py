@@ -1,33 +1,25 @@
-"""CIFAR's nets: their protocols and starts, training that resumes exactly, the command line, Tables 2 and 3."""
+"""CIFAR's nets: their protocols and starts, training that resumes exactly, the command line."""
 
 import functools
 import json
 import math
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import one_line_error, run
-from experiments.published.question import AUTHORS_LOGS
-from test_cifar import OFFICIAL, made_up, write
+from test_cifar_images import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from experiments.cifar import question as cifar
-from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
 from highways.conv import cifar as images_of_cifar
 from highways.conv import images as conv_images
-from highways.conv import protocols, runs
+from highways.conv import official_cifar, protocols, runs
 from highways.conv import training as convolutional
-from highways.conv import trials as conv_trials
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, find_net, mnist_net
 from highways.files import InputError
-from highways.lab.judging import ledger
-from highways.lab.trials import Runner
-from highways.records import select
 
 A = protocols.ConvSettings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
@@ -41,7 +33,7 @@ def training(s=A, protocol=None, classes=10, **images):
 
 @functools.cache
 def some_images() -> hn.Dataset:
-    return conv_images.select_images(cifar.made_up("cifar-10"), A)
+    return conv_images.select_images(official_cifar.made_up("cifar-10"), A)
 
 
 def training_of_some_images(s=A, protocol=None) -> convolutional.Training:
@@ -139,6 +131,21 @@ def test_the_deeper_a_published_net_is_the_lower_its_gates_start():
     assert [net.gate_bias for net in PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
 
 
+@pytest.mark.parametrize(
+    ("net", "protocol", "deviation"),
+    [
+        ("highway-a", "paper", 0.05),  # as the released file says: at N(0, 1) Highway A does not learn
+        ("highway-a", "whitened", 1),
+        ("nineteen-layers", "paper", 1),
+        ("nineteen-layers", "whitened", 1),
+    ],
+)
+def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, deviation):
+    run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol=protocol, epochs=400, n_train=50000))
+    first = next(layer for layer in run.net.layers if layer.shapes)
+    assert first.W.std() == pytest.approx(deviation, rel=0.2)
+
+
 # ---- Training
 
 
@@ -233,7 +240,7 @@ def test_the_command_trains_and_resumes(folder, tmp_path, capsys):
 def test_each_net_has_its_own_default_data_bias_epochs_and_block():
     _, args = cn.parse_arguments(["--net", "highway-c", "--protocol", "paper"])
     assert args.data == "cifar-10"
-    data = cifar.made_up("cifar-10")
+    data = official_cifar.made_up("cifar-10")
     [s] = cn.plan(args, data)
     assert (s.gate_bias, s.epochs, s.block) == (-3.0, 400, "highway")
     _, args = cn.parse_arguments(["--net", "highway-c", "--gate-bias", "0", "--data", "cifar-100"])
@@ -247,470 +254,6 @@ def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
     assert "absent does not exist" in one_line_error(process)
 
 
-# ---- Tables 2 and 3
-
-
 def test_other_images_of_the_same_layout_are_refused(folder):
     with pytest.raises(InputError, match="holds CIFAR-10, altered; the question is about the official images"):
-        cifar.official_images("cifar-10", str(folder))
-
-
-def test_images_in_another_order_are_other_images(tmp_path):
-    """For the log of trials, which runs them again, and for a checkpoint, which is refused."""
-    images = cifar.all_images(cifar.BUDGETS["quick"])
-    t = cifar.setting(cifar.PLAIN_A, "cifar-10", "short", 1, 0, images, {})
-    data = cifar.made_up("cifar-10")
-    turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
-
-    def run_on(images):
-        trial = functools.partial(cifar.trial, folder=str(tmp_path), load=lambda name: images)
-        with Runner("cifar", "default", {}, folder=tmp_path, jobs=1) as runner:
-            [row] = conv_trials.run(runner, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
-        assert runner.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
-        return row["history"]
-
-    official = run_on(data)
-    assert run_on(turned) != official
-    assert run_on(data) == official
-    assert len((tmp_path / "cifar.jsonl").read_text().splitlines()) == 2
-    cifar.trial(t, str(tmp_path), lambda name: data)
-    (tmp_path / "cifar.jsonl").unlink()
-    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
-    kept = checkpoint.read_bytes()
-    with pytest.raises(InputError, match="is of other images, or of the same in another order: give the images"):
-        run_on(turned)
-    assert checkpoint.read_bytes() == kept
-    assert run_on(data) == official
-
-
-def test_trials_of_the_search_are_on_validation_images():
-    budget = cifar.BUDGETS["default"]
-    changes = {"lr": 0.1, "dropout": [0.1] * 4}
-    t = cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 5, 0, cifar.held_out(budget), changes)
-    assert (t["validation"], t["n_train"], t["n_test"], t["lr"], t["dropout"]) == (True, 45000, 5000, 0.1, [0.1] * 4)
-    t = cifar.setting(cifar.HIGHWAY_C, "cifar-10", "short", 30, 0, cifar.all_images(budget), {"lr": 0.1})
-    assert (t["validation"], t["n_train"], t["n_test"], t["gate_bias"]) == (False, 50000, 10000, -3.0)
-    assert json.loads(json.dumps(t)) == t
-
-
-def test_the_best_of_a_search():
-    accuracies = {
-        cifar.HIGHWAY_A: (0.5, 0.6, None, 0.55),
-        cifar.NINETEEN: (0.4, 0.3),
-        cifar.PLAIN_A: (None, None, None),
-    }
-    searched = [
-        {"net": net, "block": block, "final_test_acc": accuracy}
-        for (net, block), values in accuracies.items()
-        for accuracy in values
-    ]
-    assert cifar.best(searched, cifar.HIGHWAY_A, "short") == {"lr": 0.05}
-    assert cifar.best(searched, cifar.HIGHWAY_A, "paper") == {}  # the authors' rate stays
-    assert cifar.best(searched, cifar.NINETEEN, "short") == {"lr": 0.05}
-    assert cifar.best(searched, cifar.HIGHWAY_C, "short") == {"lr": 0.05}
-    assert cifar.best(searched, cifar.PLAIN_A, "short") == {"lr": 0.1}
-    assert cifar.best(searched, cifar.PLAIN_B, "short") == {}
-    of_maxout_a = dict(zip(("net", "block"), cifar.MAXOUT_A, strict=True))
-    searched += [{**of_maxout_a, "final_test_acc": accuracy} for accuracy in (0.1, 0.3, 0.2)]
-    assert cifar.best(searched, cifar.MAXOUT_B, "short") == {"lr": 0.03}
-    budget = cifar.BUDGETS["default"]
-    trained = {(net, block) for net, block, *_ in budget["runs"]}
-    # every net that is trained was searched, or takes the rate of one that was
-    assert {cifar.TAKES_RATE_OF.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
-
-
-KINDS = {  # {name of an argument of finals(): (net, block, data)}
-    "highway_a": (*cifar.HIGHWAY_A, "cifar-10"),
-    "highway_b": (*cifar.HIGHWAY_B, "cifar-10"),
-    "highway_c": (*cifar.HIGHWAY_C, "cifar-10"),
-    "nineteen_layers": (*cifar.NINETEEN, "cifar-10"),
-    "nineteen_layers_cifar_100": (*cifar.NINETEEN, "cifar-100"),
-    "plain_a": (*cifar.PLAIN_A, "cifar-10"),
-    "plain_b": (*cifar.PLAIN_B, "cifar-10"),
-    "maxout_a": (*cifar.MAXOUT_A, "cifar-10"),
-    "maxout_b": (*cifar.MAXOUT_B, "cifar-10"),
-    "evening": (*cifar.EVENING, "cifar-10"),
-}
-
-
-def finals(protocol="short", epochs=60, **accuracies) -> dict:
-    """A record of runs, with what the claims read.
-
-    `accuracies` has the accuracies of some nets, a list for each name in KINDS.  Every other net has one run: plain
-    ones at the accuracy of guessing, the others at 0.8."""
-    trials = []
-    for name, (net, block, data) in KINDS.items():
-        t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
-        t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
-        t["history"] = {"epoch": [], "test_acc": []}
-        default = 0.1 if block.startswith("plain") else 0.8
-        for value in accuracies.get(name, [default]):
-            trials.append(t | {"final_test_acc": value})
-    return recorded(final=trials)
-
-
-def recorded(**trials) -> dict:
-    record = {"settings": {"data": cifar.TEN, **cifar.ALL_IMAGES}, "trials": {"final": [], **trials}}
-    return record | {"summary": cifar.rows(record)}
-
-
-def both(paper: dict, short: dict) -> dict:
-    return recorded(final=[*paper["trials"]["final"], *short["trials"]["final"]])
-
-
-CLAIMS = {claim.id: claim for claim in cifar.QUESTION.claims_with_over()}
-
-
-def judged(claim_id: str, record: dict) -> tuple[str, str]:
-    """What the ledger has: our numbers, and the verdict."""
-    [row] = ledger.judge_all([CLAIMS[claim_id]], {"cifar": record}, {}, {"cifar": "a command"})
-    return row["ours"], row["verdict"]
-
-
-@pytest.mark.parametrize(
-    ("record", "claim_id", "verdict"),
-    [
-        (finals(highway_a=[0.8918]), "highway-a-reaches",
-         "not tested in 400 epochs; 89.18 in 60 epochs of another recipe"),
-        (finals(), "highway-c-reaches", "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
-        (both(finals("paper", 300, highway_a=[0.8918]), finals()), "highway-a-reaches",  # too short to be the paper's
-         "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
-        (both(finals("paper", 400, highway_a=[0.8918]), finals()), "highway-a-reaches", "reproduced, one run"),
-        (finals("paper", 400, highway_a=[0.8860]), "highway-a-reaches", "reproduced, one run"),  # within 1.96 x 0.0032
-        (finals("paper", 400, highway_a=[0.8850]), "highway-a-reaches", "not clear, one run"),  # guessed settings
-        (finals("paper", 400, highway_a=[0.8918, None]), "highway-a-reaches", "not clear"),
-        (finals("paper", 400, nineteen_layers=[0.9196]), "19-layers-reach-on-cifar-10", "reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9194]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9268]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9196] * 2), "19-layers-reach-on-cifar-10", "not reproduced"),
-        (finals("paper", 400, nineteen_layers_cifar_100=[0.6809]), "19-layers-reach-on-cifar-100",
-         "not reproduced, one run"),
-        (finals(highway_a=[0.9]), "as-good-as-fitnet-a",
-         "not tested in 400 epochs; 90 in 60 epochs of another recipe, which reaches it"),
-        (finals(highway_a=[0.8855]), "as-good-as-fitnet-a",  # above the margin by less than 1.96 standard errors
-         "not tested in 400 epochs; 88.55 in 60 epochs of another recipe"),
-        (finals(highway_a=[0.5]), "as-good-as-fitnet-a",
-         "not tested in 400 epochs; 50 in 60 epochs of another recipe"),
-        (finals(highway_a=[0.9, None]), "as-good-as-fitnet-a",
-         "not tested in 400 epochs; 90, 1 of 2 lost in 60 epochs of another recipe"),
-        (both(finals("paper", 400, highway_a=[0.8830]), finals(highway_a=[0.99])), "as-good-as-fitnet-a",
-         "not clear, one run"),
-        (finals("paper", 400, highway_a=[0.8918]), "as-good-as-fitnet-a", "reproduced, one run"),  # the paper's own
-        (finals("paper", 400, highway_a=[0.8872, 0.8870]), "as-good-as-fitnet-a", "reproduced"),
-        (finals("paper", 400, highway_a=[0.8730]), "as-good-as-fitnet-a", "not clear, one run"),
-        (finals("paper", 400, highway_a=[0.8918, None]), "as-good-as-fitnet-a", "not clear"),  # one diverged
-        (finals("paper", 400, nineteen_layers=[0.9062]), "matches-maxout-on-cifar-10", "reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.88]), "matches-maxout-on-cifar-10", "not reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.92, None]), "matches-maxout-on-cifar-10", "not reproduced"),
-        (finals("paper", 400, highway_c=[0.9030]), "better-than-teacher", "not clear, one run"),
-        (finals(nineteen_layers_cifar_100=[0.6739]), "better-than-all-cnn",
-         "not tested in 400 epochs; 67.39 in 60 epochs of another recipe, which reaches it"),
-        (finals(), "19-layers-parameters", "reproduced"),
-        (finals(), "conv-11-layers-train", "reproduced, one run"),
-        (finals(plain_a=[0.7]), "conv-11-layers-train", "reproduced, one run"),
-        (finals(plain_a=[0.7]), "conv-19-layers-train", "reproduced, one run"),
-        (finals(), "conv-32-layers-train", "reproduced, one run"),
-        (finals(highway_c=[0.3]), "conv-32-layers-train", "not reproduced, one run"),
-        (finals(), "conv-11-plain-maxout", "reproduced, one run"),
-        (finals(maxout_b=[0.7]), "conv-19-plain-maxout", "not reproduced, one run"),
-        (finals(maxout_b=[None]), "conv-19-plain-maxout", "reproduced, one run"),  # it diverged
-    ],
-)  # fmt: skip
-def test_verdicts_on_tables_2_and_3(record, claim_id, verdict):
-    assert judged(claim_id, record)[1] == verdict
-
-
-@pytest.mark.parametrize(("epochs", "shown"), [(1, "80 in 1 epoch"), (2, "80 in 2 epochs")])
-def test_a_claim_says_in_how_many_epochs(epochs, shown):
-    assert judged("highway-a-reaches", finals(epochs=epochs))[0] == f"another recipe: {shown}"
-
-
-def test_a_run_of_the_paper_is_shown_with_what_is_expected_of_it():
-    """The prediction interval, or the standard error of the test images where the paper has no deviation."""
-    record = both(finals("paper", 400, highway_a=[0.89], highway_b=[0.92]), finals())
-    assert judged("highway-a-reaches", record)[0] == (
-        "89 in 400 epochs (± 0.61, 1.96 standard errors on 10000 images); another recipe: 80 in 60 epochs"
-    )
-    assert judged("highway-b-reaches", record)[0] == (
-        "92 in 400 epochs (95 % prediction interval 91.79 to 92.77); another recipe: 80 in 60 epochs"
-    )
-
-
-def test_a_run_that_diverged_leaves_no_standard_error():
-    ours, verdict = judged("highway-a-reaches", finals("paper", 400, highway_a=[0.8918, None]))
-    assert "(no standard error, since a run diverged)" in ours
-    assert verdict == "not clear"
-
-
-def test_the_protocols_are_told_apart():
-    """A run of the paper's protocol joins no mean of ours, and enters no claim about it."""
-    record = both(finals("paper", 400, highway_a=[0.9]), finals(highway_a=[0.8, 0.82]))
-    short = select(record["summary"], net="highway-a", block="highway", protocol="short")
-    paper = select(record["summary"], net="highway-a", block="highway", protocol="paper")
-    assert short["test_accuracy"]["mean"] == pytest.approx(0.81)
-    assert paper["test_accuracy"] == {"mean": 0.9, "sd": None, "n": 1}
-    assert paper["epochs"] == 400
-    assert judged("conv-11-layers-train", record)[0] == "81 ± 1.4 (n = 2) in 60 epochs"
-
-
-# ---- The authors' log
-
-
-def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) -> dict:
-    """A run of 19 layers.  Its accuracy lies `difference` above the authors' log, its loss `loss_difference`; both go
-    up and down by `noise` from epoch to epoch."""
-    log = AUTHORS_LOGS["CIFAR-10"]
-    every = np.arange(1, epochs + 1)
-    zigzag = noise * (-1.0) ** every
-    accuracy = np.array(log["test_acc"][:epochs])
-    loss = np.array(log["test_loss"][:epochs])
-    for epoch in cifar.LOG_POINTS:  # level around each point: only the zigzag is left there
-        near = slice(max(epoch - 4, 0), epoch + 3)
-        accuracy[near] = log["test_acc"][epoch - 1]
-        loss[near] = log["test_loss"][epoch - 1]
-    history = {"epoch": every.tolist(), "test_acc": (accuracy + difference + zigzag).tolist()}
-    history["test_loss"] = (loss + loss_difference + zigzag).tolist()
-    t = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10", "protocol": "paper", "epochs": 400}
-    return t | {"stopped_after": epochs, "history": history, **more}
-
-
-LOG_CLAIM = "authors-log-of-19-layers"
-
-
-@pytest.mark.parametrize(
-    ("run", "verdict"),
-    [
-        (stopped(noise=0.001), "yes, one run"),
-        (stopped(difference=0.01, noise=0.06), "not clear, one run"),  # no difference is shown
-        (stopped(difference=0.03, noise=0.001), "in part, one run"),  # the loss is that of the log
-        (stopped(loss_difference=0.05, noise=0.001), "in part, one run"),
-        (stopped(difference=-0.03, loss_difference=0.05, noise=0.01), "no, one run"),
-    ],
-)
-def test_the_verdict_on_the_authors_log(run, verdict):
-    ours, verdict_of_ledger = judged(LOG_CLAIM, recorded(partial=[run]))
-    assert verdict_of_ledger == verdict
-    rows = cifar.beside_the_log(run["history"])
-    assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_acc"), (10, "test_loss")]
-    assert [row["epoch"] for row in rows[::2]] == [10, 25, 50, 100]
-    assert f"{100 * rows[0]['difference']:+.2f}" in ours
-
-
-def test_the_log_is_alike_to_itself():
-    """By margins that are not the same for both kinds of number."""
-    assert all(cifar.is_alike(row) for row in cifar.beside_the_log(cifar.LOG))
-    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.02, "consistent": True}
-    assert cifar.is_alike(row) is None
-    assert cifar.is_alike({**row, "name": "test_loss"}) is True
-
-
-def test_s_is_the_deviation_from_a_straight_line():
-    run = stopped()
-    at = np.arange(6, 13)  # the indices of epochs 7 to 13
-    residuals = 0.002 * np.array([1, -1, 1, -2, 1, -1, 1])
-    run["history"]["test_acc"][6:13] = (0.6 + 0.01 * at + residuals).tolist()
-    row = cifar.beside_the_log(run["history"])[0]
-    assert row["s"] == pytest.approx(np.sqrt((residuals**2).sum() / 5))  # of 7 epochs, less the line's two numbers
-    assert row["difference"] == pytest.approx(0.69 - 0.6897)  # the line's mean, less the log's number
-
-
-@pytest.mark.parametrize("partial", [[], [stopped(epochs=12)], [stopped(parent={"epoch": 100})]])
-def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(partial):
-    assert judged(LOG_CLAIM, recorded(partial=partial)) == (
-        "-",
-        "not tested: the 19 layers are not trained by the protocol 'paper' for 13 epochs yet",
-    )
-
-
-@pytest.mark.parametrize(("epochs", "compared"), [(13, [10]), (27, [10]), (28, [10, 25]), (103, [10, 25, 50, 100])])
-def test_a_run_is_compared_at_the_epochs_whose_neighbours_it_has(epochs, compared):
-    run = stopped(noise=0.001, epochs=epochs)
-    assert [row["epoch"] for row in cifar.beside_the_log(run["history"])[::2]] == compared
-    shorter = stopped(epochs=epochs - 1, difference=-0.5)
-    ours, verdict = judged(LOG_CLAIM, recorded(partial=[shorter, run]))
-    assert f"at epochs {', '.join(map(str, compared))}:" in ours
-    missed = [str(epoch) for epoch in (10, 25, 50, 100) if epoch not in compared]
-    assert ours.endswith(f"; epochs not reached: {', '.join(missed)}") == bool(missed)
-    assert verdict == ("yes, one run" if epochs == 103 else "in part, the rest not clear, one run")
-
-
-def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
-    paper = stopped(difference=-0.05, loss_difference=0.1, noise=0.001, epochs=28)
-    whitened = stopped(noise=0.001, protocol="whitened")
-    record = recorded(partial=[paper, whitened])
-    assert judged(LOG_CLAIM, record)[1] == "no, the rest not clear, one run"
-    assert judged("authors-log-on-whitened-images", record)[1] == "yes, one run"
-    compared = [(row["training"], row["epoch"]) for row in record["summary"] if row.get("row") == "beside the log"]
-    expected = [("paper", 10), ("paper", 25)]
-    expected += [(training, epoch) for training in ("whitened", "earlier log") for epoch in (10, 25, 50, 100)]
-    assert compared[::2] == expected
-
-
-def test_the_authors_two_logs_are_compared_by_the_same_rule():
-    summary = recorded(partial=[])["summary"]
-    rows = [row for row in summary if (row.get("row"), row.get("training")) == ("beside the log", "earlier log")]
-    assert rows[0]["difference"] == pytest.approx(0.0268, abs=1e-4)  # at epoch 10, by hand from the logs
-    assert [row["consistent"] for row in rows] == [False] * 2 + [True] * 6
-
-
-def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
-    record = finals(nineteen_layers=[0.9])
-    with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])
-    without_log = [row for row in with_partial["summary"] if row.get("training") != "paper"]
-    assert len(without_log) == len(with_partial["summary"]) - 9  # accuracy and loss at four epochs, and less_the_log()
-    assert without_log == record["summary"]
-    for claim_id in CLAIMS.keys() - {LOG_CLAIM}:
-        assert judged(claim_id, with_partial) == judged(claim_id, record)
-
-
-def test_nets_that_are_not_trained_yet_are_not_tested():
-    whole = finals(highway_a=[0.8])
-    record = recorded(final=[t for t in whole["trials"]["final"] if t["net"] == "highway-a"])
-    judgements = {claim_id: judged(claim_id, record) for claim_id in CLAIMS}
-    tested = {claim_id for claim_id, (_, verdict) in judgements.items() if "not trained" not in verdict}
-    of_plain = {"conv-11-plain-rectifiers", "conv-11-plain-maxout"}  # plain nets are trained in all these records
-    of_highway_a = {"highway-a-reaches", "as-good-as-fitnet-a", "conv-11-layers-train"}
-    assert tested == of_highway_a | of_plain | {"19-layers-parameters"}
-    assert judgements["19-layers-parameters"][0] == "2 256 838"  # counted without training
-    assert all(judgements[claim_id][0] == "-" for claim_id in CLAIMS.keys() - tested)
-    verdict = "not tested: highway-b, highway, is not trained on CIFAR-10 yet"
-    assert judgements["highway-b-reaches"] == ("-", verdict)
-    verdict = "not tested: nineteen-layers, highway, is not trained on CIFAR-100 yet"
-    assert judgements["better-than-all-cnn"] == ("-", verdict)
-
-
-def test_every_kind_of_run_has_a_row():
-    rows = finals(highway_a=[0.8, 0.9])["summary"]
-    for net, block, data in KINDS.values():
-        row = select(rows, net=net, block=block, data=data, protocol="short")
-        assert {"parameters", "epochs", "lr", "test_accuracy", "seconds_per_epoch"} <= row.keys()
-        assert row.get("gate_bias") == (None if block.startswith("plain") else -1.0)
-    highway_a = select(rows, net="highway-a", block="highway")
-    assert highway_a["test_accuracy"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
-
-
-def test_results_on_other_images_are_refused():
-    record = finals()
-    for t in record["trials"]["final"]:
-        t["n_train"] = 1000
-    with pytest.raises(InputError, match="no trial with n_train 50000: the claim highway-a-reaches is not about them"):
-        judged("highway-a-reaches", record)
-
-
-def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
-    """Of Highway A only the run with seed 0 is pictured."""
-    images = cifar.all_images(cifar.BUDGETS["quick"])
-    results = []
-    for seed in (0, 1):
-        setting = cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 1, seed, images, {})
-        results.append(cifar.trial(setting, str(tmp_path), cifar.made_up))
-    pictured, other = results
-    assert len(pictured["wrong"]) == cifar.MOST_WRONG
-    assert {"filters", "final_T_per_position"} <= pictured.keys()
-    assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
-    assert len(other["final_T_per_layer"]) == 6
-    assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_trials.run
-
-
-@pytest.mark.parametrize(
-    ("net", "protocol", "deviation"),
-    [
-        ("highway-a", "paper", 0.05),  # as the released file says: at N(0, 1) Highway A does not learn
-        ("highway-a", "whitened", 1),
-        ("nineteen-layers", "paper", 1),
-        ("nineteen-layers", "whitened", 1),
-    ],
-)
-def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, deviation):
-    run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol=protocol, epochs=400, n_train=50000))
-    first = next(layer for layer in run.net.layers if layer.shapes)
-    assert first.W.std() == pytest.approx(deviation, rel=0.2)
-
-
-def branch_at(epoch: int, **more) -> dict:
-    """A branch of the 19 layers on whitened images, of twenty epochs at a tenth of the rate."""
-    parent = {"epoch": epoch, "lr": 0.025}
-    return stopped(epochs=epoch + 20, protocol="whitened", parent=parent, lr=0.0025) | more
-
-
-def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
-    branch = branch_at(100)
-    branch["history"] |= {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
-    others = [
-        stopped(),
-        branch_at(100, net="highway-a"),
-        branch_at(100, data="cifar-100"),
-        branch_at(100, protocol="short"),
-        branch_at(100, lr=0.01),
-        branch_at(10),
-        branch_at(300),
-        branch_at(100) | {"history": stopped(epochs=119)["history"]},
-    ]
-    results = {"trials": {"final": [], "partial": [*others, branch]}}
-    read = {"results/cifar.json": results, "data/authors_logs_cifar.json": AUTHORS_LOGS}.get
-    lines = first_fall(read).strip().splitlines()[2:]
-    assert lines[0] == "| ours, on whitened images | 100 | 80.00 | 90.00 | 90.00 | 0.400 | 0.250 |"
-    assert lines[1] == "| the authors' log | 200 | 86.31 | 90.38 | 91.46 | 0.411 | 0.267 |"
-    assert len(lines) == 3
-    del results["trials"]["partial"]
-    assert len(first_fall(read).strip().splitlines()) == 4
-
-
-def test_the_table_beside_the_log_says_what_is_alike():
-    """The run has little noise but at epoch 50, where it has too much to be alike.  At 25 it is off by half a point."""
-    run = stopped(noise=0.001, epochs=60)
-    accuracies = run["history"]["test_acc"]
-    for epoch in range(22, 29):
-        accuracies[epoch - 1] += 0.005
-    for epoch in range(47, 54):
-        accuracies[epoch - 1] += 0.03 * (-1) ** epoch
-    summary = cifar.rows({"trials": {"final": [], "partial": [run]}})
-    table = beside_the_log({"results/cifar.json": {"summary": summary}}.get)
-    lines = [line for line in table.splitlines() if "normalised contrast" in line and "accuracy" in line]
-    cells = [line.strip("| ").split(" | ") for line in lines]
-    assert [row[1] for row in cells] == ["10", "25", "50"]
-    assert [row[-1] for row in cells] == ["alike", "different", "consistent"]
-    assert [row[4][:4] for row in cells[1:]] == ["+0.5", "-0.4"]
-
-
-def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
-    partial = [stopped(lr=0.025, diverged=False)]
-    partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
-    partial.append(stopped(lr=0.025, diverged=False, epochs=50, protocol="whitened"))
-    partial.append(stopped(lr=0.1, diverged=False, epochs=30, protocol="short"))
-    whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
-    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, AUTHORS_LOGS)
-    lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
-    assert [*lines["released settings, stopped after 103"]] == [*range(1, 104)]
-    assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
-    assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
-    assert [*lines["highway, stopped after 30"]] == [*range(1, 31)]
-    assert [*lines["authors' log: 92.14"]] == [*lines["earlier log: 92.40"]] == [*range(1, 401)]
-    plt.close(fig)
-
-
-def test_trainings_are_drawn_as_differences_from_the_authors_log():
-    """The parent is drawn until the log's rate falls; its branch around its own fall, which is after epoch 100.  The
-    headline leaves out the first epochs, in which the parent is five points ahead."""
-    log = AUTHORS_LOGS["CIFAR-10"]["test_acc"]
-    whole = stopped(epochs=400, protocol="whitened")
-    whole["history"]["test_acc"] = [accuracy + 0.05 for accuracy in log[:6]] + [accuracy + 0.02 for accuracy in log[6:]]
-    shortest = stopped(epochs=13)  # the first compared epoch, 10, and its neighbours
-    too_short = stopped(epochs=12)
-    for other, drawn in ((shortest, True), (too_short, False)):
-        trials = {"final": [], "partial": [whole, other, branch_at(100)]}
-        record = {"trials": trials, "summary": cifar.rows({"trials": trials})}
-        fig = authors_log(record, AUTHORS_LOGS)
-        beside, fall = fig.axes
-        lines = {line.get_label(): line for line in beside.get_lines()}
-        assert ("ours, on normalised contrast: 13 epochs" in lines) == drawn
-        ours = lines["ours, on whitened images"]
-        assert [*ours.get_xdata()] == [*range(4, 198)]
-        assert ours.get_ydata()[6:] == pytest.approx(np.full(188, 2.0))
-        lines = {line.get_label(): line for line in fall.get_lines()}
-        assert [*lines["ours, on whitened images: 100"].get_xdata()] == [*range(-19, 21)]
-        theirs = lines["the authors' log: 200"]
-        assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
-        assert "2.0 points on whitened images" in " ".join(fig.get_suptitle().split())
-        assert "2.0 points on whitened images" in furthest_from_the_log({"results/cifar.json": record}.get)
-        plt.close(fig)
+        official_cifar.official_images("cifar-10", str(folder))
