@@ -15,6 +15,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.cifar import question as cifar
 from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
+from experiments.published import AUTHORS_LOGS
 from highways.conv import cifar as images_of_cifar
 from highways.conv import images as conv_images
 from highways.conv import protocols, runs
@@ -25,7 +26,6 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, find_net, mnist_net
 from highways.files import InputError
 from highways.lab.judging import ledger
-from highways.lab.judging.claim import AUTHORS_LOGS
 from highways.lab.trials import Runner
 from highways.records import select
 
