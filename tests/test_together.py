@@ -21,7 +21,7 @@ import highway_networks as hn
 from highways.conv import together
 from highways.conv.together import ALONE, Ranks
 from highways.conv.training import Training, train_conv
-from highways.files import InputError, write_arrays
+from highways.files import InputError
 
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 MPIEXEC = shutil.which("mpiexec", path=PATH)
@@ -201,7 +201,7 @@ def test_a_checkpoint_of_two_cores_is_one_of_two_ranks(tmp_path, shapes):
         arrays = dict(archive)
     head = json.loads(str(arrays.pop("head")))
     head["settings"]["cores"] = head["settings"].pop("ranks")
-    write_arrays(file, head, **arrays)
+    hn.write_arrays(file, head, **arrays)
     assert Training.load(file).settings.ranks == 2
     resumed = run_conv(2, shapes, out, "--resume")
     assert len(resumed["runs"][0]["history"]["epoch"]) == 3
