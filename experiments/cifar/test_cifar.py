@@ -143,8 +143,9 @@ def judged(claim_id: str, record: dict) -> tuple[str, str]:
          "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
         (both(finals("paper", 400, highway_a=[0.8918]), finals()), "highway-a-reaches", "reproduced, one run"),
         (finals("paper", 400, highway_a=[0.8860]), "highway-a-reaches", "reproduced, one run"),  # within 1.96 x 0.0032
-        (finals("paper", 400, highway_a=[0.8850]), "highway-a-reaches", "not clear, one run"),  # guessed settings
-        (finals("paper", 400, highway_a=[0.8918, None]), "highway-a-reaches", "not clear"),
+        (finals("paper", 400, highway_a=[0.8850]), "highway-a-reaches",
+         "not reproduced with these settings, one run"),  # which are those of another net
+        (finals("paper", 400, highway_a=[0.8918, None]), "highway-a-reaches", "not reproduced with these settings"),
         (finals("paper", 400, nineteen_layers=[0.9196]), "19-layers-reach-on-cifar-10", "reproduced, one run"),
         (finals("paper", 400, nineteen_layers=[0.9194]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
         (finals("paper", 400, nineteen_layers=[0.9268]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
@@ -163,8 +164,10 @@ def judged(claim_id: str, record: dict) -> tuple[str, str]:
          "not clear, one run"),
         (finals("paper", 400, highway_a=[0.8918]), "as-good-as-fitnet-a", "reproduced, one run"),  # the paper's own
         (finals("paper", 400, highway_a=[0.8872, 0.8870]), "as-good-as-fitnet-a", "reproduced"),
-        (finals("paper", 400, highway_a=[0.8730]), "as-good-as-fitnet-a", "not clear, one run"),
-        (finals("paper", 400, highway_a=[0.8918, None]), "as-good-as-fitnet-a", "not clear"),  # one diverged
+        (finals("paper", 400, highway_a=[0.8730]), "as-good-as-fitnet-a",
+         "not reproduced with these settings, one run"),
+        (finals("paper", 400, highway_a=[0.8918, None]), "as-good-as-fitnet-a",  # one diverged
+         "not reproduced with these settings"),
         (finals("paper", 400, nineteen_layers=[0.9062]), "matches-maxout-on-cifar-10", "reproduced, one run"),
         (finals("paper", 400, nineteen_layers=[0.88]), "matches-maxout-on-cifar-10", "not reproduced, one run"),
         (finals("paper", 400, nineteen_layers=[0.92, None]), "matches-maxout-on-cifar-10", "not reproduced"),
@@ -205,7 +208,13 @@ def test_a_run_of_the_paper_is_shown_with_what_is_expected_of_it():
 def test_a_run_that_diverged_leaves_no_standard_error():
     ours, verdict = judged("highway-a-reaches", finals("paper", 400, highway_a=[0.8918, None]))
     assert "(no standard error, since a run diverged)" in ours
-    assert verdict == "not clear"
+    assert verdict == "not reproduced with these settings"
+
+
+def test_a_miss_with_guessed_settings_is_counted_as_a_miss():
+    record = finals("paper", 400, highway_a=[0.8850])
+    rows = ledger.judge_all([CLAIMS["highway-a-reaches"]], {"cifar": record}, {}, {"cifar": "a command"})
+    assert ledger.counts(rows)["claim"]["not reproduced"] == 1
 
 
 def test_the_protocols_are_told_apart():

@@ -102,5 +102,7 @@ def counts(rows: list[dict]) -> dict[str, dict[str, int]]:
 
 
 def without_additions(verdict: str) -> str:
-    """A verdict without what follows it, such as "one run"."""
-    return "not tested" if verdict.startswith("not tested") else verdict.split(",")[0]
+    """A verdict without what follows it, such as "one run" or "with these settings"."""
+    if verdict.startswith("not tested"):
+        return "not tested"
+    return verdict.split(",")[0].removesuffix(" with these settings")
