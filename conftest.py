@@ -239,7 +239,7 @@ def claim_of(question: str, claim_id: str):
     """The claim of this id that a question declares."""
     from experiments import find_question
 
-    [claim] = [claim for claim in find_question(question).claims_with_over() if claim.id == claim_id]
+    [claim] = [claim for claim in find_question(question).claims if claim.id == claim_id]
     return claim
 
 

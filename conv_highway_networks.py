@@ -9,6 +9,7 @@ The loss is that of highway_networks.py.  This file is the command line.
     python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
     python conv_highway_networks.py --nets                             the nets, their sizes
+    mpiexec -n 4 python conv_highway_networks.py                       each net by four processes
 
     import numpy as np
     from conv.net import ConvNet
@@ -45,6 +46,7 @@ from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from highways.conv.runs import file_record, table, train_one
+from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training
 from highways.files import ROOT, InputError, Lock, json_bytes, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
@@ -60,7 +62,8 @@ QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 def make_parser() -> Parser:
     parser = Parser(
         description="Train a convolutional highway net on MNIST or CIFAR; write JSON. The default, twelve "
-        "epochs of 16 maps on all images, took a quarter of an hour on one core here."
+        "epochs of 16 maps on all images, took a quarter of an hour on one core here. "
+        "mpiexec -n 4 python conv_highway_networks.py trains each net in four processes."
     )
     add = parser.add_argument
     seeds = parser.add_mutually_exclusive_group()
@@ -99,7 +102,8 @@ def make_parser() -> Parser:
     add("--validation", action="store_true", help=validation)
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
     add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
-    add("--jobs", type=jobs, default=all_cores(), help=show("processes, one for each seed"))
+    processes = show("processes, one for each seed; under mpiexec, seeds run one after another")
+    add("--jobs", type=jobs, default=all_cores(), help=processes)
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
     out = "the JSON's name, instead of run_conv.json; each net goes to FILE_SEED.npz beside it"
@@ -151,9 +155,10 @@ def net_name(text: str) -> str:
     return text
 
 
-def plan(args, data: hn.Dataset) -> list[ConvSettings]:
-    """The settings of each seed; raises InputError for too few images, and for images that the
-    net cannot take."""
+def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
+    """The settings of each seed; `ranks` processes train each net together.
+
+    Raises InputError for too few images, and for images that the net cannot take."""
     n_train = len(data.x_train)
     n_test = len(data.x_test)
     held_out = ""
@@ -181,7 +186,13 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
         n_train=args.n_train or n_train,
         n_test=args.n_test or n_test,
         validation=args.validation,
+        ranks=ranks,
     )
+    if ranks > min(BATCH, settings.n_test):
+        raise InputError(
+            f"{ranks} ranks are more than there are images to divide, {BATCH} of a batch "
+            f"and {settings.n_test} {settings.tested_on} images: give mpiexec a lower -n"
+        )
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
@@ -204,20 +215,29 @@ def train_seeds(args, checkpoints: list, save) -> None:
     checkpoints to the list as soon as they are known.
 
     A lock keeps other commands from writing that file and the nets beside it meanwhile."""
+    with joined_ranks() as ranks:
+        if ranks.index > 0:  # the first rank reads and writes the checkpoints, and writes the JSON
+            args.no_save = True
+            args.resume = False
+            args.branch = None
+        lock_and_train(args, ranks, checkpoints, save)
+
+
+def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     name = "run_conv_quick.json" if args.quick else "run_conv.json"
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / name
     if args.no_save:
-        train_and_save(args, path, checkpoints, save)
+        train_and_save(args, ranks, path, checkpoints, save)
         return
     check_replaceable(path, args.quick)
     with Lock(path):
-        train_and_save(args, path, checkpoints, save)
+        train_and_save(args, ranks, path, checkpoints, save)
 
 
-def train_and_save(args, path: Path, checkpoints: list, save) -> None:
+def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     start = time.perf_counter()
     whole = load_images(args.data, args.data_dir)
-    planned = plan(args, whole)
+    planned = plan(args, whole, ranks.count)
     data = select_images(whole, planned[0])
     protocol = protocol_of(planned[0], args.lr)
     of_images = fingerprint(data)
@@ -230,8 +250,9 @@ def train_and_save(args, path: Path, checkpoints: list, save) -> None:
     checkpoints += find_checkpoints(args, to_resume, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
-        print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
-    runs = train_in_processes(args, planned, protocol, data, checkpoints)
+        together = f", {ranks.count} ranks" if ranks.count > 1 else ""
+        print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}{together}", flush=True)
+    runs = train_in_processes(args, ranks, planned, protocol, data, checkpoints)
     for run in runs:
         if run["diverged"]:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}; no net is kept", file=sys.stderr)
@@ -274,17 +295,25 @@ def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: di
         raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
 
 
-def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
+def train_in_processes(args, ranks, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the runs in their order."""
     branch_of = Path(args.branch) if args.branch else None
-    work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
-    jobs = min(args.jobs, len(planned))
+    work = partial(
+        train_one,
+        resume=args.resume,
+        branch_of=branch_of,
+        stop_after=args.stop_after,
+        ranks=ranks,
+    )
+    jobs = 1 if ranks.count > 1 else min(args.jobs, len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}
     # what is shown ends with the last epoch of this command, not with that of the settings
     to_show = [replace(settings, epochs=last_epoch) for settings in planned]
 
-    tasks = [(settings, protocol, data, checkpoint) for settings, checkpoint in zip(planned, checkpoints, strict=True)]
+    tasks = []
+    for settings, checkpoint in zip(planned, checkpoints, strict=True):
+        tasks.append((settings, protocol, data, checkpoint))
     with closing(Progress(to_show, jobs)) as progress:
         listen = None if args.quiet else progress.show
         with closing(in_processes(work, tasks, jobs, listen)) as finished:
@@ -331,6 +360,7 @@ def what_is_kept(checkpoints: list) -> str:
 
 
 def main(argv=None) -> int:
+    let_the_first_rank_speak()
     parser, args = parse_arguments(argv)
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))

@@ -62,7 +62,7 @@ def duration_or_source(question: Question) -> str:
 
 def made_by(question: Question) -> str:
     """The commands that write the run*.json by which a question's claims are judged."""
-    files = {name: None for claim in question.claims_with_over() for name in claim.over if name in committed.COMMANDS}
+    files = {name: None for claim in question.claims for name in claim.over if name in committed.COMMANDS}
     return " and ".join(f"'{committed.COMMANDS[name]}'" for name in files)
 
 
@@ -137,7 +137,7 @@ def answer(question: Question, args) -> dict:
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {runner.path}{smoke_test}")
     print_rows(record["summary"])
-    print_claims(question.claims_with_over(), record)
+    print_claims(question.claims, record)
     return record
 
 

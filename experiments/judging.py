@@ -26,7 +26,7 @@ def with_summary(question: Question, record: dict) -> dict:
 
 def all_claims() -> list[Claim]:
     """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in all_questions() for claim in question.claims_with_over()])
+    return ledger.in_order([claim for question in all_questions() for claim in question.claims])
 
 
 def needs() -> dict[str, tuple[str, ...]]:

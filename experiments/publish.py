@@ -212,6 +212,7 @@ def code_of(program: Path) -> list[bytes]:
     return [texts[path] for path in sorted(texts)]
 
 
+@functools.cache
 def imported_by(text: bytes) -> list[str]:
     """The modules that a program imports, and what it imports from them, which may be modules."""
     names = []

@@ -111,7 +111,7 @@ def seconds_on_two_cores(record: dict) -> float:
     """How long the runs of a record take on two cores.  Groups of trials run one after another.
     Within a group, each trial starts in turn on the core that is free first.
 
-    A trial that n cores trained together counts as one that takes n times as long on one core.
+    A trial that n ranks trained together counts as one that takes n times as long on one core.
     Long trainings that were added (`python -m experiments add`) do not count, for the command does
     not train them: they have the authors' settings, and no "seconds"."""
     if "runs" in record:
@@ -126,14 +126,16 @@ def seconds_on_two_cores(record: dict) -> float:
                 continue
             # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
             seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
-            durations.append(cores_of(trial) * seconds)
+            durations.append(ranks_of(trial) * seconds)
         total += _on_two_cores(durations)
     return total
 
 
-def cores_of(trial: dict) -> int:
-    """How many cores trained the net of a trial together.  Older records do not say it: one."""
-    return trial.get("cores", 1)
+def ranks_of(trial: dict) -> int:
+    """How many processes trained the net of a trial together.
+
+    Older records call them "cores", or do not say it: then it was one."""
+    return trial.get("ranks", trial.get("cores", 1))
 
 
 def _on_two_cores(durations: list[float]) -> float:

@@ -231,7 +231,9 @@ def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
 
 def test_only_mnist_is_read_from_the_folder_that_mnist_dir_names(tmp_path, monkeypatch, mnist):
     monkeypatch.setenv("MNIST_DIR", str(write_data_set(tmp_path / "MNIST", side=28, classes=10)))
-    with pytest.raises(explorer.InputError, match=r"^\$MNIST_DIR names .* is not MNIST but folder MNIST; the page is"):
+    with pytest.raises(
+        explorer.InputError, match=r"^\$MNIST_DIR names .* is not MNIST but folder .MNIST.; the page is"
+    ):
         explorer.load_page_mnist()
     assert explorer.main(["--out", str(tmp_path / "page.html")]) == 2
     monkeypatch.setenv("MNIST_DIR", str(hn.BUNDLED))

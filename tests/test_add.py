@@ -16,7 +16,7 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError, read_json
 from highways.lab import finished
-from highways.records import select
+from highways.records import ranks_of, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
@@ -26,9 +26,9 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     """What conv_highway_networks.py would have written about a committed run; `more` replaces
     settings."""
     results = COMMITTED[name]
-    on_one_core = [t for t in results["trials"]["final"] if t.get("cores", 1) == 1]
-    of_protocol = [t for t in on_one_core if t["protocol"] == protocol]
-    trial = (of_protocol or on_one_core)[-1] | {"protocol": protocol} | more
+    of_one_rank = [t for t in results["trials"]["final"] if ranks_of(t) == 1]
+    of_protocol = [t for t in of_one_rank if t["protocol"] == protocol]
+    trial = (of_protocol or of_one_rank)[-1] | {"protocol": protocol} | more
     data_set = "MNIST" if name == "table1" else trial["data"].upper()
     sha256 = results["env"]["data_sets"][data_set]
     run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
@@ -77,11 +77,12 @@ def test_the_added_run_enters_its_row(tmp_path):
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
-def test_a_run_on_two_cores_says_so_and_does_not_time_an_epoch(tmp_path):
-    results = added(tmp_path, "table1", training("table1", seed=7, cores=2, wallclock_sec=0.001))
+@pytest.mark.parametrize("name", ["ranks", "cores"])  # older records call them cores
+def test_a_run_of_two_ranks_says_so_and_does_not_time_an_epoch(tmp_path, name):
+    results = added(tmp_path, "table1", training("table1", seed=7, wallclock_sec=0.001, **{name: 2}))
     trial = results["trials"]["final"][-1]
-    assert trial["cores"] == 2
-    assert results["settings"]["added"][-1]["command"].endswith("--cores 2")
+    assert trial[name] == ranks_of(trial) == 2
+    assert results["settings"]["added"][-1]["command"].startswith("mpiexec -n 2 python conv_highway_networks.py ")
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1

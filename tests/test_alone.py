@@ -174,10 +174,8 @@ def test_mnist_is_downloaded_to_the_cache(alone, tmp_path, web):
 
 
 def test_straightforward_trains_beside_it(alone, data_set):
-    code = (
-        f"import os; os.environ['MNIST_DIR'] = {str(data_set)!r}; import straightforward as s; s.train('highway', 3, 2)"
-    )
-    process = alone("-c", code)
+    train = "import straightforward; straightforward.train('highway', depth=3, epochs=2)"
+    process = alone("-c", f"import os; os.environ['MNIST_DIR'] = {str(data_set)!r}; {train}")
     assert (process.returncode, process.stderr) == (0, "")
     assert "highway, depth 3, epoch 2: last batch's loss" in process.stdout
     assert alone("straightforward.py", "--help").stdout.startswith("usage: straightforward.py [-h]\n")
@@ -192,11 +190,11 @@ def test_straightforward_trains_beside_it(alone, data_set):
         ("import highway_networks", ("highways", "tqdm", "threadpoolctl", "scipy", "matplotlib", "urllib.request")),
         (
             "import visualize_highway_networks, make_highway_networks_gif",
-            ("highway_networks", "conv_highway_networks", "conv", "training", "experiments", "scipy"),
+            ("highway_networks", "conv_highway_networks", "highways.nets", "highways.conv", "scipy"),
         ),
         (
             "from experiments.__main__ import list_questions; list_questions()",
-            ("scipy", "matplotlib", "tqdm", "report"),
+            ("scipy", "matplotlib", "tqdm", "highways.lab.showing.style"),
         ),
     ],
 )

@@ -13,7 +13,8 @@ from conftest import ENVIRONMENT, ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_rivals, conv_step, explorer, report, rivals, scaling, step
+from benchmarks import commands, conv_rivals, conv_step, explorer, ranks, report, rivals, scaling, step
+from highways.conv.together import ALONE
 from highways.files import InputError
 
 SIZES = (784, 10, 12, 4)
@@ -236,6 +237,7 @@ ALL = {
     "scaling": scaling,
     "conv_step": conv_step,
     "explorer": explorer,
+    "ranks": ranks,
 }
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
 
@@ -257,6 +259,7 @@ def quick(monkeypatch, tmp_path):
     page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
     monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
     monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
+    monkeypatch.setattr(ranks, "turn", lambda name, n: 1.0 / n)
     monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
@@ -272,6 +275,19 @@ def committed(name) -> bytes | None:
     """The committed file of a benchmark; None if it is not measured yet."""
     path = ROOT / "results" / f"benchmark_{name}.json"
     return path.read_bytes() if path.exists() else None
+
+
+def test_a_step_of_one_rank_is_timed(monkeypatch):
+    monkeypatch.setattr(ranks, "SECONDS", 0)
+    assert ranks.seconds_of_step(ranks.ConvSettings(net="mnist-2"), ALONE) > 0
+
+
+def test_a_step_of_two_ranks_is_timed():
+    try:
+        ranks.find_mpiexec()
+    except InputError as error:
+        pytest.skip(str(error))
+    assert ranks.turn("mnist_16", 2) > 0
 
 
 def test_a_speed_up_must_be_at_least_its_target():

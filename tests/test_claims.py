@@ -16,15 +16,17 @@ from highways.lab.judging import ledger
 from highways.lab.judging.claim import (
     SOURCES,
     Claim,
+    Sample,
+    claims_of,
     effect_as_text,
     in_words,
     judge,
-    measured_as_text,
     ratio_as_text,
     record_for_claim,
     sample_as_text,
     verdict_of_parts,
 )
+from highways.lab.judging.claim import claim as register
 from highways.lab.judging.rules import below, is_above
 from highways.lab.showing import ledger as ledger_tables
 from highways.records import check_ledger, seconds_on_two_cores, select
@@ -47,9 +49,7 @@ def test_numbers_as_the_table_shows_them():
     assert sample_as_text([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
     assert sample_as_text([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
     assert sample_as_text([None]) == "none of 1"
-    assert measured_as_text("{a:2}, {b:2}; {c:.1f} {d}", {"a": [1.0, 2.0], "b": [0.12345], "c": 0.25, "d": "tanh"}) == (
-        "1.5 ± 0.71 (n = 2), 0.12; 0.2 tanh"
-    )
+    assert f"{Sample([1.0, 2.0]):2}, {Sample([0.12345]):2}" == "1.5 ± 0.71 (n = 2), 0.12"
 
 
 def test_effects_have_intervals():
@@ -63,7 +63,7 @@ def test_effects_have_intervals():
     assert ratio_as_text([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
     assert ratio_as_text([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
     assert ratio_as_text([1.0, None], [1.0]) == "not known: a seed is lost"
-    assert measured_as_text("{a:interval}", {"a": [1.0, 3.0, 2.0]}) == effect_as_text([1.0, 3.0, 2.0])
+    assert f"{Sample([1.0, 3.0, 2.0]):interval}" == effect_as_text([1.0, 3.0, 2.0])
 
 
 def test_spread():
@@ -101,18 +101,18 @@ def test_the_authors_logs_are_whole_and_end_where_the_authors_say():
 # ---- A claim ---------------------------------------------------------------------------------------------------------
 
 
+def is_low(r):
+    """the loss is below {BOUND}"""
+    loss = Sample([trial["loss"] for trial in r["trials"]])
+    return [below(loss, BOUND)], f"loss {loss}"
+
+
+BOUND = 1
+
+
 def claim_about(**about) -> Claim:
-    """The claim that a loss is below 1, about the trials with these settings."""
-    return Claim(
-        id="low",
-        source="paper, 1",
-        says="the loss is low",
-        measure=lambda r: {"loss": [trial["loss"] for trial in r["trials"]]},
-        holds=lambda m: [below(m["loss"], 1)],
-        show="loss {loss}",
-        about=about,
-        over=("a",),
-    )
+    """The claim that a loss is low, about the trials with these settings."""
+    return Claim(id="low", source="paper, 1", says="the loss is low", rule=is_low, about=about, over=("a",))
 
 
 TRIALS = [{"data": "MNIST", "layers": 50, "loss": 0.5}, {"data": "CIFAR-100", "layers": 50, "loss": 2.0}]
@@ -120,19 +120,46 @@ TRIALS = [{"data": "MNIST", "layers": 50, "loss": 0.5}, {"data": "CIFAR-100", "l
 
 def test_a_claim_is_judged_by_the_trials_that_it_is_about():
     record = {"settings": {"budget": "default"}, "trials": TRIALS}
-    assert judge(claim_about(data="MNIST", layers=50), record) == ("loss 0.5", "reproduced, one run")
-    assert judge(claim_about(data="CIFAR-100"), record) == ("loss 2", "not reproduced, one run")
+    assert judge(claim_about(data="MNIST", layers=50), record) == ("loss 0.5", "reproduced")
+    assert judge(claim_about(data="CIFAR-100"), record) == ("loss 2", "not reproduced")
     assert judge(claim_about(), record)[0] == "loss 1.25 ± 1.1 (n = 2)"
 
 
 def test_a_verdict_that_rests_on_one_run_says_so():
-    several = {"settings": {}, "trials": [{"loss": 0.5}, {"loss": 0.51}]}
-    one = {"settings": {}, "trials": [{"loss": 0.5}]}
-    assert judge(claim_about(), several)[1] == "reproduced"
-    assert judge(replace(claim_about(), one_run=True), several)[1] == "reproduced, one run"
-    assert judge(claim_about(), one)[1] == "reproduced, one run"
-    a_count = replace(claim_about(), measure=lambda r: {"loss": 0.5}, holds=lambda m: [m["loss"] < 1])
-    assert judge(a_count, one)[1] == "reproduced"  # no mean over seeds
+    record = {"settings": {}, "trials": [{"loss": 0.5}]}
+    assert judge(replace(claim_about(), one_run=True), record)[1] == "reproduced, one run"
+    assert judge(claim_about(), record)[1] == "reproduced"
+
+
+@pytest.mark.parametrize("claim", judging.all_claims(), ids=lambda claim: claim.id)
+def test_a_claim_that_one_seed_judges_says_one_run(claim, records):
+    seeds = set()
+    for name in claim.over:
+        if name not in records:
+            pytest.skip(f"{name} is not measured yet")
+        seeds |= seeds_in(record_for_claim(records[name], claim))
+    assert claim.one_run or len(seeds) != 1
+
+
+def seeds_in(record: dict) -> set:
+    """The seeds of a record's trials, whichever group they are in."""
+    trials = record.get("trials", record.get("runs"))
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    return {trial["seed"] for group in groups for trial in group if "seed" in trial}
+
+
+def test_a_claim_is_registered_with_its_sentence(monkeypatch):
+    monkeypatch.setattr(is_low, "__module__", "of a test")
+    made = register("low", source="paper, 1", note="noted")(is_low)
+    assert (made.says, made.note, made.one_run) == ("the loss is below 1", "noted", False)
+    assert claims_of("of a test") == (made,)
+
+    def is_high(r):
+        """the loss is high"""
+
+    is_high.__module__ = "of a test"
+    with pytest.raises(ValueError, match="has two claims with the id low"):
+        register("low", source="paper, 1")(is_high)
 
 
 def test_trials_that_lack_a_setting_are_not_selected_by_it():
@@ -220,7 +247,7 @@ def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
         for trial in group:
             for number in {"loss", "test_accuracy"} & trial.keys():
                 trial[number] = None
-    claims = find_question(name).claims_with_over()
+    claims = find_question(name).claims
     assert claims
     for claim in claims:
         ours, verdict = judge(claim, *({**records, name: record}[needed] for needed in claim.over))
@@ -262,30 +289,6 @@ def test_what_is_committed_is_what_the_rules_say(records, rows):
     assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
-
-
-def test_a_claim_whose_text_names_no_measurement_is_not_called_unmeasured(capsys):
-    """A misspelt name in `show` is the program's fault, not that of the results."""
-    record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
-    with pytest.raises(KeyError, match="lost"):
-        command_line.print_claims([replace(claim_about(), show="{lost}")], record)
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "verdict"),
-    [
-        ([0.9], "reproduced, one run"),
-        ({10: {"ours": [0.9], "theirs": [0.8]}}, "reproduced, one run"),
-        ({10: {"ours": [0.9, 0.9], "theirs": [0.8]}}, "reproduced"),
-        ([[0.9], [0.8]], "reproduced, one run"),
-        ([[0.9, 0.9], [0.8, 0.8]], "reproduced"),
-    ],
-)
-def test_single_runs_are_seen_however_deep_they_lie(accuracies, verdict):
-    claim = replace(
-        claim_about(), measure=lambda record: {"accuracies": accuracies, "layers": 10}, holds=lambda m: [True]
-    )
-    assert judge(replace(claim, show="-"), {"settings": {}, "trials": TRIALS})[1] == verdict
 
 
 def test_a_comparison_is_no_verdict():
@@ -331,7 +334,7 @@ def test_a_claim_over_results_that_are_not_there_yet_is_not_tested():
         {},
         {"a": "python a"},
     )
-    assert [row["verdict"] for row in rows] == ["reproduced, one run", "not tested: there are no results of b yet"]
+    assert [row["verdict"] for row in rows] == ["reproduced", "not tested: there are no results of b yet"]
     assert (rows[1]["ours"], rows[1]["commands"], rows[1]["results"]) == (ledger.FOR_NOT_MEASURED, [], [])
 
 
@@ -350,17 +353,15 @@ def test_rows_are_ordered_by_kind_and_then_by_source():
 
 # ---- What a question prints of its claims ----------------------------------------------------------------------------
 
-WITH_CLAIMS = [
-    question for question in all_questions() if question.claims_with_over() and question.run and not question.awaits
-]
+WITH_CLAIMS = [question for question in all_questions() if question.claims and question.run and not question.awaits]
 
 
 @pytest.mark.parametrize("question", WITH_CLAIMS, ids=lambda question: question.name)
 def test_a_question_says_of_its_claims_what_the_ledger_says(records, rows, capsys, question):
-    command_line.print_claims(question.claims_with_over(), records[question.name])
+    command_line.print_claims(question.claims, records[question.name])
     printed = capsys.readouterr().out
     by_id = {row["id"]: row for row in rows}
-    for claim in question.claims_with_over():
+    for claim in question.claims:
         row = by_id[claim.id]
         if claim.over != (question.name,):
             assert f": {claim.says}\n" not in printed
@@ -375,10 +376,10 @@ def test_a_question_says_of_its_claims_what_the_ledger_says(records, rows, capsy
 def test_a_smoke_test_has_numbers_and_no_verdicts(records, rows, capsys, question):
     record = records[question.name]
     settings = {**record["settings"], "budget": "quick"}
-    command_line.print_claims(question.claims_with_over(), {**record, "settings": settings})
+    command_line.print_claims(question.claims, {**record, "settings": settings})
     printed = capsys.readouterr().out
     assert not any(word in printed for word in ("reproduced", "in part", "not clear", "not tested"))
-    own = [claim for claim in question.claims_with_over() if claim.over == (question.name,)]
+    own = [claim for claim in question.claims if claim.over == (question.name,)]
     assert printed.count("\n") == 2 * len(own)
 
 

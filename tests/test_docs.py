@@ -195,7 +195,7 @@ MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|
 INSTALLING = [
     command for command in COMMANDS if command.startswith(("python3 -m venv", "python -m pip", "python -m pytest"))
 ]
-CLUSTER = [command for command in COMMANDS if not command.startswith(("python ", "python3 "))]
+CLUSTER = [command for command in COMMANDS if not command.startswith(("python ", "python3 ", "mpiexec "))]
 SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLING + CLUSTER]
 LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
@@ -205,7 +205,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net mnist-16 --protocol paper --seeds 1,2",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
-    "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 "
+    "mpiexec -n 2 python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 "
     "--out run_conv_maxout.json",
     "python conv_highway_networks.py --net highway-b --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_b.json",
     "python conv_highway_networks.py --net highway-b --block plain --data cifar-10 --lr 0.01 --epochs 20 "
@@ -284,7 +284,8 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
     for command in COMMANDS:
         if "conv_highway_networks.py" not in command:
             continue
-        _, args = cn.parse_arguments(command.split()[2:])
+        _, _, flags = command.partition("conv_highway_networks.py")
+        _, args = cn.parse_arguments(flags.split())
         if args.data == "mnist":
             continue
         for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
@@ -354,7 +355,7 @@ def test_a_benchmark_s_command_is_understood(command):
 
 @pytest.mark.parametrize("command", LONG)
 def test_a_long_command_is_understood(command):
-    _, script, *words = command.split()
+    _, script, *words = command[command.index("python ") :].split()
     modules = {"conv_highway_networks.py": cn, "highway_networks.py": hn}
     if script in modules:
         modules[script].parse_arguments(words)

@@ -9,7 +9,6 @@ from conftest import ROOT, one_line_error
 from test_docs import READ, run_in
 
 from experiments import publish
-from highways.lab.showing import registry
 
 COMMAND = "python -m experiments publish"
 CHECK = f"{COMMAND} --check"
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("publish")  # the clone is made once
 def clone(tmp_path_factory):
     """A copy of the repository, without git and logs of trials."""
     folder = tmp_path_factory.mktemp("clone") / "clone"
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "*.jsonl", "quick", "full")
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "*.jsonl", "quick")
     shutil.copytree(ROOT, folder, ignore=unwanted)
     for path in ROOT.glob("run*.json"):  # a user may have made one anew
         record = READ(path.name)
@@ -76,85 +75,78 @@ def test_nothing_differs_in_the_repository(clone):
         assert state(clone) == before
 
 
-def test_a_changed_trial_makes_summary_verdicts_page_and_picture_stale(clone, edit):
+def test_check_names_what_a_change_makes_stale(clone, edit):
+    """A number in a trial, the code of some pictures, a part of a browser page, a picture itself."""
+
     def change(record):
         for trial in record["trials"]["final"]:
             trial["test_accuracy"] = 0.5
 
     edit("results/depth_for_width.json", in_json(change))
-    found = named(run_in(clone, CHECK))
-    assert {"results/depth_for_width.json", "results/claims.json", "docs/depth.md", "docs/ledger.md"} <= found
-    assert {name for name in found if name.startswith("viz/")} == {"viz/depth_for_width.png"}
+    edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
+    edit("pages/explorer/page.js", lambda data: data + b"// more\n")
+    edit("viz/seeds.png", lambda data: data + b" ")
+    before = state(clone)
+    assert named(run_in(clone, CHECK)) == {
+        "results/depth_for_width.json",
+        "results/claims.json",
+        "experiments/depth_for_width/README.md",
+        "docs/ledger.md",
+        "viz/depth_for_width.png",
+        "viz/lesion.png",
+        "viz/lesion_kept.png",
+        "viz/lesion_together.png",
+        "pages/explorer.html",
+        "viz/explorer.png",
+        "viz/explorer_phone.png",
+        "viz/seeds.png",
+    }
+    assert state(clone) == before
 
 
-def test_a_summary_an_edited_verdict_and_a_number_on_a_page_are_written_anew(clone, edit):
-    before = {}
-    for name in ("results/lesion.json", "results/claims.json", "README.md"):
-        before[name] = (clone / name).read_bytes()
+def test_what_was_edited_is_made_anew(clone, edit):
+    edited = ("results/lesion.json", "results/claims.json", "README.md", "viz/seeds.png", "viz/depth_sweep.png")
+    before = {name: (clone / name).read_bytes() for name in (*edited, publish.DIGESTS)}
     edit("results/lesion.json", in_json(lambda record: record["summary"].pop()))
     edit("results/claims.json", in_json(lambda record: record["trials"].pop()))
     edit("README.md", lambda data: data.replace(b"<!-- headline -->", b"<!-- headline -->old"))
-    assert named(run_in(clone, CHECK)) == set(before)
-    process = run_in(clone, COMMAND)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.splitlines() == [f"wrote {name}" for name in before]
-    for name in ("results/lesion.json", "README.md"):
-        assert (clone / name).read_bytes() == before[name]
-    assert (
-        json.loads((clone / "results/claims.json").read_text())["trials"]
-        == json.loads(before["results/claims.json"])["trials"]
-    )
-
-
-def test_pictures_that_were_edited_or_removed_are_drawn_anew(clone, edit):
     edit("viz/seeds.png", lambda data: data + b" ")
     edit("viz/depth_sweep.png", lambda data: data)
+    edit(publish.DIGESTS, lambda data: data)
     (clone / "viz" / "depth_sweep.png").unlink()
-    assert named(run_in(clone, CHECK)) == {"viz/seeds.png", "viz/depth_sweep.png"}
-    edit("viz/digests.json", lambda data: data)
     process = run_in(clone, COMMAND)
     assert process.returncode == 0, process.stderr
-    assert {"wrote viz/seeds.png", "wrote viz/depth_sweep.png"} <= set(process.stdout.splitlines())
+    assert {f"wrote {name}" for name in edited} <= set(process.stdout.splitlines())
+    after = {name: (clone / name).read_bytes() for name in before}
+    made_anew = ("results/lesion.json", "README.md")
+    if json.loads(before[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
+        made_anew = (*made_anew, "viz/seeds.png", "viz/depth_sweep.png", publish.DIGESTS)
+    assert {name: after[name] for name in made_anew} == {name: before[name] for name in made_anew}
+    verdicts, verdicts_before = (json.loads(files["results/claims.json"])["trials"] for files in (after, before))
+    assert verdicts == verdicts_before
     assert run_in(clone, CHECK).returncode == 0
-    made_with = json.loads((ROOT / publish.DIGESTS).read_text())["viz/seeds.png"]["made_with"]
-    if made_with == publish.versions():
-        assert (clone / "viz" / "seeds.png").read_bytes() == (ROOT / "viz" / "seeds.png").read_bytes()
-
-
-def test_changed_drawing_code_makes_the_pictures_that_use_it_stale(clone, edit):
-    edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
-    found = named(run_in(clone, CHECK))
-    assert {"viz/lesion.png", "viz/lesion_kept.png", "viz/lesion_together.png"} <= found
-    assert "viz/jacobian.png" not in found
-    edit("highways/lab/showing/style.py", lambda data: data + b"# more\n")
-    found = named(run_in(clone, CHECK))
-    assert {f"viz/{name}.png" for name in registry.PICTURES} | {"highway_networks.gif"} <= found
-
-
-def test_a_changed_part_of_a_browser_page_makes_it_and_its_pictures_stale(clone, edit):
-    edit("pages/explorer/page.js", lambda data: data + b"// more\n")
-    found = named(run_in(clone, CHECK))
-    assert found == {"pages/explorer.html", "viz/explorer.png", "viz/explorer_phone.png"}
-
-
-def test_digests_that_cannot_be_read_make_all_pictures_stale(clone, edit):
-    edit("viz/digests.json", lambda data: b"<<<<<<< " + data)
-    assert {f"viz/{name}.png" for name in registry.PICTURES} <= named(run_in(clone, CHECK))
 
 
 def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, edit):
     edit("README.md", lambda data: data.replace(b"<!-- headline -->", b"<!-- headline -->old"))
-    before = (clone / "README.md").read_bytes()
-    for text in (b"<!-- no.such -->1<!-- end -->", b"\xff"):
-        edit("docs/speed.md", lambda data, text=text: text)
-        assert "docs/speed.md: " in one_line_error(run_in(clone, COMMAND))
-        assert (clone / "README.md").read_bytes() == before
+    edit("docs/speed.md", lambda data: b"<!-- no.such -->1<!-- end -->")
+    before = state(clone)
+    assert "docs/speed.md: <!-- no.such -->" in one_line_error(run_in(clone, COMMAND))
+    assert state(clone) == before
 
 
-def test_results_that_are_missing_are_named(clone, edit):
-    edit("results/gates.json", lambda data: data)
-    (clone / "results" / "gates.json").unlink()
-    assert "gates.json is missing" in one_line_error(run_in(clone, CHECK))
+def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
+    code = publish.code_of(ROOT / "experiments" / "lesion" / "show.py")
+    assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
+    assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # style.py imports it
+    assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
+
+
+def test_digests_that_a_merge_left_with_conflicts_count_as_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    (tmp_path / "viz").mkdir()
+    (tmp_path / publish.DIGESTS).write_text("<<<<<<< HEAD\n{}")
+    assert publish.read_digests() == {}
 
 
 def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():

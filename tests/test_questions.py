@@ -181,7 +181,7 @@ def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
     assert all(can_stand_in_a_row(value) for row in record["summary"] for value in row.values())
     assert "a smoke test, not evidence" in printed
     assert not re.search("reproduced|in part|not clear", printed)
-    for claim in find_question(name).claims_with_over():
+    for claim in find_question(name).claims:
         assert (claim.says in printed) == (claim.over == (name,))
     pictures = draw(name, tmp_path)
     assert pictures or name in NO_PICTURES
@@ -396,7 +396,7 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
         record = json.loads((results / f"{name}.json").read_text())
         assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
         rows = [row for row in record["summary"] if "data" in row]
-        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", "harder"}
+        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", 'folder "harder"'}
         final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
         names = ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed")
         assert [tuple(trial[key] for key in names) for trial in final] == [
@@ -404,15 +404,15 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
             for of_set in (
                 ("MNIST", None, 1280, 300, -2, 2),
                 ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),
-                ("harder", str(harder), 700, 80, -2, 2),
+                ('folder "harder"', str(harder), 700, 80, -2, 2),
             )
             for seed in (1, 2)
         ]
         assert draw(name, results) or name == "fifty_layers"
     assert sorted(path.name for path in results.glob("*.npz")) == [
-        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "harder", "mnist") for seed in (1, 2)
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "folder_harder", "mnist") for seed in (1, 2)
     ]
-    for name, pixels in (("cifar-100", "[-1, 1]"), ("harder", "[0, 1]")):
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("folder_harder", "[0, 1]")):
         assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
     of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
     of_harder = fully_connected.images(1280, 80, str(harder)).x_train
@@ -465,7 +465,7 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
         message = one_line_error(ask(name, tmp_path / "results"))
         assert "$MNIST_DIR names" in message
-        assert "which is not MNIST but folder MNIST" in message
+        assert 'which is not MNIST but folder "MNIST"' in message
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     fully_connected.data_set.cache_clear()

@@ -192,13 +192,13 @@ def compounding(read) -> str:
     record = read("results/blocks.json")
     rows = []
     for layers in record["settings"]["layers"]:
-        of_depth = [row for row in record["summary"] if row.get("layers") == layers]
-        gradients = [row for row in of_depth if row["row"] == "gradient"]
+        summary = [row for row in record["summary"] if row.get("layers") == layers]
+        gradients = [row for row in summary if row["row"] == "gradient"]
         highway_at_start = select(gradients, block="highway", when="at_start")
         highway = select(gradients, block="highway", when="trained")
         residual_at_start = select(gradients, block="residual", when="at_start")
         residual = select(gradients, block="residual", when="trained")
-        gates = select(of_depth, row="gates", block="highway")
+        gates = select(summary, row="gates", block="highway")
         stats = (
             highway_at_start["identity_part"],
             highway["identity_part"],

@@ -124,7 +124,7 @@ def both(paper: dict, short: dict) -> dict:
     return recorded(final=[*paper["trials"]["final"], *short["trials"]["final"]])
 
 
-CLAIMS = {claim.id: claim for claim in cifar.QUESTION.claims_with_over()}
+CLAIMS = {claim.id: claim for claim in cifar.QUESTION.claims}
 
 
 def judged(claim_id: str, record: dict) -> tuple[str, str]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
-from experiments.data_movement import question as data_movement
+from experiments.data_movement import question
+from experiments.data_movement import trial as data_movement
 from experiments.data_movement.byte_dmd import NONE, Tape, greater_later, price
 from highways.lab.judging.claim import NotMeasured
 from highways.nets import fully_connected, layer_by_layer
@@ -222,21 +223,21 @@ def test_a_step_reads_what_its_equations_do(block):
     counted = np.bincount(np.searchsorted(ends, when, side="right"), minlength=3)
     assert counted.tolist() == [depth * forward, loss + depth * backward, depth * update]
 
-    result = data_movement.trial({"block": block, "depth": depth, "width": width, "batch": batch})
+    result = data_movement.price_step({"block": block, "depth": depth, "width": width, "batch": batch})
     assert result["reads"] == counted.sum()
     assert result["cost"] == sum(result[phase] for phase in data_movement.PHASES)
     assert result["cost"] == sum(sum(costs.values()) for costs in result["by_kind"].values())
     assert result["n_parameters"] == depth * rows * (width + 1)
-    grouped = {kind for group in data_movement.GROUPS.values() for kind in group}
+    grouped = {kind for group in question.GROUPS.values() for kind in group}
     read = {kind for costs in result["by_kind"].values() for kind in costs}
     assert read <= grouped
 
 
 def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
-    assert data_movement.width_with_as_many(50) == 71
-    assert data_movement.width_with_as_many(16) == 23
+    assert question.width_with_as_many(50) == 71
+    assert question.width_with_as_many(16) == 23
     base = {"depth": 3, "width": 16, "batch": 2}
-    settings_of_steps = data_movement.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
+    settings_of_steps = question.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
     assert len(settings_of_steps) == 3 * 5 + 2
     assert len(set(map(str, settings_of_steps))) == len(settings_of_steps)
     widths = {}
@@ -246,7 +247,7 @@ def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
             assert setting["width"] == width_of_highway
         elif setting["block"] == "plain":
             widths[width_of_highway] = setting["width"]
-    assert widths == {16: 23, 8: data_movement.width_with_as_many(8), 50: 71}
+    assert widths == {16: 23, 8: question.width_with_as_many(8), 50: 71}
 
 
 def step_result(block, size, cost, as_many=True):
@@ -271,15 +272,15 @@ def test_rows_of_steps():
     steps += [step_result("plain", base, 15, as_many=False), step_result("residual", base, 10, as_many=False)]
     net = {"data": "MNIST", "effective_depth": 6.0, "effective_depth_sd": 0.5}
     net |= {"policies": [], "choice_accuracy": 1, "test_accuracy": 1}
-    of_cifar = {**net, "data": "CIFAR-100", "effective_depth": 3.0}
-    record = {"settings": {"base": base}, "trials": {"step": steps, "trained": [net, of_cifar]}}
-    rows = data_movement.rows(record)
+    cifar_net = {**net, "data": "CIFAR-100", "effective_depth": 3.0}
+    record = {"settings": {"base": base}, "trials": {"step": steps, "trained": [net, cifar_net]}}
+    rows = question.rows(record)
 
-    of_highway = select(rows, row="cost", block="highway")
-    assert of_highway["cost_per_parameter"] == 30 / 2 / 10
-    assert of_highway["cost_per_layer"] == 15
-    assert of_highway["backward_share"] == 0.5
-    assert of_highway["deepest_over_shallowest"] == pytest.approx((160 / 4) / (30 / 2))
+    highway = select(rows, row="cost", block="highway")
+    assert highway["cost_per_parameter"] == 30 / 2 / 10
+    assert highway["cost_per_layer"] == 15
+    assert highway["backward_share"] == 0.5
+    assert highway["deepest_over_shallowest"] == pytest.approx((160 / 4) / (30 / 2))
     over_plain = select(rows, row="highway over", block="plain")
     assert over_plain["at_base"] == pytest.approx(30 / 20)
     assert over_plain["least"] == pytest.approx(30 / 20)
@@ -287,8 +288,8 @@ def test_rows_of_steps():
     assert over_plain["as_wide"] == 30 / 15
     assert select(rows, read="weights")["share"] == 0.75
     assert select(rows, data="MNIST", policy="unit", may_lose=0.01)["saved"]["mean"] == 0
-    [depth_of_cifar] = [row["effective_depth"] for row in rows if "effective_depth" in row and row["data"] != "MNIST"]
-    assert depth_of_cifar["mean"] == 3
+    [depth_cifar_net] = [row["effective_depth"] for row in rows if "effective_depth" in row and row["data"] != "MNIST"]
+    assert depth_cifar_net["mean"] == 3
 
 
 def test_weights_that_an_image_does_not_need_stay_on_the_stack():
@@ -358,9 +359,9 @@ def test_the_largest_saving_is_chosen_on_one_half_and_judged_on_the_other():
         "test_accuracy": 0.97,
         "policies": [dict(zip(names, policy, strict=True)) for policy in policies],
     }
-    assert data_movement.choice(net, "unit", 0.01) == pytest.approx((0.4, 0.04))
-    assert data_movement.choice(net, "unit", 0.001) == pytest.approx((0.1, 0))
-    assert data_movement.choice(net, "known", 0.01) == (0, 0)
+    assert question.choice(net, "unit", 0.01) == pytest.approx((0.4, 0.04))
+    assert question.choice(net, "unit", 0.001) == pytest.approx((0.1, 0))
+    assert question.choice(net, "known", 0.01) == (0, 0)
 
 
 def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeypatch):
@@ -371,7 +372,7 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     monkeypatch.setattr(fully_connected, "images_of", lambda setting: images)
     untrained, _ = small_net(seed=2)
     monkeypatch.setattr(fully_connected, "make", lambda setting: untrained)
-    result = data_movement.trained({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
+    result = data_movement.try_skipping({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
     assert result["test_accuracy"] == right[20:].mean()
@@ -417,34 +418,24 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
     assert skipped < data_movement.inference(net, state, 0.0, "all")
 
 
-def looked_into(data: str, sd: float, sd_at_start: float | None) -> dict:
-    """A net whose effective depth is 10 after training and, if it was measured then, before.
-
-    sd_at_start=None: it was not measured before training."""
-    net = {"data": data, "effective_depth": 10.0, "effective_depth_sd": sd}
-    if sd_at_start is None:
-        return net
-    return {**net, "effective_depth_at_start": 10.0, "effective_depth_sd_at_start": sd_at_start}
+def looked_into(data: str, sd: float, sd_at_start: float) -> dict:
+    """A net whose effective depth is 10, before and after training."""
+    depths = {"effective_depth": 10.0, "effective_depth_at_start": 10.0}
+    return {"data": data, **depths, "effective_depth_sd": sd, "effective_depth_sd_at_start": sd_at_start}
 
 
 def test_effective_depth_is_compared_with_that_before_training():
     more = [looked_into("MNIST", 2.0 + i / 10, 0.1 + i / 100) for i in range(3)]  # over a tenth of the mean, 10
     less = [looked_into("CIFAR-100", 0.1 + i / 100, 0.05 + i / 200) for i in range(3)]  # more than at the start
     record = {"trials": {"trained": more + less}}
-    verdicts = []
-    for data in ("MNIST", "CIFAR-100"):
-        measured = data_movement.measure_variation(record, data)
-        verdicts += data_movement.varies(measured)
-        assert "before training by" in data_movement.variation_as_text(measured)
-    assert verdicts == [True, True, True, False]
+    assert verdict_on("data_movement", "effective-depth-differs", record) == "reproduced"
+    assert verdict_on("data_movement", "effective-depth-differs-on-cifar", record) == "in part"
 
 
 def test_nets_that_were_not_looked_into_are_not_judged():
-    record = {"trials": {"trained": [looked_into("MNIST", 1.0, None)]}}
-    measured = data_movement.measure_variation(record, "MNIST")
-    assert data_movement.varies(measured).startswith("not tested: ")
+    record = {"trials": {"trained": [looked_into("MNIST", 1.0, 0.5)]}}
     with pytest.raises(NotMeasured, match="no nets of CIFAR-100"):
-        data_movement.measure_variation(record, "CIFAR-100")
+        verdict_on("data_movement", "effective-depth-differs-on-cifar", record)
 
 
 @pytest.mark.parametrize(

@@ -39,20 +39,17 @@ the runs.
 
 from __future__ import annotations
 
-import numpy as np
-
-from experiments.factor_model.trial import WINDOW, WORLDS, trial
-from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
+from experiments.factor_model.summary import USEFUL_AUC, differences, rows
+from experiments.factor_model.trial import WORLDS, trial
+from highways.lab.judging.claim import claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.statistics import mean_sd_n
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
     "default": {"seeds": 200, "epochs": 20, "n_train": 20000, "n_test": 10000},
 }
-USEFUL_AUC = 0.55  # the lowest AUC that is of use
 LOOKS = 3  # at 10, 50 and 200 seeds
 LEVEL = 1 - 0.05 / LOOKS  # of intervals: Bonferroni's correction for the looks
 
@@ -63,43 +60,6 @@ def run(runner: Runner) -> list[dict]:
     seeds = range(budget["seeds"])
     wanted = [{"world": world, "seed": seed, **common} for world in WORLDS for seed in seeds]
     return runner.run(trial, wanted)
-
-
-# ---- Summary ------------------------------------------------------------------------------------
-
-
-def rows(record: dict) -> list[dict]:
-    """The definitions; a row for each world; by how much the mean gate's AUC exceeds others."""
-    trials = record["trials"]
-    names = [name for name in trials[0] if name.startswith(("auc", "rank", "mean_gate", "error"))]
-    result = [{"row": "definitions", "window": WINDOW}]
-    for world in WORLDS:
-        row = {"world": world}
-        for name in names:
-            row[name] = mean_sd_n(values_of(trials, name, world=world))
-        result.append(row)
-    for less, values in differences(trials).items():
-        result.append({"row": "difference", "less": less, "difference": mean_sd_n(values)})
-    return result
-
-
-def differences(trials: list[dict]) -> dict[str, Sample]:
-    """By how much the mean gate's AUC in the world "both" exceeds other AUCs, seed by seed.
-
-    Returns {the name of the other AUC: the differences}.  If the mean gate measured complexity,
-    all would be positive."""
-    by_seed = sorted(trials, key=lambda trial: trial["seed"])
-
-    def auc(score: str, world: str) -> np.ndarray:
-        return np.array(values_of(by_seed, f"auc_{score}", world=world))
-
-    gate = auc("gate", "both")
-    subtracted = {
-        "where volatile only": auc("gate", "volatile"),
-        "before training": auc("gate_before_training", "both"),
-        "norm": auc("norm", "both"),
-    }
-    return {name: Sample((gate - values).tolist()) for name, values in subtracted.items()}
 
 
 # ---- Claims -------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ Expected, before these runs: an AUC of about 0.89 where turbulent days are both,
 
 from __future__ import annotations
 
-from experiments.factor_model.question import USEFUL_AUC, rows
+from experiments.factor_model.summary import USEFUL_AUC, rows
 from experiments.factor_model.trial import WORLDS, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, claim, values_of
 from highways.lab.judging.rules import above

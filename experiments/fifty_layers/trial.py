@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from pathlib import Path
 
 import highway_networks as hn
@@ -73,7 +74,8 @@ def setting_of(trial: dict) -> dict:
 
 
 def file_of(setting: dict, folder: str) -> Path:
-    return Path(folder) / f"fifty_layers_{setting['data'].lower()}_{setting['seed']}.npz"
+    data = re.sub(r"[^\w-]+", "_", setting["data"].lower()).strip("_")  # a folder's name is in quotes
+    return Path(folder) / f"fifty_layers_{data}_{setting['seed']}.npz"
 
 
 def longer(setting: dict) -> dict:

@@ -124,7 +124,7 @@ def parts_of(claim: Claim, records: dict) -> list[bool | None]:
     return parts
 
 
-CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_question(name).claims_with_over()]
+CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_question(name).claims]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

@@ -40,13 +40,13 @@ from __future__ import annotations
 
 import numpy as np
 
-import highway_networks as hn
+from experiments.jacobian.trial import PASSES, STRETCHES, trial
 from highways.files import ROOT, InputError
-from highways.lab.judging.claim import CHOSEN_AFTER, Claim, effect_as_text
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected, jacobians, layer_by_layer
+from highways.nets import fully_connected
 from highways.nets.search import over_seeds, ranked
 from highways.records import load_results
 from highways.statistics import mean_sd_n
@@ -59,11 +59,8 @@ WIDTH = 50
 SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
 EXACT = 1e-12  # the formula holds if the difference is at most this
-PASSES = 0.01  # a direction passes if its singular value is at least this
 HALF = 0.5  # half of the directions must keep this share of their length
-LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 WHEN = ("at_start", "trained")
-STRETCHES = ("largest", "median", "smallest")
 TERMS = ("transform", "carry", "gate")  # in the order in which jacobians.by_formula() gives them
 
 
@@ -72,74 +69,18 @@ def settings(budget: dict) -> list[dict]:
 
     Raises InputError where the results of `blocks` have no such search."""
     path = ROOT / "results" / "blocks.json"
-    of_budget = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}
+    budget_settings = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}
     found = []
     try:
         searched = load_results(path)["trials"]["search"]
         for block, width in SEARCHED_WIDTH.items():
             best = ranked(searched, block=block, width=width, activation="tanh", layers=50)[0]
             setting = {name: best[name] for name in SETTING if name in best}
-            found.append({**setting, "width": WIDTH, **of_budget})
+            found.append({**setting, "width": WIDTH, **budget_settings})
     except (LookupError, TypeError) as error:
         how = "python -m experiments blocks makes it"
         raise InputError(f"{path} has no search of tanh nets of 50 layers: {how}") from error
     return found
-
-
-# ---- Looking at a net ---------------------------------------------------------------------------
-
-
-def look(net: hn.DeepNet, x: np.ndarray) -> dict:
-    """What the module's docstring defines, for images x (N, 784).  Lists have an entry a block."""
-    net = layer_by_layer.in_dtype(net, np.float64)
-    twin = layer_by_layer.in_dtype(net, np.complex128)
-    jacobians_of_blocks = []
-    differences = []
-    sizes = []
-    for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
-        J = jacobians.by_complex_step(twin, layer, state)
-        terms = jacobians.by_formula(net, layer, state).values()
-        error = np.abs(J - sum(terms)).max(axis=(1, 2)) / np.abs(J).max(axis=(1, 2))
-        differences.append(error.max())
-        sizes.append([np.linalg.norm(term, axis=(1, 2)).mean() / net.hidden**0.5 for term in terms])
-        jacobians_of_blocks.append(J)
-
-    products = [jacobians_of_blocks[-1]]  # the product of blocks l to the last
-    for J in reversed(jacobians_of_blocks[:-1]):
-        products.insert(0, products[0] @ J)
-    of_blocks = np.linalg.svd(np.array(jacobians_of_blocks), compute_uv=False)
-    of_products = np.linalg.svd(np.array(products), compute_uv=False)
-    passing = (of_products >= PASSES).sum(axis=2)  # (blocks, N)
-    return {
-        "difference": float(max(differences)),
-        "sizes_of_terms": four_digits(sizes),
-        "block": four_digits(stretches(of_blocks)),
-        "to_the_end": four_digits(stretches(of_products)),
-        "directions_that_pass": four_digits(passing.mean(axis=1)),
-    }
-
-
-def stretches(values: np.ndarray) -> np.ndarray:
-    """Singular values (blocks, N, hidden), the largest first -> (blocks, 3), in STRETCHES' order.
-
-    They are geometric means over the images."""
-    lost = LOST * values[..., :1]
-    logs = np.log(np.maximum(values, lost))
-    largest_median_smallest = [logs[..., 0], np.median(logs, axis=2), logs[..., -1]]  # (blocks, N) each
-    return np.exp(np.stack(largest_median_smallest, axis=2).mean(axis=1))
-
-
-def four_digits(array) -> list:
-    return [four_digits(part) if np.ndim(part) else float(f"{part:.4g}") for part in array]
-
-
-def trial(setting: dict) -> dict:
-    images = fully_connected.images_of(setting)
-    x = images.x_test[: setting["looked_at"]]
-    net, result = fully_connected.train(setting)
-    at_start = look(fully_connected.make(setting), x)
-    trained = None if result["diverged"] else look(net, x)
-    return {**result, "at_start": at_start, "trained": trained}
 
 
 def run(runner: Runner) -> list[dict]:
@@ -182,15 +123,15 @@ def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:
     return [trial[when] for trial in trials if trial["block"] == block]
 
 
-def of_every_look(looks: list[dict | None], measure) -> list:
+def over_nets(looks: list[dict | None], measure) -> Sample:
     """measure(look) for every net; None for a net that diverged."""
-    return [None if look is None else measure(look) for look in looks]
+    return Sample([None if look is None else measure(look) for look in looks])
 
 
 def summed_up(looks: list[dict | None]) -> dict:
     """The worst difference, the directions that pass all blocks, and the stretches by all blocks."""
     differences = [look["difference"] for look in looks if look is not None]
-    directions = of_every_look(looks, lambda look: look["directions_that_pass"][0])
+    directions = over_nets(looks, lambda look: look["directions_that_pass"][0])
     result = {
         "difference": max(differences, default=None),
         "directions_that_pass": mean_sd_n(directions),
@@ -200,110 +141,85 @@ def summed_up(looks: list[dict | None]) -> dict:
     return result
 
 
-def through_all_blocks(looks: list[dict | None], stretch: str) -> list[float | None]:
+def through_all_blocks(looks: list[dict | None], stretch: str) -> Sample:
     """A stretch, named as in STRETCHES, by the product of all Jacobians of each net."""
     place = STRETCHES.index(stretch)
-    return of_every_look(looks, lambda look: look["to_the_end"][0][place])
+    return over_nets(looks, lambda look: look["to_the_end"][0][place])
 
 
 def sizes_of_terms(looks: list[dict | None]) -> dict[str, dict]:
     """{term: its mean size over the blocks of each net}; {} if the first net diverged."""
-    of_nets = of_every_look(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
-    if of_nets[0] is None:
+    net_sizes = over_nets(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
+    if net_sizes[0] is None:
         return {}
-    sizes = {}
-    for place, term in enumerate(TERMS[: len(of_nets[0])]):
-        sizes[term] = mean_sd_n([None if of_net is None else of_net[place] for of_net in of_nets])
-    return sizes
+    term_sizes = {}
+    for place, term in enumerate(TERMS[: len(net_sizes[0])]):
+        term_sizes[term] = mean_sd_n([None if sizes is None else sizes[place] for sizes in net_sizes])
+    return term_sizes
 
 
-def differences_by_block(record: dict) -> dict:
-    """{block: the difference of each net before and after training}."""
-    result = {}
-    for block in SEARCHED_WIDTH:
-        result[block] = []
-        for when in WHEN:
-            looks = looks_at(record["trials"], block, when)
-            result[block] += of_every_look(looks, lambda look: look["difference"])
-    return result
-
-
-def largest_differences(measured: dict) -> str:
-    largest = []
-    for block, differences in measured.items():
-        known = [difference for difference in differences if difference is not None]
-        largest.append(f"{block} {max(known, default=0):.0e}")
-    return f"largest relative difference to the complex step: {', '.join(largest)}"
-
-
-def formula_holds(differences: list[float | None]) -> bool | None:
-    return None if None in differences else max(differences) <= EXACT
-
-
-def spectrum_through_all_blocks(record: dict, block: str) -> dict:
-    """{when: {name in STRETCHES: the stretch by all blocks, in each net of this kind}}."""
-    spectrum = {}
-    for when in WHEN:
-        looks = looks_at(record["trials"], block, when)
-        spectrum[when] = {name: through_all_blocks(looks, name) for name in STRETCHES}
-    return spectrum
-
-
-def spectrum_as_text(spectrum: dict) -> str:
-    texts = []
-    for when, training in zip(WHEN, ("before training", "after"), strict=True):
-        stretches_as_text = [f"{name} {effect_as_text(values)}" for name, values in spectrum[when].items()]
-        texts.append(f"{training}: {', '.join(stretches_as_text)}")
-    return f"singular values of the product of all Jacobians {'; '.join(texts)}"
-
-
-def half_of_the_directions_keep(spectrum: dict) -> list[bool | None]:
-    """Whether half of the directions keep half of their length, before and after training."""
-    return corrected(*(is_above(spectrum[when]["median"], HALF) for when in WHEN))
-
+# ---- Claims -------------------------------------------------------------------------------------
 
 ABOUT = {"layers": 50, "width": WIDTH, "activation": "tanh", "n_train": 60000}
-CLAIMS = (
-    Claim(
-        id="jacobian-of-a-layer",
-        source="encyclopedia article",
-        kind="count",
-        says="a highway block's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), a plain "
-        "block's has no term in I, a residual block's is I + dH/dx (each within 1e-12)",
-        about=ABOUT,
-        measure=differences_by_block,
-        show=largest_differences,
-        holds=lambda m: [formula_holds(differences) for differences in m.values()],
-    ),
-    Claim(
-        id="information-flows-unimpeded",
-        source="paper, 1",
-        says="information flows across many layers without attenuation (read as: through 49 "
-        "blocks, before and after training, half of the directions keep half of their length)",
-        about=ABOUT,
-        measure=lambda record: spectrum_through_all_blocks(record, "highway"),
-        show=spectrum_as_text,
-        holds=half_of_the_directions_keep,
-        note="tanh nets with b_T = -4.02, which a search chose, and twenty images; by (1 - "
-        "sigmoid(b_T))^49 untrained nets with b_T below -4.25 would pass; the paper says only "
-        "that there are paths, and in the abstract 'unimpeded'; the bound of a half was set "
-        "before the runs; nearly all directions keep a hundredth, and after training, not "
-        "before, the strongest keeps more than half, which was looked at afterwards",
-    ),
-    Claim(
-        id="residual-path-unattenuated",
-        source="encyclopedia article",
-        says="residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, "
-        "before and after training, half of the directions keep half of their length)",
-        about={"layers": 50, "activation": "tanh", "n_train": 60000},
-        measure=lambda record: spectrum_through_all_blocks(record, "residual"),
-        show=spectrum_as_text,
-        holds=half_of_the_directions_keep,
-        note="residual blocks start with W_H times a factor below one, which was searched; "
-        f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
-        "Jacobian contains I is algebra: see Counts and algebra",
-    ),
+
+
+@claim("jacobian-of-a-layer", source="encyclopedia article", kind="count", about=ABOUT)
+def jacobian_of_a_layer(r):
+    """a highway block's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), a plain block's has no term in
+    I, a residual block's is I + dH/dx (each within 1e-12)"""
+    parts = []
+    texts = []
+    for block in SEARCHED_WIDTH:
+        looks = looks_at(r["trials"], block, "at_start") + looks_at(r["trials"], block, "trained")
+        known = [look["difference"] for look in looks if look is not None]
+        largest = max(known, default=0)
+        parts.append(None if None in looks else largest <= EXACT)
+        texts.append(f"{block} {largest:.0e}")
+    return parts, f"largest relative difference to the complex step: {', '.join(texts)}"
+
+
+@claim(
+    "information-flows-unimpeded",
+    source="paper, 1",
+    about=ABOUT,
+    note="tanh nets with b_T = -4.02, which a search chose, and twenty images; by (1 - "
+    "sigmoid(b_T))^49 untrained nets with b_T below -4.25 would pass; the paper says only "
+    "that there are paths, and in the abstract 'unimpeded'; the bound of a half was set "
+    "before the runs; nearly all directions keep a hundredth, and after training, not "
+    "before, the strongest keeps more than half, which was looked at afterwards",
 )
+def information_flows_unimpeded(r):
+    """information flows across many layers without attenuation (read as: through 49 blocks, before
+    and after training, half of the directions keep half of their length)"""
+    return half_of_the_directions_keep_half(r, "highway")
+
+
+@claim(
+    "residual-path-unattenuated",
+    source="encyclopedia article",
+    about={"layers": 50, "activation": "tanh", "n_train": 60000},
+    note="residual blocks start with W_H times a factor below one, which was searched; "
+    f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
+    "Jacobian contains I is algebra: see Counts and algebra",
+)
+def residual_path_unattenuated(r):
+    """residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, before and after
+    training, half of the directions keep half of their length)"""
+    return half_of_the_directions_keep_half(r, "residual")
+
+
+def half_of_the_directions_keep_half(record: dict, block: str) -> tuple[list[bool | None], str]:
+    """Whether half of the directions keep half of their length through all blocks, before and after
+    training; and the singular values as text."""
+    comparisons = []
+    texts = []
+    for when, training in (("at_start", "before training"), ("trained", "after")):
+        looks = looks_at(record["trials"], block, when)
+        comparisons.append(is_above(through_all_blocks(looks, "median"), HALF))
+        values = ", ".join(f"{name} {through_all_blocks(looks, name):interval}" for name in STRETCHES)
+        texts.append(f"{training}: {values}")
+    return corrected(*comparisons), f"singular values of the product of all Jacobians {'; '.join(texts)}"
+
 
 QUESTION = Question(
     name="jacobian",
@@ -311,5 +227,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    claims=CLAIMS,
 )

@@ -80,7 +80,7 @@ def nets(read) -> str:
     `blocks`."""
     summary = read("results/lstm_and_maxout.json")["summary"]
     blocks = read("results/blocks.json")
-    of_blocks = blocks["summary"]
+    rows_of_blocks = blocks["summary"]
     lines = []
     for row in summary:
         if row["row"] != "net" or row["block"] != "lstm":
@@ -88,9 +88,9 @@ def nets(read) -> str:
         layers = row["layers"]
         rows = [
             row,
-            select(of_blocks, row="net", block="highway", layers=layers),
+            select(rows_of_blocks, row="net", block="highway", layers=layers),
             select(summary, row="net", block="maxout", layers=layers),
-            select(of_blocks, row="net", block="plain", layers=layers, width=width_of(blocks, "plain")),
+            select(rows_of_blocks, row="net", block="plain", layers=layers, width=width_of(blocks, "plain")),
         ]
         cells = []
         for net in rows:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
 from experiments.fifty_layers.trial import net_of
@@ -211,6 +210,8 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
 
 def k_means(rows: np.ndarray, k: int, restarts: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """The best of several k-means++ starts: labels (N,), and distances to the centres (N,)."""
+    from scipy.cluster.vq import kmeans, kmeans2, vq  # imported here: it takes half a second
+
     # all starts are drawn first
     starts = [kmeans2(rows, k, iter=1, minit="++", seed=rng)[0] for _ in range(restarts)]
     runs = []

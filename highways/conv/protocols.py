@@ -140,6 +140,9 @@ class ConvSettings:
     n_test: int = 10000
     # True: tested on the last HELD_OUT training images, which are not trained on
     validation: bool = False
+    # how many processes train the net together: see highways/conv/together.py.  The rounding depends on
+    # it and, where a net drops units or images are moved, the random numbers do.
+    ranks: int = 1
 
     def __post_init__(self):
         use_python_numbers(self)

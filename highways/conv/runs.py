@@ -15,6 +15,7 @@ from highways.conv.checkpoints import branch, load_same_run
 from highways.conv.cifar import sha256_as_read
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
 
@@ -32,6 +33,7 @@ def train_one(
     resume: bool = True,
     branch_of: Path | None = None,
     stop_after: int | None = None,
+    ranks=ALONE,
     tell=lambda message: None,
 ) -> dict:
     """Trains one net and returns its RUN.
@@ -39,6 +41,9 @@ def train_one(
     If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
     `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
     case, and replaces the checkpoint.  `stop_after` is that of train_conv().
+
+    If several processes train it together, all call this with their `ranks`.  The first rank's
+    checkpoint and `branch_of` count, and the first rank alone writes the checkpoint.
 
     Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
     and the "seconds" so far.
@@ -58,6 +63,8 @@ def train_one(
         tell((settings.seed, row | {"seconds": training.seconds}))
 
     training.after_step = tell_step
+    if ranks.count > 1:
+        training.join(ranks)
     train_conv(training, data, checkpoint, tell_epoch, stop_after)
     return run_record(training, data)
 

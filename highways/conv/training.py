@@ -14,7 +14,9 @@ from highways import files
 from highways.conv.images import fingerprint, inputs_of, shape_of
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
+from highways.conv.normalised import Normalised
 from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.conv.together import ALONE, Ranks
 from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
@@ -26,6 +28,8 @@ class Training:
 
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
+
+    If several processes train the net together, `ranks` are these: see join().
 
     Raises ValueError for images that the net cannot take, and for settings or a protocol with
     which nothing would be trained."""
@@ -54,8 +58,12 @@ class Training:
             ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
-        # shuffles, moves images, drops units
+        self.whole_v = None  # if there are several ranks, the v of all their optimisers
+        # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
+        self.ranks = ALONE
+        # moves images, drops units; if there are several ranks, begin_epoch() replaces it
+        self.rng_of_rank = self.rng
         self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
         self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0
@@ -96,8 +104,46 @@ class Training:
         )
         return shape_of(net.shape[0], images["pixels"]), layers
 
+    def join(self, ranks: Ranks) -> None:
+        """Makes this process one of the ranks that train the net together.
+
+        All begin with the state of the first: parameters, statistics, momentum, the order of the
+        images, history.  A rank moves its images and drops its units by its own random numbers.
+        Their generator is seeded anew in every epoch: a checkpoint need not hold its state.
+
+        Raises InputError if this rank has other images than the first."""
+        self.ranks = ranks
+        state = (self._head(), self._arrays()) if ranks.index == 0 else None
+        head, arrays = ranks.exchange(state)[0]
+        if head["images"] != self.images:
+            advice = "give all ranks the same --data-dir"
+            raise InputError(f"rank {ranks.index} has other images than the first: {advice}")
+        if ranks.index > 0:
+            self._restore(head, arrays)
+        whole = self.optimizer
+        part = ranks.part_of(self.net.parameters)
+        self.optimizer = Nesterov(
+            self.net.parameters[part],
+            whole.lr,
+            weight_decay=whole.weight_decay[part],
+            rates=whole.rates[part],
+        )
+        self.optimizer.v[:] = whole.v[part]
+        self.whole_v = whole.v
+        for layer in self.net.layers:
+            if isinstance(layer, Normalised):
+                layer.exchange = ranks.exchange
+
+    def collect_v(self) -> None:
+        """Gets the other ranks' parts of v, which save() writes."""
+        if self.ranks.count > 1:
+            self.whole_v[:] = self.ranks.gather(self.optimizer.v)
+
     def begin_epoch(self) -> np.ndarray:
         """The order of the training images in the next epoch."""
+        if self.ranks.count > 1:
+            seed = self.settings.seed
+            self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.ranks.index])
         return self.rng.permutation(self.settings.n_train)
 
     @property
@@ -112,13 +158,16 @@ class Training:
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
         hn.check_bytes(x)
-        return self.net.forward(self.inputs.train_batch(x, self.rng), dropout=self.rng)
+        x = x[self.ranks.rows(len(x))]
+        x = self.inputs.train_batch(x, self.rng_of_rank)
+        return self.ranks.gather(self.net.forward(x, dropout=self.rng_of_rank))
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        return self.net.backward(d_logits)
+        return self.net.backward(d_logits[self.ranks.rows(len(d_logits))])
 
     def step(self, gradient: np.ndarray) -> float:
-        """Updates the parameters at the scheduled rate; returns the gradient's norm.
+        """Updates the parameters at the scheduled rate; returns the gradient's norm, that of all
+        ranks' gradients together.
 
         Raises ValueError after the last epoch, for which the schedule has no rate."""
         all_steps = self.settings.epochs * self.steps_of_epoch
@@ -127,7 +176,7 @@ class Training:
             raise ValueError(f"{length}, are over")
         progress = (self.steps + 0.5) / all_steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
-        norm = self.optimizer.step(gradient)
+        norm = self.ranks.step(self.optimizer, gradient, self.net.parameters)
         self.steps += 1
         self.after_step()
         return norm
@@ -137,7 +186,8 @@ class Training:
 
         CIFAR's images need train_conv(), or inputs.fit(), before."""
         hn.check_bytes(x)
-        return self.net.predict(self.inputs.test(x))
+        x = x[self.ranks.rows(len(x))]
+        return self.ranks.gather(self.net.predict(self.inputs.test(x)))
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program, as JSON gives it back."""
@@ -185,7 +235,11 @@ class Training:
         for name, array in self._arrays().items():
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite")
-        head = {
+        hn.write_arrays(path, self._head(), **self._arrays())
+
+    def _head(self) -> dict:
+        """What save() writes beside the arrays."""
+        return {
             "settings": asdict(self.settings),
             "protocol": self.protocol,
             "images": self.images,
@@ -195,13 +249,12 @@ class Training:
             "parent": self.parent,
             "rng": self.rng.bit_generator.state,
         }
-        hn.write_arrays(path, head, **self._arrays())
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {
             "parameters": self.net.parameters,
             "statistics": self.net.statistics,
-            "v": self.optimizer.v,
+            "v": self.optimizer.v if self.whole_v is None else self.whole_v,
         }
 
     @classmethod
@@ -211,8 +264,8 @@ class Training:
 
         def arguments_of(head):
             settings = dict(head["settings"])
-            if settings.pop("cores", 1) > 1:  # older checkpoints have this setting
-                raise ValueError("several processes trained it together")
+            if "cores" in settings:  # the name in older checkpoints
+                settings["ranks"] = settings.pop("cores")
             settings = ConvSettings(**settings)
             return settings, Protocol(*head["protocol"]), dict(head["images"])
 
@@ -293,10 +346,13 @@ def train_conv(
     A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
     says where it ended.  It can be neither saved nor continued.
 
-    Raises ValueError for other images than the run was made for, for a run that ended within an
-    epoch, and for a stop before the first epoch."""
+    Raises ValueError for other images than the run was made for, for another number of ranks, for
+    a run that ended within an epoch, and for a stop before the first epoch."""
     training.check_whole()
     check_images(training, data)
+    if training.ranks.count != training.settings.ranks:
+        ranks = training.settings.ranks
+        raise ValueError(f"{ranks} ranks train this net together, not {training.ranks.count}")
     last = training.settings.epochs
     if stop_after is not None:
         if stop_after < 1:
@@ -321,6 +377,7 @@ def train_conv(
         if files.commit() not in training.commits:
             training.commits.append(files.commit())
         training.within_epoch = False
-        if checkpoint:
+        training.collect_v()
+        if checkpoint and training.ranks.index == 0:
             training.save(checkpoint)
         report(row)

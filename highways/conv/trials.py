@@ -13,11 +13,13 @@ from highways.conv import images as conv_images
 from highways.conv import training as convolutional
 from highways.conv.runs import train_one
 from highways.lab.trials import Runner
-from highways.records import cores_of
+from highways.records import ranks_of
 from highways.statistics import mean_sd_n
 
 PROTOCOL_NAMES = protocols.Protocol._fields
 SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
+# run() trains a trial in one process; trials that were added may have had more
+SETTINGS_NAMES.remove("ranks")
 TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
@@ -131,7 +133,7 @@ def seconds_per_epoch(runs: list[dict]) -> float | None:
     """Seconds per epoch on one core, of the fastest run, since the machine may have been busy during
     others.
 
-    None if all runs diverged or were trained on several cores."""
-    whole = [run for run in runs if not run["diverged"] and cores_of(run) == 1]
+    None if all runs diverged or were trained by several ranks."""
+    whole = [run for run in runs if not run["diverged"] and ranks_of(run) == 1]
     seconds = [run["wallclock_sec"] / run["epochs"] for run in whole]
     return round(min(seconds), 1) if seconds else None

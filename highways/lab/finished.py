@@ -25,7 +25,7 @@ from highways.conv import trials as conv_trials
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError
-from highways.records import cores_of
+from highways.records import ranks_of
 
 # two trials are the same run if these are equal; only a branch has a parent
 IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
@@ -140,13 +140,13 @@ def identity_of(trial: dict) -> dict:
 def command_of(record: dict, run: dict) -> str:
     """The command that trains this run."""
     words = ["python conv_highway_networks.py"]
+    if ranks_of(run) > 1:
+        words.insert(0, f"mpiexec -n {ranks_of(run)}")
     for name in ("net", "data", "block", "protocol", "epochs", "seed"):
         words.append(f"--{name} {run[name]}")
     words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
     if run["validation"]:
         words.append("--validation")
-    if cores_of(run) > 1:
-        words.append(f"--cores {cores_of(run)}")
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
     if "parent" in run:

@@ -37,7 +37,6 @@ class Question:
     budgets: dict[str, dict] = field(default_factory=dict)  # {"quick" or "default": settings}
     run: Callable[[Runner], dict | list] | None = None
     rows: Callable[[dict], list[dict]] | None = None
-    claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
     takes_more_data_sets: bool = False  # --data-dir names data sets to measure besides MNIST
     data_dir: str = ""  # the help of --data-dir, for a question in which it names the folder of the data
@@ -50,7 +49,9 @@ class Question:
         doc = importlib.import_module(f"experiments.{self.name}.question").__doc__
         return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
 
-    def claims_with_over(self) -> list[Claim]:
-        """The claims, with `over` filled in: this question's results where a claim names none."""
-        claims = [*self.claims, *claims_of(f"experiments.{self.name}.question")]
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims in its question.py, with `over` filled in: its own results where a claim names
+        none."""
+        claims = claims_of(f"experiments.{self.name}.question")
         return [replace(claim, over=claim.over or (self.name,)) for claim in claims]

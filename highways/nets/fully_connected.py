@@ -61,7 +61,7 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
 
 def slug(data: str) -> str:
     """A name by which two data sets count as the same: cifar_100, fashion_mnist."""
-    return re.sub(r"\W", "_", data.lower())
+    return re.sub(r"\W+", "_", data.lower()).strip("_")
 
 
 def data_sets(runner: Runner) -> dict[str, dict]:

@@ -49,17 +49,9 @@ class Claim:
     id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
-    # claims that are not functions yet have these three instead of `rule`:
-    # takes the results named by `over`; returns {name: a list over seeds, a number, text, or a dict
-    # or list of these}
-    measure: Callable[..., dict] | None = None
-    # takes the measurements; returns the verdict on each part, or the whole verdict in words
-    holds: Callable[[dict], list[bool | None] | str] | None = None
-    # the measurements as text: "idle {share:2}" shows `share` with two digits
-    show: str | Callable[[dict], str] | None = None
     # takes the results named by `over`; returns (the verdict on each part, or the whole verdict in
     # words; our numbers as text)
-    rule: Callable[..., tuple[list[bool | None] | str, str]] | None = None
+    rule: Callable[..., tuple[list[bool | None] | str, str]]
     # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
     # the settings and data of the trials that may judge it: see record_for_claim()
@@ -139,53 +131,11 @@ def judge(claim: Claim, *records: dict) -> tuple[str, str]:
 
     Raises NotMeasured if runs are missing, and InputError if the claim is not about these
     results."""
-    if claim.rule:
-        parts, text = claim.rule(*(record_for_claim(record, claim) for record in records))
-        if isinstance(parts, str):
-            return text, parts
-        verdict = verdict_of_parts(parts)
-        return text, f"{verdict}, one run" if claim.one_run else verdict
-    measured = measure(claim, *records)
-    return measured_as_text(claim.show, measured), verdict_on(claim, measured)
-
-
-def measure(claim: Claim, *records: dict) -> dict:
-    """The claim's measurements, by name.
-
-    Raises NotMeasured if runs are missing, and InputError if the claim is not about these
-    results."""
-    return claim.measure(*(record_for_claim(record, claim) for record in records))
-
-
-def verdict_on(claim: Claim, measured: dict) -> str:
-    parts = claim.holds(measured)
+    parts, text = claim.rule(*(record_for_claim(record, claim) for record in records))
     if isinstance(parts, str):
-        return parts
+        return text, parts
     verdict = verdict_of_parts(parts)
-    if claim.one_run or _has_one_seed(measured):
-        verdict += ", one run"
-    return verdict
-
-
-def _has_one_seed(measured: dict) -> bool:
-    """Whether every list over seeds, however deep it lies, has a single value."""
-    return set(_lengths(measured)) == {1}
-
-
-def _lengths(measured):
-    """The lengths of the innermost lists."""
-    if isinstance(measured, dict):
-        measured = list(measured.values())
-        is_innermost = False
-    elif isinstance(measured, list):
-        is_innermost = not any(isinstance(part, dict | list) for part in measured)
-    else:
-        return
-    if is_innermost:
-        yield len(measured)
-    else:
-        for part in measured:
-            yield from _lengths(part)
+    return text, f"{verdict}, one run" if claim.one_run else verdict
 
 
 def verdict_of_parts(parts: list[bool | None]) -> str:
@@ -345,13 +295,3 @@ def ratio_as_text(values, baseline) -> str:
     if math.isnan(size):
         return "not known: a seed is lost"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
-
-
-def measured_as_text(show: str | Callable[[dict], str], measured: dict) -> str:
-    """The measurements as text.  In a format string a list over seeds is a Sample."""
-    if callable(show):
-        return show(measured)
-    values = {}
-    for name, value in measured.items():
-        values[name] = Sample(value) if isinstance(value, list) else value
-    return show.format_map(values)

@@ -1,0 +1,210 @@
+"""The ranks of a training: processes that mpiexec has started, and that train one net together.
+
+    mpiexec -n 4 python conv_highway_networks.py --net nineteen-layers
+
+Every rank runs the whole program, with the same net and the same order of images.  The work that
+takes time is divided.  A rank computes the logits and the gradient of its rows of a batch.  All
+exchange their logits, so that they see the same loss.  Each then updates its part of the
+parameters by the sum of all gradients, added in the order of the ranks, and gets the other parts.
+So a run depends on the number of its ranks, but not on their speed, nor on which of them share a
+machine.
+
+The first rank, of index 0, does what must be done once: it prints, reads and writes checkpoints,
+and writes the JSON.  The others get its state: see Training.join().
+
+A rank that ends with an exception must not leave the others waiting.  So whenever ranks exchange
+something, each also says whether it is ending.  Then all raise the exception of the first rank
+that ends, and the command ends as that of a single process does.  If a rank is killed, mpiexec
+ends the others.
+
+Only here is mpi4py imported, and only if mpiexec has started this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+
+import numpy as np
+
+import highway_networks as hn
+from highways.files import InputError
+from highways.processes import interrupts_deferred
+
+# Variables that tell a process its index, and how many ranks there are: those of MPICH and what is
+# built on it, of Open MPI, and of other starters that speak PMIx.
+INDEX = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
+COUNT = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
+# run_command() has a line for each of these
+PASSED_ON = (InputError, MemoryError, OSError, KeyboardInterrupt)
+
+
+def number_in(names: tuple[str, ...]) -> int | None:
+    """The first of these variables of the environment that is set, or None."""
+    return next((int(os.environ[name]) for name in names if name in os.environ), None)
+
+
+def let_the_first_rank_speak() -> None:
+    """In every other rank: prints nothing from now on, and leaves Ctrl-C to the first."""
+    if number_in(INDEX):
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Alone:
+    """The only process that trains a net: the interface of Ranks, with nothing to divide."""
+
+    index = 0
+    count = 1
+
+    def rows(self, n: int) -> slice:
+        return slice(0, n)
+
+    def exchange(self, value) -> list:
+        return [value]
+
+    def gather(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def step(self, optimizer, gradient: np.ndarray, parameters: np.ndarray) -> float:
+        return optimizer.step(gradient)
+
+
+ALONE = Alone()
+
+
+@contextlib.contextmanager
+def joined_ranks():
+    """In a `with`: the Ranks that mpiexec has started, or ALONE.
+
+    Its end is one of the moments in which the ranks exchange something, so that none goes on after
+    another has failed.  Raises InputError where mpi4py is missing, or belongs to another MPI than
+    mpiexec."""
+    if number_in(INDEX) is None or number_in(COUNT) == 1:
+        yield ALONE
+        return
+    ranks = Ranks(import_mpi())
+    if ranks.count == 1:
+        yield ALONE
+        return
+    try:
+        yield ranks
+    except BaseException as error:
+        ranks.end(error)
+        raise
+    ranks.end()
+
+
+def import_mpi():
+    """mpi4py's module MPI; raises what joined_ranks() raises."""
+    try:
+        with interrupts_deferred():  # the import waits for all ranks: none may end in it
+            from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:  # RuntimeError: there is no library of MPI
+        advice = "python -m pip install -r requirements-cluster.txt"
+        message = f"mpiexec needs mpi4py, which cannot be imported ({error}): {advice}"
+        raise InputError(message) from error
+    started = number_in(COUNT)
+    if started is not None and started != MPI.COMM_WORLD.size:
+        raise InputError(
+            f"mpiexec has started {started} ranks, but mpi4py knows of {MPI.COMM_WORLD.size}: "
+            "use the mpiexec of the MPI that mpi4py was built for"
+        )
+    return MPI
+
+
+class Ranks:
+    """All ranks, two or more; `index` is that of this process.  `MPI` is mpi4py's module."""
+
+    def __init__(self, MPI):
+        self._communicator = MPI.COMM_WORLD
+        self._in_place = MPI.IN_PLACE
+        self.index = self._communicator.rank
+        self.count = self._communicator.size
+        self._ended = False
+        self._work = {}
+
+    def rows(self, n: int) -> slice:
+        """This rank's rows of n."""
+        return slice(n * self.index // self.count, n * (self.index + 1) // self.count)
+
+    def exchange(self, value) -> list:
+        """Every rank calls this with a value, and gets the values of all in the order of the ranks.
+
+        If a rank is ending, raises its exception."""
+        return self._exchange(value, None)
+
+    def _exchange(self, value, failure: BaseException | None) -> list:
+        with interrupts_deferred():
+            told = self._communicator.allgather((value, failure))
+            failures = [failure for _, failure in told if failure is not None]
+            self._ended = bool(failures)
+        if failures:
+            raise failures[0]
+        return [value for value, _ in told]
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Tells the other ranks that this one ends, and with which exception, if any."""
+        if self._ended:  # the exception came from another rank, or has been told
+            return
+        if error is None:
+            self._exchange(None, None)
+            return
+        failure = error
+        if not isinstance(error, PASSED_ON):
+            failure = RuntimeError(f"on rank {self.index}:\n{traceback.format_exc()}")
+        with contextlib.suppress(type(failure)):
+            self._exchange(None, failure)
+
+    def gather(self, array: np.ndarray) -> np.ndarray:
+        """The rows of all ranks, in their order."""
+        return np.concatenate(self.exchange(array))
+
+    def part_of(self, vector: np.ndarray) -> slice:
+        """The part of the parameters that this rank updates, about as long in all ranks."""
+        edges = self._edges(len(vector))
+        return slice(edges[self.index], edges[self.index + 1])
+
+    def _edges(self, n: int) -> np.ndarray:
+        edges = np.linspace(0, n, self.count + 1).astype(int)
+        edges[1:-1] -= edges[1:-1] % hn.CACHE_LINE  # a part begins at a cache line in every dtype
+        return edges
+
+    def step(self, optimizer, gradient: np.ndarray, parameters: np.ndarray) -> float:
+        """Takes a step by the sum of all ranks' gradients; returns the norm of the sum.
+
+        `optimizer` updates this rank's part of the parameters: see part_of().  Each rank adds its
+        part of the gradients up, in the order of the ranks, updates its part of the parameters,
+        and gets the other parts.  MPI's own sum would be in an order that depends on its version
+        and on the machines."""
+        with interrupts_deferred():
+            self.exchange(None)  # no rank ends between this and the last of what follows
+            try:
+                norms = self._step(optimizer, gradient, parameters)
+            except BaseException:  # the others would wait for ever
+                traceback.print_exc(file=sys.__stderr__)
+                self._communicator.Abort(1)
+        return hn.norm_of(np.array(norms))
+
+    def _step(self, optimizer, gradient, parameters) -> list[float]:
+        """step(); returns the norms of all parts of the sum."""
+        edges = self._edges(len(gradient))
+        sizes = np.diff(edges)
+        layout = sizes, edges[:-1]
+        size = sizes[self.index]
+        # this rank's part of the gradients of all ranks
+        shape = self.count, size
+        dtype = gradient.dtype
+        parts = hn.cached(self._work, (shape, dtype), lambda: np.empty(shape, dtype))
+        layout_of_parts = [size] * self.count, size * np.arange(self.count)
+        self._communicator.Alltoallv([gradient, layout], [parts, layout_of_parts])
+        total = parts[0]
+        for part in parts[1:]:
+            np.add(total, part, total)
+        norms = self.exchange(optimizer.step(total))
+        self._communicator.Allgatherv(self._in_place, [parameters, layout])
+        return norms

@@ -1,0 +1,352 @@
+"""Several ranks train one net: the same run each time, and that of one process but for rounding."""
+
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import of_ranks
+import pytest
+from conftest import ROOT, in_process, one_line_error, write_data_set
+
+import conv_highway_networks
+import highway_networks as hn
+from highways.conv import together
+from highways.conv.together import ALONE, Ranks
+from highways.conv.training import Training, train_conv
+from highways.files import InputError
+
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+MPIEXEC = shutil.which("mpiexec", path=PATH)
+CONV = ("--net", "mnist-3", "--epochs", 3)
+with_mpi = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec: see requirements-cluster.txt")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    return write_data_set(tmp_path / "shapes", n_train=300, n_test=80, side=14)
+
+
+@pytest.fixture
+def eight(tmp_path):
+    return write_data_set(tmp_path / "eight", n_train=300, n_test=80, side=8)
+
+
+def mpiexec(count: int, script: str, *words) -> subprocess.CompletedProcess:
+    """Runs a program of the project in `count` ranks."""
+    command = [MPIEXEC, "-n", count, sys.executable, ROOT / script, *words]
+    return subprocess.run(
+        list(map(str, command)), cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+    )
+
+
+def of_each_rank(function, count: int, folder: Path) -> list:
+    """The results of a function of of_ranks.py, in the order of the ranks."""
+    process = mpiexec(count, "tests/of_ranks.py", function.__name__, folder)
+    assert process.returncode == 0, process.stderr
+    files = [folder / f"{function.__name__}_{index}.pickle" for index in range(count)]
+    return [pickle.loads(file.read_bytes()) for file in files]
+
+
+# ---- What ranks hand to each other
+
+
+@with_mpi
+def test_every_rank_is_handed_the_same_arrays_in_the_order_of_the_ranks(tmp_path):
+    first, *others = of_each_rank(of_ranks.exchange_often, 3, tmp_path)
+    assert all(other == first for other in others)
+    for turn, numbers in enumerate(first):
+        assert numbers == sorted(numbers)
+        assert {number // 1000 for number in numbers} <= {turn}
+
+
+@with_mpi
+def test_gradients_are_added_in_the_order_of_the_ranks(tmp_path):
+    for sums in of_each_rank(of_ranks.add_up_often, 3, tmp_path):
+        for step, total in enumerate(sums):
+            first, second, third = of_ranks.gradients_of(step, len(total))
+            np.testing.assert_array_equal(total, -(first + second + third))
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_the_rows_of_all_ranks_are_all_rows(count):
+    def rows_of(index, n):
+        ranks = Ranks.__new__(Ranks)
+        ranks.index = index
+        ranks.count = count
+        return range(n)[ranks.rows(n)]
+
+    for n in (count, 17, 100):
+        parts = [rows_of(index, n) for index in range(count)]
+        assert [row for part in parts for row in part] == list(range(n))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+# ---- The net that they train
+
+
+@with_mpi
+@pytest.mark.parametrize("count", [2, 3])
+def test_batch_normalisation_takes_its_statistics_over_the_whole_batch(count, tmp_path):
+    alone = of_ranks.conv_gradient(ALONE, tmp_path)
+    for of_rank in of_each_rank(of_ranks.conv_gradient, count, tmp_path):
+        for mine, whole in zip(of_rank, alone, strict=True):
+            np.testing.assert_allclose(mine, whole, rtol=1e-10, atol=1e-13)
+
+
+@with_mpi
+def test_three_ranks_train_the_net_of_one_but_for_rounding(eight):
+    """A batch of 100 images cannot be divided evenly by three."""
+    folder = eight.parent
+    alone = of_ranks.train_tiny(ALONE, folder)
+    first, *others = of_each_rank(of_ranks.train_tiny, 3, folder)
+    for mine, whole in zip(first, alone, strict=True):
+        np.testing.assert_allclose(mine, whole, rtol=1e-4, atol=1e-5)
+    for other in others:
+        for theirs, mine in zip(other, first, strict=True):
+            np.testing.assert_array_equal(theirs, mine)
+
+
+@with_mpi
+def test_ranks_draw_the_same_order_of_images_and_drop_different_units(eight):
+    of_first_rank, of_second_rank = of_each_rank(of_ranks.draw, 2, eight.parent)
+    orders, numbers_of_first = of_first_rank
+    same_orders, numbers_of_second = of_second_rank
+    assert orders == same_orders
+    numbers = [*numbers_of_first, *numbers_of_second]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_a_net_of_two_ranks_is_not_trained_by_one(eight):
+    data = hn.load_mnist(eight)
+    training = of_ranks.tiny_training(ALONE, data)
+    training.settings = of_ranks.ConvSettings(**{**vars(training.settings), "ranks": 2})
+    with pytest.raises(ValueError, match="2 ranks train this net together, not 1"):
+        train_conv(training, data)
+
+
+# ---- The command
+
+
+def run_conv(count: int, shapes: Path, out: Path, *words) -> dict:
+    process = mpiexec(count, "conv_highway_networks.py", *CONV, "--data-dir", shapes, "--out", out, *words)
+    assert process.returncode == 0, process.stderr
+    told = re.findall(r"^.*(?:epoch +\d+ |seed \d+:)", process.stdout, re.MULTILINE)
+    assert told
+    assert len(told) == len(set(told)), process.stdout  # the first rank alone tells
+    return json.loads(out.read_text())
+
+
+def results_of(record: dict, out: Path) -> list:
+    """What must be the same, bit for bit, in two equal trainings."""
+    results = []
+    for run in record["runs"]:
+        with np.load(out.with_name(f"{out.stem}_{run['seed']}.npz")) as net:
+            arrays = [net[name].tobytes() for name in ("parameters", "statistics", "v")]
+        results.append([run["history"], run["filters"], run["wrong"], arrays])
+    return results
+
+
+@with_mpi
+@pytest.mark.parametrize("block", ["highway", "highway-bn"])
+def test_a_run_stops_resumes_and_repeats_to_the_last_bit(tmp_path, shapes, block):
+    out = tmp_path / "whole.json"
+    whole = run_conv(2, shapes, out, "--block", block)
+    results = results_of(whole, out)
+    out = tmp_path / "stopped.json"
+    run_conv(2, shapes, out, "--block", block, "--stop-after", 1)
+    resumed = run_conv(2, shapes, out, "--block", block, "--resume")
+    assert whole["ranks"] == resumed["ranks"] == 2
+    assert whole["runs"][0]["ranks"] == 2
+    assert results_of(resumed, out) == results
+
+
+@with_mpi
+def test_seeds_are_trained_one_after_another(tmp_path, shapes):
+    out = tmp_path / "both.json"
+    both = run_conv(2, shapes, out, "--seeds", "0,1")
+    assert [run["seed"] for run in both["runs"]] == [0, 1]
+    of_both = results_of(both, out)
+    out = tmp_path / "second.json"
+    second = run_conv(2, shapes, out, "--seed", 1)
+    assert results_of(second, out) == of_both[1:]
+
+
+@with_mpi
+def test_another_number_of_ranks_is_another_run(tmp_path, shapes):
+    out = tmp_path / "run.json"
+    words = (*CONV, "--data-dir", shapes, "--out", out, "--resume")
+    run_conv(2, shapes, out, "--stop-after", 1)
+    error = one_line_error(in_process(conv_highway_networks.main, *words))
+    assert "is of another run (ranks 2, not 1)" in error
+    error = one_line_error(mpiexec(3, "conv_highway_networks.py", *words))
+    assert "is of another run (ranks 2, not 3)" in error
+
+
+@with_mpi
+def test_a_checkpoint_of_two_cores_is_one_of_two_ranks(tmp_path, shapes):
+    """Older checkpoints call them cores."""
+    out = tmp_path / "run.json"
+    run_conv(2, shapes, out, "--stop-after", 1)
+    file = tmp_path / "run_0_unfinished.npz"
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    head = json.loads(str(arrays.pop("head")))
+    head["settings"]["cores"] = head["settings"].pop("ranks")
+    hn.write_arrays(file, head, **arrays)
+    assert Training.load(file).settings.ranks == 2
+    resumed = run_conv(2, shapes, out, "--resume")
+    assert len(resumed["runs"][0]["history"]["epoch"]) == 3
+
+
+@with_mpi
+def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
+    words = (*CONV, "--data-dir", shapes, "--lr", 1e30, "--out", tmp_path / "run.json")
+    process = mpiexec(2, "conv_highway_networks.py", *words)
+    assert process.returncode == 0, process.stderr
+    assert process.stderr.count("DIVERGED") == 1
+
+
+# ---- Bad input, faults
+
+
+@with_mpi
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--nonsense",), "unrecognized arguments: --nonsense"),
+        (("--data-dir", "/nowhere"), "/nowhere is not a folder"),
+        (("--n-test", 2), "3 ranks are more than there are images to divide"),
+        (("--out", "/nowhere/run.json"), "/nowhere/run.json"),  # only the first rank notices
+    ],
+)
+def test_bad_input_ends_all_with_one_line(shapes, words, message):
+    process = mpiexec(3, "conv_highway_networks.py", *CONV, "--data-dir", shapes, *words)
+    assert message in one_line_error(process)
+
+
+@with_mpi
+def test_bad_input_of_another_rank_ends_all_with_its_line(tmp_path):
+    process = mpiexec(3, "tests/of_ranks.py", "fail_on_bad_input", tmp_path)
+    assert "the second rank was given nonsense" in one_line_error(process)
+    process = mpiexec(3, "tests/of_ranks.py", "fail_after_the_last_exchange", tmp_path)
+    assert "too late" in one_line_error(process)
+
+
+@with_mpi
+def test_a_mistake_in_another_rank_is_shown_and_ends_all(tmp_path):
+    process = mpiexec(3, "tests/of_ranks.py", "fail_with_a_mistake", tmp_path)
+    assert process.returncode == 1
+    assert process.stderr.count("ZeroDivisionError: a mistake of the program") == 1
+    assert "on rank 1:" in process.stderr
+
+
+@with_mpi
+@linux
+@pytest.mark.parametrize("how", ["a rank is killed", "the first rank is killed", "Ctrl-C", "mpiexec is killed"])
+def test_a_command_that_is_killed_or_interrupted_ends_and_keeps_the_last_checkpoint(tmp_path, shapes, how):
+    out = tmp_path / "run.json"
+    words = (*CONV, "--epochs", 10**6, "--data-dir", shapes, "--out", out)
+    command = [MPIEXEC, "-n", 2, sys.executable, ROOT / "conv_highway_networks.py", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    with subprocess.Popen(list(map(str, command)), **pipes) as process:
+        printed = ""
+        while "epoch   3" not in printed:
+            line = process.stdout.readline()
+            assert line, printed
+            printed += line
+        first, second = ranks_of(process.pid)
+        if how == "Ctrl-C":
+            process.send_signal(signal.SIGINT)
+        elif how == "a rank is killed":
+            os.kill(second, signal.SIGKILL)
+        elif how == "the first rank is killed":
+            os.kill(first, signal.SIGKILL)
+        else:
+            process.kill()
+        try:
+            stderr = process.communicate(timeout=120)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode != 0
+    assert "Traceback" not in stderr
+    if how == "Ctrl-C":
+        assert process.returncode == 130
+        assert f"interrupted: the same command with --resume goes on from {tmp_path / 'run_0_unfinished.npz'}" in stderr
+    assert not out.exists()
+    assert Training.load(tmp_path / "run_0_unfinished.npz").epochs >= 2
+    for pid in (first, second):
+        must_end(pid)
+
+
+def ranks_of(pid: int) -> list[int]:
+    """The processes that mpiexec has started, in the order of the ranks."""
+    [proxy] = children_of(pid)
+    first, second = children_of(proxy)
+    return [first, second]
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def must_end(pid: int) -> None:
+    """Waits until a process is gone, or only its parent has not noticed."""
+    for _ in range(600):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"process {pid} is still there")
+
+
+# ---- mpi4py
+
+
+TINY = (*CONV, "--epochs", 1, "--n-train", 100, "--n-test", 20, "--no-save")
+
+
+def test_without_mpiexec_mpi4py_is_not_needed(shapes, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)  # importing it fails
+    process = in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes)
+    assert process.returncode == 0, process.stderr
+
+
+def test_a_single_rank_needs_no_mpi4py(shapes, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "1")
+    process = in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes)
+    assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize("names", [("PMI_RANK", "PMI_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")])
+def test_a_line_says_that_mpi4py_is_missing(shapes, monkeypatch, names):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    for name, value in zip(names, "02", strict=True):
+        monkeypatch.setenv(name, value)
+    error = one_line_error(in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes))
+    assert "mpiexec needs mpi4py" in error
+    assert "requirements-cluster.txt" in error
+
+
+def test_an_mpiexec_of_another_mpi_is_refused(monkeypatch):
+    """Each process would train the whole net, and all would write the same file."""
+    MPI = type("MPI", (), {"COMM_WORLD": type("World", (), {"size": 1, "rank": 0})})
+    monkeypatch.setitem(sys.modules, "mpi4py", type("mpi4py", (), {"MPI": MPI}))
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    with pytest.raises(InputError, match="has started 4 ranks, but mpi4py knows of 1"):
+        together.import_mpi()
