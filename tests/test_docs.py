@@ -480,7 +480,7 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
         assert rates == list(protocol["dropout"])
     for cell, protocol in zip(table["images"], columns, strict=True):
         shift = re.search(r"shifted by up to (\d+) pixel", cell)
-        assert int(shift[1] if shift else 0) == protocol.shift
+        assert int(shift[1] if shift else 0) == protocol["shift"]
 
 
 @pytest.mark.parametrize("name", PAGES)
