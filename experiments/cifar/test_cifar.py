@@ -12,7 +12,7 @@ from experiments.cifar import question as cifar
 from experiments.cifar import trial as cifar_trial
 from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
 from experiments.published import AUTHORS_LOGS
-from highways.conv import cifar as images_of_cifar
+from highways import cifar as images_of_cifar
 from highways.conv import trials as conv_trials
 from highways.conv.official_cifar import as_read, made_up
 from highways.files import InputError
