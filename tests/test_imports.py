@@ -22,6 +22,9 @@ FORBIDDEN = {
     "experiments/*/trial.py": ("highways.lab", "benchmarks", "pages"),
     "experiments/*/question.py": ("highways.lab.showing", "benchmarks", "pages"),
     "benchmarks/**/*.py": ("experiments",),
+    # programs that draw know JSON only
+    "visualize_highway_networks.py": ("highway_networks", "highways.nets", "highways.conv"),
+    "make_highway_networks_gif.py": ("highway_networks", "highways.nets", "highways.conv"),
 }
 # the only modules of this project that some files may import
 ALLOWED = {
