@@ -9,7 +9,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
     takes-FILE                               how long the measurement of this record took
-    the name of a table or a sentence that show.py of a question registers
+    the name of a table or a sentence that a module of report/ registers
 
 `python -m experiments publish` writes the pages.
 """
