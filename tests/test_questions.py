@@ -147,7 +147,7 @@ def test_the_list_of_questions():
     assert "judged by what 'python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9' and" in printed
 
 
-@pytest.mark.parametrize("words", [["headline"], ["headline", "--quick"], ["add", "headline"]])
+@pytest.mark.parametrize("words", [["headline"], ["headline", "--quick"], ["add", "headline", "run.json"]])
 def test_a_question_without_trials_names_the_commands_that_write_its_files(words):
     words = [sys.executable, "-m", "experiments", *words]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
