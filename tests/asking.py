@@ -1,6 +1,5 @@
 """How tests ask a question, as a user does, and look at what it writes."""
 
-import functools
 import json
 import subprocess
 import sys
@@ -84,7 +83,6 @@ def read_results_in(folder, path) -> dict:
     return json.loads((there if there.exists() else ROOT / path).read_text())
 
 
-@functools.cache
 def committed(name) -> dict:
     """The committed results of a question."""
     return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
