@@ -31,7 +31,7 @@ class Protocol(NamedTuple):
     init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None = None
     last: str | float = 0.1
-    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/cifar.py's Pipeline, which also
+    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline, which also
     # mirrors images
     images: str = "pixels"
 
