@@ -279,7 +279,7 @@ def committed(name) -> bytes | None:
 
 def test_a_step_of_one_rank_is_timed(monkeypatch):
     monkeypatch.setattr(ranks, "SECONDS", 0)
-    assert ranks.seconds_of_step(ranks.ConvSettings(net="mnist-2"), ALONE) > 0
+    assert ranks.seconds_of_step(ranks.settings_of(net="mnist-2"), ALONE) > 0
 
 
 def test_a_step_of_two_ranks_is_timed():

@@ -291,7 +291,7 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
         if args.data == "mnist":
             continue
         for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
-            asked.append((settings.label, conv_trials.setting(settings, protocols.protocol_of(settings, args.lr))))
+            asked.append((settings.label, conv_trials.setting(settings)))
     assert rows.keys() <= {label for label, _ in asked}
     for label, settings in asked:
         if label in rows:
@@ -483,10 +483,10 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
     }
     for row, name in numbers.items():
         shown = [float(cell.partition(",")[0]) for cell in table[row]]
-        assert shown == [getattr(protocol, name) for protocol in columns], row
+        assert shown == [protocol[name] for protocol in columns], row
     for cell, protocol in zip(table["dropout, of the input and after each pooling"], columns, strict=True):
         rates = [0.0] * 4 if cell == "none" else [float(rate) for rate in cell.split(",")]
-        assert rates == list(protocol.dropout)
+        assert rates == list(protocol["dropout"])
     for cell, protocol in zip(table["images"], columns, strict=True):
         shift = re.search(r"shifted by up to (\d+) pixel", cell)
         assert int(shift[1] if shift else 0) == protocol.shift

@@ -304,10 +304,8 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = protocols.ConvSettings(net="mnist-1", epochs=1, n_train=100)
-    convolutional.Training(
-        settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
-    ).save(path)
+    settings = protocols.settings_of(net="mnist-1", epochs=1, n_train=100)
+    convolutional.Training(settings, {"pixels": 196, "classes": 3, "crc32": ""}).save(path)
 
 
 SAVED = {"a net": (saved_net, hn.DeepNet.load), "a checkpoint": (saved_training, convolutional.Training.load)}

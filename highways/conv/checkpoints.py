@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from highways import files
-from highways.conv.protocols import ConvSettings, Protocol
+from highways.conv.protocols import ConvSettings
 from highways.conv.training import Training
 from highways.files import InputError, check_writable, real_path
 
@@ -15,7 +15,7 @@ from highways.files import InputError, check_writable, real_path
 
 
 def differences(saved: Training, asked: Training) -> dict:
-    """{name: saved value} where two runs differ in their settings, protocol or images."""
+    """{name: saved value} where two runs differ in their settings or images."""
     asked_task = asked.task()
     return {name: value for name, value in saved.task().items() if value != asked_task[name]}
 
@@ -23,8 +23,8 @@ def differences(saved: Training, asked: Training) -> dict:
 def load_same_run(path: Path, asked: Training) -> Training:
     """Loads the run in a checkpoint, and checks that it is the run that is asked for.
 
-    `asked` is that run as it would begin.  This is the only rule for resuming: settings, protocol
-    and images must be equal; the commit may differ.  Raises InputError otherwise."""
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
+    images must be equal; the commit may differ.  Raises InputError otherwise."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:
@@ -50,13 +50,13 @@ def warn_of_other_program(path: Path, saved: Training) -> None:
         print(f"{path}: {programs}: compare with care", file=sys.stderr)
 
 
-def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
-    """Loads the run in a checkpoint, to continue it at the rate of `protocol`.
+def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
+    """Loads the run in a checkpoint, to continue it at the rate of `settings`.
 
     Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
     if the run has other settings or images, is finished, or is a branch itself."""
     training = Training.load(path)
-    asked = Training(settings, protocol, images)
+    asked = Training(settings, images)
     other = differences(training, asked).keys() - {"lr"}
     if other:
         names = ", ".join(sorted(other))
@@ -67,8 +67,8 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
         message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
         raise InputError(message)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
-    training.protocol = asked.protocol
+    training.parent = {"epoch": training.epochs, "lr": training.settings.lr, "sha256": sha256}
+    training.settings = asked.settings
     return training
 
 

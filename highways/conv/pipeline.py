@@ -1,8 +1,8 @@
 """The pipeline that turns CIFAR's images into a net's input.
 
-    pipeline = Pipeline("contrast", pad=8).fit(data.x_train)
-    x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
-    x = pipeline.test(data.x_test[:100])
+pipeline = Pipeline("contrast", pad=8).fit(data.x_train)
+x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
+x = pipeline.test(data.x_test[:100])
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def test_what_is_too_large_of_the_convolutional_nets_is_named(monkeypatch, tmp_p
     monkeypatch.setattr(convolutional, "ConvNet", out_of_memory)
     images = {"pixels": 196, "classes": 3, "crc32": ""}
     with pytest.raises(MemoryError, match="nets of this size: mnist-16 for images of 196 pixels"):
-        convolutional.Training(protocols.ConvSettings(), protocols.PROTOCOLS["mnist"]["short"], images)
+        convolutional.Training(protocols.settings_of(), images)
 
 
 class Images(np.ndarray):
