@@ -43,8 +43,9 @@ import zipfile
 import zlib
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -554,6 +555,57 @@ def one_blas_thread():
                 limit.restore_original_limits()
 
 
+def one_thread(method):
+    """Decorates the methods of a net that use its work arrays.  While one thread is in one of them,
+    they raise RuntimeError in any other."""
+
+    @wraps(method)
+    def only_here(net, *arguments, **more):
+        if not net._lock.acquire(blocking=False):
+            raise RuntimeError(
+                "this net is computing in another thread, with the same work arrays: "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        try:
+            return method(net, *arguments, **more)
+        finally:
+            net._lock.release()
+
+    return only_here
+
+
+SAMPLED = 47  # of many parameters one in 47 is compared: in blocks of 50 units this meets every row and every bias
+FEW = 10000  # so many are all compared
+
+
+class Stamp:
+    """The thread that called forward(), and a sample of the parameters at that time.
+
+    Comparing the sample costs less than 1 % of a step.  Every forward() samples other parameters:
+    a program that changes a single one between forward() and backward(), again and again, is
+    found after some steps."""
+
+    def __init__(self, net):
+        self.thread = threading.get_ident()
+        self.sampled = slice(next(net._firsts), None, SAMPLED)
+        if len(net.parameters) <= FEW:
+            self.sampled = slice(None)
+        self.sample = net.parameters[self.sampled].tobytes()
+
+    def check(self, net) -> None:
+        """Raises RuntimeError in another thread, and where a sampled parameter has changed."""
+        if threading.get_ident() != self.thread:
+            raise RuntimeError(
+                "the last forward() was called in another thread than backward(): "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        if net.parameters[self.sampled].tobytes() != self.sample:
+            raise RuntimeError(
+                "the parameters changed between forward() and backward(), so the gradient would be wrong: "
+                "call forward() again after a change, and optimizer.step() after backward()"
+            )
+
+
 # ---- Activations -----------------------------------------------------------------------------------------------------
 
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
@@ -844,7 +896,7 @@ class DeepNet(FixedNames):
     that block.start() sets from gate_bias: b_T = gate_bias in a highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: use it in one thread at a time.
+    one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
     computes is analytic, except where ReLU or maxout has a kink.
@@ -912,11 +964,14 @@ class DeepNet(FixedNames):
     def _name_views(self) -> None:
         self._work = {}
         self._saved = None
+        self._stamp = None
+        self._lock = threading.Lock()
+        self._firsts = cycle(range(SAMPLED))
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved"}
+        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
         """Makes the named views into a flat vector attributes of `owner`."""
@@ -994,6 +1049,7 @@ class DeepNet(FixedNames):
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
 
+    @one_thread
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
@@ -1002,8 +1058,10 @@ class DeepNet(FixedNames):
         copyto(work.x, x)  # the caller may change x before backward()
         logits = self._run(work.x, work)
         self._saved = work
+        self._stamp = Stamp(self)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
@@ -1014,6 +1072,7 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
@@ -1081,20 +1140,23 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
+    @one_thread
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
 
-        The parameters must not have changed since forward().  `norms` (depth,), if given, receives
-        |dL/dy| of each block: the norm over the batch and the units.
+        `norms` (depth,), if given, receives |dL/dy| of each block: the norm over the batch and the
+        units.
 
-        Raises RuntimeError unless forward() was called since the last backward(), ValueError for
-        a d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
+        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
+        and where the parameters have changed since forward() (see Stamp); ValueError for a
+        d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
         complex net.  These, too, use up the forward()."""
         work = self._saved
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
+        self._stamp.check(self)
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
