@@ -1,10 +1,12 @@
 import contextlib
 import copy
+import functools
 import gzip
 import http.server
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -233,6 +235,31 @@ def setting(**changes):
         "n_test": 300,
     }
     return {**common, **changes}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """finished(name, folder): fills the folder with a quick run of the question, which was done once
+    for all tests; returns what it printed."""
+    from asking import ask
+
+    from experiments import find_question
+
+    @functools.cache
+    def run_once(name):
+        folder = tmp_path_factory.mktemp(name)
+        for needed in find_question(name).needs:
+            fill(needed, folder)
+        process = ask(name, folder)
+        assert process.returncode == 0, process.stderr
+        return folder, process.stdout
+
+    def fill(name, folder):
+        done, printed = run_once(name)
+        shutil.copytree(done, folder, dirs_exist_ok=True)
+        return printed
+
+    return fill
 
 
 def claim_of(question: str, claim_id: str):

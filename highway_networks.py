@@ -43,8 +43,9 @@ import zipfile
 import zlib
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -554,6 +555,57 @@ def one_blas_thread():
                 limit.restore_original_limits()
 
 
+def one_thread(method):
+    """Decorates the methods of a net that use its work arrays.  While one thread is in one of them,
+    they raise RuntimeError in any other."""
+
+    @wraps(method)
+    def only_here(net, *arguments, **more):
+        if not net._lock.acquire(blocking=False):
+            raise RuntimeError(
+                "this net is computing in another thread, with the same work arrays: "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        try:
+            return method(net, *arguments, **more)
+        finally:
+            net._lock.release()
+
+    return only_here
+
+
+SAMPLED = 47  # of many parameters one in 47 is compared: in blocks of 50 units this meets every row and every bias
+FEW = 10000  # so many are all compared
+
+
+class Stamp:
+    """The thread that called forward(), and a sample of the parameters at that time.
+
+    Comparing the sample costs less than 1 % of a step.  Every forward() samples other parameters:
+    a program that changes a single one between forward() and backward(), again and again, is
+    found after some steps."""
+
+    def __init__(self, net):
+        self.thread = threading.get_ident()
+        self.sampled = slice(next(net._firsts), None, SAMPLED)
+        if len(net.parameters) <= FEW:
+            self.sampled = slice(None)
+        self.sample = net.parameters[self.sampled].tobytes()
+
+    def check(self, net) -> None:
+        """Raises RuntimeError in another thread, and where a sampled parameter has changed."""
+        if threading.get_ident() != self.thread:
+            raise RuntimeError(
+                "the last forward() was called in another thread than backward(): "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        if net.parameters[self.sampled].tobytes() != self.sample:
+            raise RuntimeError(
+                "the parameters changed between forward() and backward(), so the gradient would be wrong: "
+                "call forward() again after a change, and optimizer.step() after backward()"
+            )
+
+
 # ---- Activations -----------------------------------------------------------------------------------------------------
 
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
@@ -844,7 +896,7 @@ class DeepNet(FixedNames):
     that block.start() sets from gate_bias: b_T = gate_bias in a highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: use it in one thread at a time.
+    one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
     computes is analytic, except where ReLU or maxout has a kink.
@@ -912,11 +964,14 @@ class DeepNet(FixedNames):
     def _name_views(self) -> None:
         self._work = {}
         self._saved = None
+        self._stamp = None
+        self._lock = threading.Lock()
+        self._firsts = cycle(range(SAMPLED))
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved"}
+        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
         """Makes the named views into a flat vector attributes of `owner`."""
@@ -994,6 +1049,7 @@ class DeepNet(FixedNames):
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
 
+    @one_thread
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
@@ -1002,8 +1058,10 @@ class DeepNet(FixedNames):
         copyto(work.x, x)  # the caller may change x before backward()
         logits = self._run(work.x, work)
         self._saved = work
+        self._stamp = Stamp(self)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
@@ -1014,6 +1072,7 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
@@ -1081,20 +1140,23 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
+    @one_thread
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
 
-        The parameters must not have changed since forward().  `norms` (depth,), if given, receives
-        |dL/dy| of each block: the norm over the batch and the units.
+        `norms` (depth,), if given, receives |dL/dy| of each block: the norm over the batch and the
+        units.
 
-        Raises RuntimeError unless forward() was called since the last backward(), ValueError for
-        a d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
+        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
+        and where the parameters have changed since forward() (see Stamp); ValueError for a
+        d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
         complex net.  These, too, use up the forward()."""
         work = self._saved
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
+        self._stamp.check(self)
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
@@ -1373,10 +1435,13 @@ def md5_of(data: bytes) -> str:
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
     """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
 
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
-    not JSON."""
+    Its bytes are read as read_arrays() reads them before they replace anything.  Raises InputError
+    when it cannot be written, and TypeError or ValueError for a head that is not JSON, or that
+    would not be read."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    _arrays_in(file, len(file.getbuffer()), lambda head: shapes)
     package().write_whole({Path(path): file.getvalue()})
 
 
@@ -1387,26 +1452,32 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
     `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
     its header, its size in the archive and the size of the file are checked against that shape."""
     with package().open_file(path) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile:
-            raise ValueError("it is not a complete .npz file") from None
-        with archive:
-            head = json.loads(str(_read_array(archive, "head", (), "U")))
-            check_json(head, "the head")  # refuses NaN and infinity
-            arrays = {}
-            for name, shape in shapes_of(head).items():
-                arrays[name] = _read_array(archive, name, shape, "fc")
+        return _arrays_in(file, os.fstat(file.fileno()).st_size, shapes_of)
+
+
+def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """What read_arrays() returns, for an open file of this size."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise ValueError("it is not a complete .npz file") from None
+    with archive:
+        head = json.loads(str(_read_array(archive, size, "head", (), "U")))
+        check_json(head, "the head")  # refuses NaN and infinity
+        arrays = {}
+        for name, shape in shapes_of(head).items():
+            arrays[name] = _read_array(archive, size, name, shape, "fc")
     return head, arrays
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
-    array."""
+def _read_array(
+    archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str
+) -> np.ndarray:
+    """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
+    before it makes the array."""
     if f"{name}.npy" not in archive.namelist():
         raise ValueError(f"it has no array {name!r}")
     member = archive.getinfo(f"{name}.npy")
-    whole_file = os.fstat(archive.fp.fileno()).st_size
     if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
         raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
     with archive.open(member) as file:
@@ -1679,6 +1750,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
+MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -1688,7 +1760,7 @@ def parse_arguments(argv=None):
     tools = package()
     list_of = tools.list_of
     path_name = tools.path_name
-    seed = tools.number(int, 0)
+    seed = tools.number(int, 0, MOST_SEED)
     count = tools.number(int, 1)
     rate = tools.number(float, 1e-12)
     bias = tools.number(float, -1e3, 1e3)
@@ -1792,7 +1864,7 @@ def outcome(run: dict) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    return package().run_command(parser.prog, partial(train_pairs, args))
+    return package().run_command(parser.prog, partial(train_pairs, args), saves=not args.no_save)
 
 
 def train_pairs(args, save) -> None:
@@ -1897,6 +1969,25 @@ class Alone:
     MOST_JOBS = math.inf
     path_name = str
 
+    class Output:
+        """Standard output for a training, which must not end because a print fails."""
+
+        def __init__(self, stream):
+            self.stream = stream
+            self.failed = False
+
+        def write(self, text: str) -> None:
+            try:
+                self.stream.write(text)
+            except OSError:
+                self.failed = True
+
+        def flush(self) -> None:
+            try:
+                self.stream.flush()
+            except OSError:
+                self.failed = True
+
     @staticmethod
     def open_file(path: str | os.PathLike):
         return open(path, "rb")
@@ -1969,16 +2060,18 @@ class Alone:
         return numbers
 
     @staticmethod
-    def run_command(program: str, work) -> int:
+    def run_command(program: str, work, saves: bool) -> int:
+        output = Alone.Output(sys.stdout)
         try:
-            work(Alone.write_whole)
+            with contextlib.redirect_stdout(output if saves else sys.stdout):
+                work(Alone.write_whole)
         except (ValueError, OSError, MemoryError) as error:
             print(f"{program}: error: {error}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("interrupted: nothing was written", file=sys.stderr)
             return 130
-        return 0
+        return 3 if output.failed else 0
 
     @staticmethod
     def run_program(main) -> None:

@@ -15,8 +15,9 @@ from conftest import BAD_ANSWERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from highways.conv import cifar
-from highways.conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
+from highways import cifar
+from highways.cifar import PIXELS, load_cifar
+from highways.conv.pipeline import FILTER_BIAS, Pipeline, whitening_of
 from highways.files import InputError
 
 OFFICIAL = dict(cifar.SETS)

@@ -12,13 +12,14 @@ from test_cifar_images import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.conv import cifar as images_of_cifar
+from highways import cifar as images_of_cifar
 from highways.conv import images as conv_images
 from highways.conv import official_cifar, protocols, runs
 from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, find_net, mnist_net
+from highways.conv.pipeline import Pipeline
 from highways.files import InputError
 
 A = protocols.settings_of(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
@@ -157,7 +158,7 @@ def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, devi
 def test_a_step_sees_what_the_pipeline_makes():
     t = training_of_some_images()
     data = some_images()
-    pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train)
+    pipeline = Pipeline("standardised", 4).fit(data.x_train)
     t.inputs.fit(data.x_train)
     expected = t.net.predict(pipeline.train_batch(data.x_train[:100], np.random.default_rng([0, 1])))
     np.testing.assert_allclose(t.forward(data.x_train[:100]), expected, rtol=1e-4, atol=1e-5)

@@ -20,8 +20,8 @@ from conftest import ROOT, names_in, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways import files
-from highways.conv import checkpoints, cifar, protocols
+from highways import cifar, files
+from highways.conv import checkpoints, protocols
 from highways.conv import training as convolutional
 from highways.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
 from highways.lab.trials import Runner

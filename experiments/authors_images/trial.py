@@ -13,9 +13,9 @@ import numpy as np
 import highway_networks as hn
 from experiments.published import AUTHORS_LOGS
 from highways.conv import protocols
-from highways.conv.cifar import Pipeline
 from highways.conv.images import fingerprint, inputs_of, select_images
 from highways.conv.nets import find_net
+from highways.conv.pipeline import Pipeline
 from highways.conv.training import Training, train_conv
 
 TEN = "cifar-10"

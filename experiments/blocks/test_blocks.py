@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from asking import committed
 from conftest import ROOT, claim_of, verdict_on
 
 from experiments.blocks import question as blocks
+from highways.nets import matched_blocks
 from highways.records import select
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
@@ -168,3 +170,13 @@ def test_the_seeds_that_did_not_learn_are_named():
         "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000",
         "of width 41 at 200 layers, seed by seed: 0.9700, diverged",
     ]
+
+
+def test_the_committed_search_is_whole():
+    final = committed("blocks")["trials"]["final"]  # some may have diverged
+    assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
+    kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
+    for layers in committed("blocks")["settings"]["layers"]:
+        for block in matched_blocks.WIDTH:
+            for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
+                assert kinds.count((block, layers, at_50)) >= 3

@@ -6,13 +6,14 @@ import json
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from asking import committed, in_one_process
 
 from experiments.cifar import authors_log as logs
 from experiments.cifar import question as cifar
 from experiments.cifar import trial as cifar_trial
 from experiments.cifar.show import authors_log, beside_the_log, cifar_curves, first_fall, furthest_from_the_log
 from experiments.published import AUTHORS_LOGS
-from highways.conv import cifar as images_of_cifar
+from highways import cifar as images_of_cifar
 from highways.conv import trials as conv_trials
 from highways.conv.official_cifar import as_read, made_up
 from highways.files import InputError
@@ -560,3 +561,20 @@ def test_trainings_are_drawn_as_differences_from_the_authors_log():
         assert "2.0 points on whitened images" in " ".join(fig.get_suptitle().split())
         assert "2.0 points on whitened images" in furthest_from_the_log({"results/cifar.json": record}.get)
         plt.close(fig)
+
+
+@in_one_process("cifar")
+def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
+    finished("cifar", tmp_path)
+    data_sets = json.loads((tmp_path / "cifar.json").read_text())["env"]["data_sets"]
+    lines = (tmp_path / "cifar.jsonl").read_text().splitlines()
+    assert len(data_sets) == 4
+    as_read = {checksum for name, checksum in data_sets.items() if name.endswith(", as read")}
+    assert {json.loads(line)["data"] for line in lines} == as_read
+
+
+def test_nothing_was_chosen_on_test_images():
+    trials = committed("cifar")["trials"]
+    assert all(trial["validation"] for trial in trials["search"])
+    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
+    assert {trial["n_train"] for trial in trials["final"]} == {50000}

@@ -1,19 +1,14 @@
 """Ten to a hundred layers: the search, and verdicts that follow from the results and change with them."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, verdict_on
+from asking import committed
+from conftest import verdict_on
 
 from experiments.optimization import question as optimization
 from highways.nets import search
 from highways.records import select
-
-
-def committed(name) -> dict:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
-
 
 # ---- Ten to a hundred layers -----------------------------------------------------------------------------------------
 

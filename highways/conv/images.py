@@ -10,7 +10,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
-from highways.conv.cifar import Pipeline, load_cifar
+from highways.cifar import load_cifar
+from highways.conv.pipeline import Pipeline
 from highways.conv.protocols import HELD_OUT, ConvSettings
 
 
@@ -89,7 +90,7 @@ class Pixels:
     """Makes a net's input from MNIST's images: (n, pixels) uint8 -> float32 in [0, 1).
 
     This is the authors' scale.  For training each image is moved by at most `shift` pixels.
-    conv.cifar.Pipeline does the same for CIFAR.
+    highways.conv.pipeline.Pipeline does the same for CIFAR.
 
     Raises ValueError for pixels that are not bytes."""
 

@@ -31,7 +31,7 @@ class ConvSettings:
     init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None
     last: str | float
-    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/cifar.py's Pipeline, which also
+    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline, which also
     # mirrors images
     images: str
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
+from highways.cifar import sha256_as_read
 from highways.conv.checkpoints import branch, load_same_run
-from highways.conv.cifar import sha256_as_read
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE

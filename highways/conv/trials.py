@@ -13,7 +13,6 @@ from highways.conv import images as conv_images
 from highways.conv import training as convolutional
 from highways.conv.protocols import ConvSettings
 from highways.conv.runs import train_one
-from highways.lab.trials import Runner
 from highways.records import ranks_of
 from highways.statistics import mean_sd_n
 
@@ -62,7 +61,7 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
     return train_one(settings, images, checkpoint)
 
 
-def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
+def run(runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run() for trials with checkpoints.
 
     A trial's checkpoint is removed only after its result is in the log, on disk.  Prints a warning
