@@ -29,13 +29,23 @@ OLD = '{"runs": []}'  # the JSON of an earlier run, which a training may replace
 # Flags of a training that takes almost no time on write_data_set()'s images
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
+QUICK = "quick and not thorough"  # what -m quick stands for
 settings.register_profile("few", max_examples=20, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 
 
 def pytest_configure(config):
-    """Hypothesis tries more examples where -m names the thorough tests."""
-    settings.load_profile("few" if config.option.markexpr == "not thorough" else "thorough")
+    """-m quick leaves out the thorough tests, as no -m does.  Otherwise Hypothesis tries more examples."""
+    if config.option.markexpr == "quick":
+        config.option.markexpr = QUICK
+    settings.load_profile("few" if "not thorough" in config.option.markexpr else "thorough")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """-m quick does not import the files that have no quick test, which would take longer than its tests."""
+    if config.option.markexpr == QUICK and collection_path.suffix == ".py":
+        return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_finish():

@@ -25,6 +25,7 @@ from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 from highways.nets.optimizers import SGD, Nesterov
 
+pytestmark = pytest.mark.quick
 ACTIVATION_FUNCTIONS = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),

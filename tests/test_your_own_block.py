@@ -15,6 +15,7 @@ import highway_networks as hn
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 
+pytestmark = pytest.mark.quick
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 BLOCK, GATED, TRAINING, DRAWING, ACTIVATION, TRAINING_WITH_ACTIVATION = EXAMPLES
