@@ -1470,9 +1470,7 @@ def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]
     return head, arrays
 
 
-def _read_array(
-    archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str
-) -> np.ndarray:
+def _read_array(archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
     """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
     before it makes the array."""
     if f"{name}.npy" not in archive.namelist():
