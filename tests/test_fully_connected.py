@@ -37,10 +37,10 @@ def test_training_lowers_the_loss_and_measures_it(block, activation):
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
     _, result = fully_connected.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
-    assert "loss" in result["diverged"]
+    assert "loss" in result["diverged_at"]
     assert result["test_accuracy"] is None
     assert fully_connected.selection_loss(result) == math.inf
-    assert fully_connected.selection_loss({"losses": [1e9], "diverged": None}) < math.inf
+    assert fully_connected.selection_loss({"losses": [1e9], "diverged": False}) < math.inf
 
 
 def test_a_net_that_its_last_step_ruins_has_diverged():
@@ -49,13 +49,13 @@ def test_a_net_that_its_last_step_ruins_has_diverged():
     t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", **one_step)
     _, result = fully_connected.train(t)
     assert math.isfinite(result["losses"][0])
-    assert result["diverged"] == "after its last step"
+    assert (result["diverged"], result["diverged_at"]) == (True, "after its last step")
     assert fully_connected.selection_loss(result) == math.inf
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
     t = setting()
-    assert set(fully_connected.measure(fully_connected.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+    assert set(fully_connected.measure(fully_connected.make(t), t, diverged=True).values()) == {None}
 
 
 def test_the_images_are_read_before_the_processes_are_forked():
@@ -134,7 +134,7 @@ def test_the_chosen_settings_are_all_that_training_reads():
     """A final trial, trained again, trains the same net."""
     t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3})
     t |= {"activation_settings": {}, "distribution": "uniform", "gain": 0.1, "frozen_gates": False}
-    assert search.chosen_settings([{**t, "losses": [1.0], "diverged": None}]) == [t]
+    assert search.chosen_settings([{**t, "losses": [1.0], "diverged": False}]) == [t]
 
 
 def test_training_reads_no_setting_that_a_search_would_drop():

@@ -26,6 +26,7 @@ from experiments.cifar import question as cifar
 from highways.files import InputError
 from highways.lab.showing import registry, style
 from highways.nets import fully_connected, matched_blocks, search
+from highways.records import load_results
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
@@ -554,7 +555,7 @@ def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, fi
 
 @functools.cache
 def committed(name) -> dict:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    return load_results(ROOT / "results" / f"{name}.json")
 
 
 @pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)

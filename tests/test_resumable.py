@@ -97,6 +97,6 @@ def test_a_net_that_diverges_says_in_which_epoch(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hn, "train_epoch", diverging)
     result = resumable.trial(SETTING, str(tmp_path))
-    assert result["diverged"] == "epoch 3, step 1: loss nan"
+    assert result["diverged_at"] == "epoch 3, step 1: loss nan"
     assert len(result["losses"]) == 2
     assert result["loss"] is None

@@ -38,8 +38,8 @@ def trial(setting: dict) -> dict:
 
     optimizer = WatchedAdam(net, setting, steps)
     orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
-    rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
-    results = fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged)
+    rows, diverged_at = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
+    results = fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged_at)
 
     later = batch_losses[steps:]  # after the first epoch
     # not <=, so that NaN counts as an explosion

@@ -1,12 +1,11 @@
 """Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
-import json
 
 import pytest
 from conftest import ROOT, claim_of, verdict_on
 
 from experiments.blocks import question as blocks
-from highways.records import select
+from highways.records import load_results, select
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
 NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
@@ -153,7 +152,7 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
 
 
 def test_a_net_that_lost_a_seed_has_no_mean():
-    record = json.loads((ROOT / "results" / "blocks.json").read_text())
+    record = load_results(ROOT / "results" / "blocks.json")
     rows = blocks.rows(record)
     net = select(rows, row="net", block="highway-carry", width=41, layers=200)
     assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}

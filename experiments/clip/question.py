@@ -159,7 +159,7 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
     wanted = {"block": block, "layers": layers, "way": way}
     row = {"row": "way", **wanted}
     row["loss"] = mean_sd_n(losses(record, block, layers, way))
-    row["diverged"] = sum(end is not None for end in values_of(record["trials"], "diverged", **wanted))
+    row["n_diverged"] = sum(values_of(record["trials"], "diverged", **wanted))
     shares = values_of(record["trials"], "steps_over", **wanted)
     row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
     row["share_of_first_epoch"] = mean_sd_n([share[0] if share else None for share in shares])

@@ -118,9 +118,9 @@ def trained(block: str, x: np.ndarray, y: np.ndarray, setting: dict) -> hn.DeepN
     steps = setting["epochs"] * len(x) / BATCH
     optimizer = hn.Adam(net.parameters, RATE, decay=0.01 ** (1 / steps))
     orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
-    _, diverged = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
-    if diverged:
-        raise FloatingPointError(diverged)
+    _, diverged_at = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
+    if diverged_at:
+        raise FloatingPointError(diverged_at)
     return net
 
 

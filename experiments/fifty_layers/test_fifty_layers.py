@@ -1,6 +1,5 @@
 """Nets that are kept: which are used, which are trained again, which are refused; and the committed one."""
 
-import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ import highway_networks as hn
 from experiments.fifty_layers import trial as fifty_layers
 from highways.files import InputError
 from highways.nets import fully_connected
+from highways.records import load_results
 
 
 def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(kept, tmp_path, monkeypatch):
@@ -45,7 +45,7 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
 
 
 def committed_finals() -> list[dict]:
-    return json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]["final"]
+    return load_results(ROOT / "results" / "fifty_layers.json")["trials"]["final"]
 
 
 def runner_with(finals: list[dict], folder: Path, flags: str = "") -> SimpleNamespace:
@@ -62,7 +62,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", "epoch 1"), ("n_train", 0)]
+    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
 )
 def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     finals = committed_finals()

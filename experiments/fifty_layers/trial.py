@@ -132,7 +132,7 @@ def check_setting(trial: dict) -> None:
     names = ("rate", "momentum", "decay", "gate_bias", "clip")
     has_numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
-    if not (has_counts and has_numbers and kind == ("highway", "tanh", None)):
+    if not (has_counts and has_numbers and kind == ("highway", "tanh", False)):
         raise InputError(
             "results of fifty_layers cannot be used (a net diverged, or is not one that fifty_layers trains)"
         )

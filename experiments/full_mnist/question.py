@@ -82,7 +82,7 @@ def rows(record: dict) -> list[dict]:
             "row": "blog",
             "block": block,
             "test_accuracy": mean_sd_n(values_of(trials, "test_accuracy")),
-            "diverged": sum(trial["diverged"] is not None for trial in trials),
+            "n_diverged": sum(trial["diverged"] for trial in trials),
         })  # fmt: skip
     return result
 

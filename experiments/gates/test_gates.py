@@ -1,7 +1,6 @@
 """What gates do in a trained net and in an untrained one, and the verdicts."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from highways.lab.judging.claim import Claim, record_for_claim
 from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
+from highways.records import load_results
 
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
@@ -90,7 +90,7 @@ def test_the_block_by_which_a_share_of_the_change_has_happened():
 def records():
     """The committed results of both questions on gates."""
     names = ("gates", "gates_over_training")
-    return {name: json.loads((ROOT / "results" / f"{name}.json").read_text()) for name in names}
+    return {name: load_results(ROOT / "results" / f"{name}.json") for name in names}
 
 
 def untrained(records: dict) -> dict:

@@ -1,6 +1,5 @@
 """Ten to a hundred layers: the search, and verdicts that follow from the results and change with them."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -8,11 +7,11 @@ from conftest import ROOT, verdict_on
 
 from experiments.optimization import question as optimization
 from highways.nets import search
-from highways.records import select
+from highways.records import load_results, select
 
 
 def committed(name) -> dict:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    return load_results(ROOT / "results" / f"{name}.json")
 
 
 # ---- Ten to a hundred layers -----------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ def made_up(**changed) -> dict:
                     "rate": 1.0,
                     "momentum": 0.9,
                     "gate_bias": -2.0,
-                    "diverged": None,
+                    "diverged": False,
                     "learned_parameters": 1000,
                     **measured,
                     "over_training": [{"epoch": 25, **measured}],
@@ -340,7 +340,7 @@ def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
     record = made_up()
     for trial in record["trials"]["final"]:
         if trial["variant"] in who and trial["seed"] == 3:
-            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
     for name in ("training loss", "test accuracy"):
         found = question.costs(record["trials"]["final"], question.MEASURES[name])
@@ -403,7 +403,7 @@ def test_a_lost_seed_leaves_a_gap_in_the_picture():
     record = made_up()
     for trial in record["trials"]["final"]:
         if trial["seed"] == 3 and trial["variant"] in ("full", "wide"):
-            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
     record["summary"] = question.rows(record)
     fig = shown.static_gates(record)

@@ -41,7 +41,7 @@ def test_the_ratio_and_where_the_best_rates_lie(plain, plain_rate, highway_rate,
     for block, loss, rate in (("plain", plain, plain_rate), ("highway", 1e-3, highway_rate)):
         for seed in (1, 2, 3):
             trial = {"block": block, "activation": "tanh", "rate": rate, "momentum": 0.9, "decay": 0.95}
-            trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": None, "losses": [loss]}
+            trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": False, "losses": [loss]}
             final.append(trial)
     record = {"settings": {"trials": TRIALS}, "trials": {"final": final}}
     assert verdict_on("wider_rates", "two-orders-at-100-wide", record) == verdict
