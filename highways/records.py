@@ -193,7 +193,10 @@ def _diverged(value) -> dict:
     return {"diverged": value is not None, "diverged_at": value}
 
 
-OLD_NAMES = {"diverged": _diverged}  # {name: function of the value that returns the entries of today}
+OLD_NAMES = {  # {name: function of the value that returns the entries of today}
+    "diverged": _diverged,
+    "hidden": lambda value: {"width": value},
+}
 
 
 def _load(path, names, otherwise):

@@ -162,8 +162,8 @@ def test_gates_before_training_do_not_judge_complexity(volatile, norm, verdict):
 
 
 def test_a_trial_may_name_another_width():
-    assert fm.make("highway", {"seed": 0}).hidden == fm.HIDDEN
-    assert fm.make("highway", {"seed": 0, "hidden": 128}).hidden == 128
+    assert fm.make("highway", {"seed": 0}).hidden == fm.WIDTH
+    assert fm.make("highway", {"seed": 0, "width": 128}).hidden == 128
 
 
 def test_each_committed_world_has_200_trials():

@@ -12,7 +12,7 @@ from highways.nets import measures
 
 WORLDS = ("both", "volatile", "non-linear")
 FACTORS = 8
-HIDDEN = 32  # units of a layer, unless a trial names another width
+WIDTH = 32  # units of a layer, unless a trial names another width
 DEPTH = 4
 GATE_BIAS = -1.0
 # the worlds, fixed before the first run
@@ -95,11 +95,11 @@ def simulate(
 
 def make(block: str, setting: dict) -> hn.DeepNet:
     rng = np.random.default_rng(setting["seed"])
-    hidden = setting.get("hidden", HIDDEN)
+    width = setting.get("width", WIDTH)
     return hn.DeepNet(
         FACTORS,
         1,
-        hidden,
+        width,
         DEPTH,
         block,
         rng,
