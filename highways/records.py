@@ -180,11 +180,11 @@ def new_names(entries):
         return entries
     result = {}
     for name, value in entries.items():
-        result |= OLD_NAMES[name](value) if name in OLD_NAMES else {name: value}
+        result |= OLD_NAMES[name](value, entries) if name in OLD_NAMES else {name: value}
     return result
 
 
-def _diverged(value) -> dict:
+def _diverged(value, _) -> dict:
     """It was a text that says where a net diverged, or None; in a summary, a number of nets."""
     if isinstance(value, bool):
         return {"diverged": value}
@@ -193,9 +193,18 @@ def _diverged(value) -> dict:
     return {"diverged": value is not None, "diverged_at": value}
 
 
-OLD_NAMES = {  # {name: function of the value that returns the entries of today}
+def _rate(value, entries: dict) -> dict:
+    """Of SGD it was lr / (1 - momentum), of Adam lr.
+
+    Adam trained what says so, what has its beta2, and why_plain_fails, whose nets have an `init`."""
+    is_of_adam = entries.get("optimizer") == "adam" or "beta2" in entries or "init" in entries
+    return {"lr" if is_of_adam else "effective_lr": value}
+
+
+OLD_NAMES = {  # {name: function of the value, and of all entries, that returns the entries of today}
     "diverged": _diverged,
-    "hidden": lambda value: {"width": value},
+    "hidden": lambda value, _: {"width": value},
+    "rate": _rate,
 }
 
 

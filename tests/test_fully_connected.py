@@ -22,7 +22,7 @@ def test_layers_have_as_many_parameters():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_training_lowers_the_loss_and_measures_it(block, activation):
-    t = setting(block=block, activation=activation, rate=0.5, width=50)
+    t = setting(block=block, activation=activation, effective_lr=0.5, width=50)
     net, result = fully_connected.train(t)
     assert result["losses"][1] < result["losses"][0] < 3
     x, y, x_test, y_test = fully_connected.images(t["n_train"], t["n_test"])
@@ -36,7 +36,7 @@ def test_training_lowers_the_loss_and_measures_it(block, activation):
 
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
-    _, result = fully_connected.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
+    _, result = fully_connected.train(setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu"))
     assert "loss" in result["diverged_at"]
     assert result["test_accuracy"] is None
     assert fully_connected.selection_loss(result) == math.inf
@@ -46,7 +46,7 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
 def test_a_net_that_its_last_step_ruins_has_diverged():
     """The loss of a step is taken before it: only the measurement at the end sees the last one."""
     one_step = {"epochs": 1, "n_train": fully_connected.BATCH}
-    t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", **one_step)
+    t = setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu", **one_step)
     _, result = fully_connected.train(t)
     assert math.isfinite(result["losses"][0])
     assert (result["diverged"], result["diverged_at"]) == (True, "after its last step")
@@ -65,7 +65,7 @@ def test_the_images_are_read_before_the_processes_are_forked():
 
 
 def test_the_rate_decays_by_its_factor_in_an_epoch():
-    t = setting(rate=2.0, momentum=0.9, decay=0.5)
+    t = setting(effective_lr=2.0, momentum=0.9, decay=0.5)
     net = fully_connected.make(t)
     optimizer = fully_connected.sgd(net, t, steps=10)
     assert optimizer.lr == pytest.approx(0.2)

@@ -436,7 +436,7 @@ def test_static_gates_on_both_data_sets(tmp_path, made_up_cifar):
     for trial in final:  # the finalist with the lower training loss was taken
         of_kind = {"data": trial["data"], "variant": trial["variant"]}
         best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
-        assert (trial["rate"], trial["gate_bias"]) == (best["rate"], best["gate_bias"])
+        assert (trial["effective_lr"], trial["gate_bias"]) == (best["effective_lr"], best["gate_bias"])
     assert draw("static_gates", tmp_path) == ["static_gates"]
     for name in ("nets", "compared", "replaced"):
         text = registry.TABLES[f"static-gates-{name}"](lambda path: record)

@@ -127,7 +127,7 @@ class WatchedAdam(hn.Adam):
 
     def __init__(self, net: hn.DeepNet, setting: dict, steps: int):
         decay = setting["decay"] ** (1 / steps)
-        super().__init__(net.parameters, setting["rate"], setting["clip"], beta2=setting["beta2"], decay=decay)
+        super().__init__(net.parameters, setting["lr"], setting["clip"], beta2=setting["beta2"], decay=decay)
         self.net = net
         self.steps = steps  # steps in an epoch
         self.warm_up = setting["warm_up"] * steps

@@ -1,6 +1,5 @@
 """Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
-
 import pytest
 from conftest import ROOT, claim_of, verdict_on
 
@@ -95,7 +94,7 @@ def test_the_verdicts_on_the_blocks(changes, verdicts):
 
 
 def accuracies_around(accuracy: float) -> list[dict]:
-    return [{"test_accuracy": accuracy + noise, "rate": 2.0} for noise in (-0.001, 0, 0.001)]
+    return [{"test_accuracy": accuracy + noise, "effective_lr": 2.0} for noise in (-0.001, 0, 0.001)]
 
 
 @pytest.mark.parametrize(

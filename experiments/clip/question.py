@@ -72,7 +72,7 @@ def run(runner: Runner) -> list[dict]:
     settings = []
     for setting in chosen:
         for way, (clip, times) in WAYS.items():
-            settings.append({**setting, "way": way, "clip": clip, "rate": setting["rate"] * times})
+            settings.append({**setting, "way": way, "clip": clip, "effective_lr": setting["effective_lr"] * times})
     wanted = over_seeds(settings, runner.settings["seeds"])
     return fully_connected.run(runner, wanted, trial)
 

@@ -15,7 +15,7 @@ SETTING = {
     "block": "plain",
     "layers": 4,
     "activation": "tanh",
-    "rate": 0.5,
+    "effective_lr": 0.5,
     "momentum": 0.9,
     "decay": 0.9,
     "clip": 1.0,
@@ -107,12 +107,12 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
 
 def test_the_deepest_net_is_that_of_blocks():
     final = [
-        {"block": block, "layers": layers, "seed": seed, "width": 50, "rate": layers / 100}
+        {"block": block, "layers": layers, "seed": seed, "width": 50, "effective_lr": layers / 100}
         for block, layers in (("highway", 10), ("highway", 200), ("residual", 1000))
         for seed in (1, 2)
     ]
     found = clip.deepest_highway({"trials": {"final": final}})
-    assert (found["block"], found["layers"], found["rate"]) == ("highway", 200, 2.0)
+    assert (found["block"], found["layers"], found["effective_lr"]) == ("highway", 200, 2.0)
 
 
 def test_how_often_the_clip_acts():

@@ -23,7 +23,7 @@ def starts(tanh: float, relu: float | None) -> dict:
     searched = []
     for activation, times in (("tanh", tanh), ("relu", relu)):
         for k in range(4):
-            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "rate": k}
+            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "effective_lr": k}
             scaled = 0.1 * (1 + k / 100)
             searched.append({**net, "diverged": False, "losses": [1.0, scaled]})
             if times is None:

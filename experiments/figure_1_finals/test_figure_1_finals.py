@@ -27,7 +27,7 @@ def test_both_kinds_have_the_settings_that_optimization_chose():
     assert len(chosen) == len(finals.LAYERS) * len(finals.BLOCKS)
     for setting in chosen:
         net = select(record["summary"], row="net", block=setting["block"], layers=setting["layers"])
-        assert net["best"].startswith("{activation}, rate {rate:.3g}, momentum".format_map(setting))
+        assert net["best"].startswith("{activation}, rate {effective_lr:.3g}, momentum".format_map(setting))
 
 
 # ---- Who is first ----------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def trial(setting: dict) -> dict:
 def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
     """Adam, with a rate that decays as SGD's does; `steps` is the number of steps in an epoch."""
     decay = setting["decay"] ** (1 / steps)
-    return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=decay)
+    return hn.Adam(net.parameters, setting["lr"], setting["clip"], decay=decay)
 
 
 # ---- The blog's twenty layers -------------------------------------------------------------------

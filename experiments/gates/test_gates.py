@@ -21,13 +21,13 @@ from highways.records import load_results
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
     """A training at such a low rate leaves the net as it was drawn."""
-    setting = {**SETTING, "data_dir": None, "rate": 1e-20, "epochs": 1, "of_each": 50}
+    setting = {**SETTING, "data_dir": None, "effective_lr": 1e-20, "epochs": 1, "of_each": 50}
     with np.errstate(invalid="ignore"):  # biases that have not moved have no correlation
         trained = gates.trial(setting, str(tmp_path))
     untrained = trained["untrained"]
     assert untrained == {name: trained[name] for name in untrained}
     assert untrained["sparsity_single"] == trained["sparsity_single_at_start"]
-    learned = gates.trial({**setting, "rate": 2.0, "seed": 2}, str(tmp_path))
+    learned = gates.trial({**setting, "effective_lr": 2.0, "seed": 2}, str(tmp_path))
     assert learned["untrained"]["change"] != learned["change"]
 
 

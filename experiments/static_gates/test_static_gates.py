@@ -27,7 +27,7 @@ SETTING = {
     "width": 12,
     "layers": 5,
     "activation": "tanh",
-    "rate": 2.0,
+    "effective_lr": 2.0,
     "momentum": 0.9,
     "decay": 0.9,
     "gate_bias": -2.0,
@@ -188,7 +188,7 @@ def test_all_variants_search_the_same_draws():
         sampled = [question.sample((variant, DATA_SETTING), k, runner) for variant in question.VARIANTS]
         common = [{name: value for name, value in setting.items() if name not in own} for setting in sampled]
         assert all(setting == common[0] for setting in common)
-        assert question.RATES[0] <= common[0]["rate"] <= question.RATES[1]
+        assert question.RATES[0] <= common[0]["effective_lr"] <= question.RATES[1]
         lowest, highest = question.GATE_BIASES
         place = (common[0]["gate_bias"] - lowest) / (highest - lowest)
         assert k <= place * runner.settings["trials"] + 0.02  # b_T is rounded
@@ -230,7 +230,7 @@ def made_up(**changed) -> dict:
                     "layers": 50,
                     "epochs": 25,
                     "width": 50,
-                    "rate": 1.0,
+                    "effective_lr": 1.0,
                     "momentum": 0.9,
                     "gate_bias": -2.0,
                     "diverged": False,

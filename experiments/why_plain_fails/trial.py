@@ -18,7 +18,7 @@ def trial(setting: dict) -> dict:
         seed=setting["seed"],
         depth=setting["depth"],
         epochs=setting["epochs"],
-        lr=setting["rate"],
+        lr=setting["lr"],
         n_train=setting["n_train"],
         n_test=setting["n_test"],
     )

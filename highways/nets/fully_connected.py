@@ -160,9 +160,10 @@ def make(setting: dict) -> hn.DeepNet:
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     """The optimiser of a trial; `steps` is the number of steps in an epoch.
 
-    The setting's `rate` is the effective step, lr / (1 - momentum); its `decay` is the factor of
-    the rate after an epoch.  With `frozen_gates` the transform gates stay as they were drawn."""
-    lr = setting["rate"] * (1 - setting["momentum"])
+    The setting's `effective_lr` is lr / (1 - momentum): along a constant gradient each step leads
+    so many times the gradient far, in the end.  `decay` is the factor of both after an epoch.  With
+    `frozen_gates` the transform gates stay as they were drawn."""
+    lr = setting["effective_lr"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     learned = all_but_gates(net) if setting.get("frozen_gates") else None
     return SGD(net.parameters, lr, setting["momentum"], decay, setting["clip"], learned)
