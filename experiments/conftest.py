@@ -28,7 +28,7 @@ def kept(tmp_path_factory) -> KeptNet:
         "block": "highway",
         "layers": 7,
         "activation": "tanh",
-        "rate": 4.0,
+        "effective_lr": 4.0,
         "momentum": 0.9,
         "decay": 0.9,
         "gate_bias": -1.0,

@@ -73,8 +73,9 @@ def _holds_runs(path: Path) -> bool:
 
 
 def load_results(path) -> dict:
-    """What results/*.json holds.  Trials are not checked: they differ from question to question."""
-    return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
+    """What results/*.json holds, with today's names.  Trials are not checked: they differ from
+    question to question."""
+    return with_new_names(_load(path, {"settings", "summary", "trials"}, "it is not a results file of this project"))
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
@@ -143,6 +144,68 @@ def _on_two_cores(durations: list[float]) -> float:
     for seconds in durations:
         cores[cores.index(min(cores))] += seconds
     return max(cores)
+
+
+# ---- Old names ----------------------------------------------------------------------------------
+
+CONVOLUTIONAL = ("authors_images", "cifar", "table1")  # their trials have the names of conv_highway_networks.py
+
+
+def with_new_names(record: dict) -> dict:
+    """A record of results with the names that results have today: all that read it know no others.
+
+    A name of today stays as it is.  So do numbers, and records of convolutional nets."""
+    if record.get("experiment") in CONVOLUTIONAL:
+        return record
+    parts = {
+        "settings": new_names(record.get("settings")),
+        "summary": _rows_with_new_names(record.get("summary")),
+        "trials": _rows_with_new_names(record.get("trials")),
+    }
+    return {name: parts.get(name, value) for name, value in record.items()}
+
+
+def _rows_with_new_names(rows):
+    """Rows, in a list or in groups, {name: list}."""
+    if isinstance(rows, dict):
+        return {group: _rows_with_new_names(value) for group, value in rows.items()}
+    if isinstance(rows, list):
+        return [new_names(row) for row in rows]
+    return rows
+
+
+def new_names(entries):
+    """The settings or results of a trial or of a row, in their order, with the names of today."""
+    if not isinstance(entries, dict):
+        return entries
+    result = {}
+    for name, value in entries.items():
+        result |= OLD_NAMES[name](value, entries) if name in OLD_NAMES else {name: value}
+    return result
+
+
+def _diverged(value, _) -> dict:
+    """It was a text that says where a net diverged, or None; in a summary, a number of nets."""
+    if isinstance(value, bool):
+        return {"diverged": value}
+    if isinstance(value, int):
+        return {"n_diverged": value}
+    return {"diverged": value is not None, "diverged_at": value}
+
+
+def _rate(value, entries: dict) -> dict:
+    """Of SGD it was lr / (1 - momentum), of Adam lr.
+
+    Adam trained what says so, what has its beta2, and why_plain_fails, whose nets have an `init`."""
+    is_of_adam = entries.get("optimizer") == "adam" or "beta2" in entries or "init" in entries
+    return {"lr" if is_of_adam else "effective_lr": value}
+
+
+OLD_NAMES = {  # {name: function of the value, and of all entries, that returns the entries of today}
+    "diverged": _diverged,
+    "hidden": lambda value, _: {"width": value},
+    "rate": _rate,
+}
 
 
 def _load(path, names, otherwise):

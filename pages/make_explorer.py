@@ -29,7 +29,7 @@ from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError
 from highways.lab.committed import checked
 from highways.lab.showing.style import COLOR, drawing, initial_gate
-from highways.records import load_record, load_results, select
+from highways.records import load_record, load_results, new_names, select
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -192,7 +192,7 @@ def checked_measurement(mnist: Dataset) -> dict:
 
 def trial_of(record: dict, net: DeepNet) -> dict:
     """The trial that trained this net; raises InputError where there is none."""
-    settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
+    settings = {name: value for name, value in new_names(net.about["trial"]).items() if name != "data_dir"}
     for trial in record["trials"]:
         if settings.items() <= trial.items():
             return trial

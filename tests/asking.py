@@ -12,6 +12,7 @@ import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import find_question
 from highways.lab.showing import registry, style
+from highways.records import load_results
 
 
 def command(name, folder, *words):
@@ -85,4 +86,4 @@ def read_results_in(folder, path) -> dict:
 
 def committed(name) -> dict:
     """The committed results of a question."""
-    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    return load_results(ROOT / "results" / f"{name}.json")

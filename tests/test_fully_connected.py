@@ -24,7 +24,7 @@ def test_layers_have_as_many_parameters():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_training_lowers_the_loss_and_measures_it(block, activation):
-    t = setting(block=block, activation=activation, rate=0.5, width=50)
+    t = setting(block=block, activation=activation, effective_lr=0.5, width=50)
     net, result = fully_connected.train(t)
     assert result["losses"][1] < result["losses"][0] < 3
     x, y, x_test, y_test = fully_connected.images(t["n_train"], t["n_test"])
@@ -38,26 +38,26 @@ def test_training_lowers_the_loss_and_measures_it(block, activation):
 
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
-    _, result = fully_connected.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
-    assert "loss" in result["diverged"]
+    _, result = fully_connected.train(setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu"))
+    assert "loss" in result["diverged_at"]
     assert result["test_accuracy"] is None
     assert fully_connected.selection_loss(result) == math.inf
-    assert fully_connected.selection_loss({"losses": [1e9], "diverged": None}) < math.inf
+    assert fully_connected.selection_loss({"losses": [1e9], "diverged": False}) < math.inf
 
 
 def test_a_net_that_its_last_step_ruins_has_diverged():
     """The loss of a step is taken before it: only the measurement at the end sees the last one."""
     one_step = {"epochs": 1, "n_train": fully_connected.BATCH}
-    t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", **one_step)
+    t = setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu", **one_step)
     _, result = fully_connected.train(t)
     assert math.isfinite(result["losses"][0])
-    assert result["diverged"] == "after its last step"
+    assert (result["diverged"], result["diverged_at"]) == (True, "after its last step")
     assert fully_connected.selection_loss(result) == math.inf
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
     t = setting()
-    assert set(fully_connected.measure(fully_connected.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+    assert set(fully_connected.measure(fully_connected.make(t), t, diverged=True).values()) == {None}
 
 
 def test_the_images_are_read_before_the_processes_are_forked():
@@ -67,7 +67,7 @@ def test_the_images_are_read_before_the_processes_are_forked():
 
 
 def test_the_rate_decays_by_its_factor_in_an_epoch():
-    t = setting(rate=2.0, momentum=0.9, decay=0.5)
+    t = setting(effective_lr=2.0, momentum=0.9, decay=0.5)
     net = fully_connected.make(t)
     optimizer = fully_connected.sgd(net, t, steps=10)
     assert optimizer.lr == pytest.approx(0.2)
@@ -136,7 +136,7 @@ def test_the_chosen_settings_are_all_that_training_reads():
     """A final trial, trained again, trains the same net."""
     t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3})
     t |= {"activation_settings": {}, "distribution": "uniform", "gain": 0.1, "frozen_gates": False}
-    assert search.chosen_settings([{**t, "losses": [1.0], "diverged": None}]) == [t]
+    assert search.chosen_settings([{**t, "losses": [1.0], "diverged": False}]) == [t]
 
 
 def test_training_reads_no_setting_that_a_search_would_drop():

@@ -9,7 +9,7 @@ SETTING = {
     "block": "highway",
     "layers": 4,
     "activation": "tanh",
-    "rate": 2.0,
+    "effective_lr": 2.0,
     "momentum": 0.9,
     "decay": 0.9,
     "gate_bias": -2.0,
@@ -62,7 +62,7 @@ def test_a_stopped_training_ends_with_the_same_numbers(tmp_path, monkeypatch, ev
         assert resumable.trial(setting, str(tmp_path)) == whole
 
 
-@pytest.mark.parametrize("other", [{"seed": 2}, {"rate": 1.0}, {"epochs": 6}])
+@pytest.mark.parametrize("other", [{"seed": 2}, {"effective_lr": 1.0}, {"epochs": 6}])
 def test_a_trial_of_another_setting_has_another_checkpoint(tmp_path, other):
     changed = resumable.checkpoint_of({**SETTING, **other}, str(tmp_path))
     assert changed != resumable.checkpoint_of(SETTING, str(tmp_path))
@@ -97,6 +97,6 @@ def test_a_net_that_diverges_says_in_which_epoch(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hn, "train_epoch", diverging)
     result = resumable.trial(SETTING, str(tmp_path))
-    assert result["diverged"] == "epoch 3, step 1: loss nan"
+    assert result["diverged_at"] == "epoch 3, step 1: loss nan"
     assert len(result["losses"]) == 2
     assert result["loss"] is None

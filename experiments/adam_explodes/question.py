@@ -84,7 +84,7 @@ CHANGES = {
     "beta2 0.99": {"beta2": 0.99},
     "warm-up": {"warm_up": 1},
     "clip 0.1": {"clip": 0.1},
-    "rate 3e-4": {"rate": 3e-4},
+    "rate 3e-4": {"lr": 3e-4},
     "tanh": {"activation": "tanh"},
 }
 # a net was calm before its burst if the usual gradient is below this; chosen after looking
@@ -93,7 +93,7 @@ USUAL_BELOW = 10
 
 def run(runner: Runner) -> list[dict]:
     budget = runner.settings
-    common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": budget["calm"], "last": budget["last"]}
+    common = {"lr": RATE, "beta2": 0.999, "warm_up": 0, "calm": budget["calm"], "last": budget["last"]}
     wanted = [
         setting_of(budget, **{**common, **change}, change=name, seed=seed)
         for seed in range(budget["seeds"])

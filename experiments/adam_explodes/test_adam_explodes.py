@@ -17,7 +17,7 @@ from highways.records import load_results, select
 
 def adam_setting(**others):
     budget = {"layers": 6, "epochs": 2, "n_train": 1280, "n_test": 300}
-    adam = {"optimizer": "adam", "rate": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
+    adam = {"optimizer": "adam", "lr": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
     return full_mnist.setting_of(budget, seed=3, **{**adam, **others})
 
 
@@ -137,7 +137,7 @@ def test_a_row_of_adam_without_the_seeds_that_explode():
 
 def test_adam_has_the_rate_that_full_mnist_chose():
     record = load_results(ROOT / "results" / "full_mnist.json")
-    assert select(record["summary"], optimizer="adam")["rate"] == question.RATE
+    assert select(record["summary"], optimizer="adam")["lr"] == question.RATE
 
 
 def test_what_pages_say_in_words_of_adam():

@@ -38,8 +38,8 @@ def trial(setting: dict) -> dict:
 
     optimizer = WatchedAdam(net, setting, steps)
     orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
-    rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
-    results = fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged)
+    rows, diverged_at = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
+    results = fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged_at)
 
     later = batch_losses[steps:]  # after the first epoch
     # not <=, so that NaN counts as an explosion
@@ -127,7 +127,7 @@ class WatchedAdam(hn.Adam):
 
     def __init__(self, net: hn.DeepNet, setting: dict, steps: int):
         decay = setting["decay"] ** (1 / steps)
-        super().__init__(net.parameters, setting["rate"], setting["clip"], beta2=setting["beta2"], decay=decay)
+        super().__init__(net.parameters, setting["lr"], setting["clip"], beta2=setting["beta2"], decay=decay)
         self.net = net
         self.steps = steps  # steps in an epoch
         self.warm_up = setting["warm_up"] * steps

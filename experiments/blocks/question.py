@@ -55,7 +55,7 @@ from highways.nets.matched_blocks import (
     four_digits,
     parameters_per_layer,
 )
-from highways.nets.search import drawn, log_uniform, over_seeds, ranked, search
+from highways.nets.search import drawn, in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -83,7 +83,7 @@ def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
         "width": width,
         "layers": layers,
         "activation": activation,
-        "rate": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
         "momentum": 0.9,
         "decay": DECAY,
     }
@@ -143,13 +143,12 @@ def rows(record: dict) -> list[dict]:
 def row_of_net(final: list[dict]) -> dict:
     """Sums up the runs of one net over seeds; the best run comes first."""
     best = final[0]
-    searched = [name for name in ("activation", "rate", "gate_bias", "scale") if name in best]
     return {
         "row": "net",
         **net_of(best),
         "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
         "loss": mean_sd_n([trial["loss"] for trial in final]),
-        "best": ", ".join(f"{name} {best[name]}" for name in searched),
+        "best": in_words(best, ("activation", "effective_lr", "gate_bias", "scale")),
     }
 
 
@@ -187,8 +186,8 @@ def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
     """The best losses without the scale of W_H, and with it in the same trials of the search."""
     net = {"block": "residual", "width": WIDTH["residual"], "layers": layers}
     unscaled = ranked(trials["unscaled"], **net)
-    rates = {trial["rate"] for trial in unscaled}
-    scaled = [trial for trial in ranked(trials["search"], **net) if trial["rate"] in rates]
+    rates = {trial["effective_lr"] for trial in unscaled}
+    scaled = [trial for trial in ranked(trials["search"], **net) if trial["effective_lr"] in rates]
     result = []
     for start, tried in (("unscaled", unscaled), ("scaled", scaled)):
         relu_losses = [trial["loss"] for trial in tried if trial["activation"] == "relu"]

@@ -50,7 +50,7 @@ def finding_of_loss(record: dict) -> str:
         if middle < math.inf:
             texts.append(f"{block} {middle:.2g}")
         else:
-            diverged = sum(trial["diverged"] is not None for trial in trials)
+            diverged = sum(trial["diverged"] for trial in trials)
             texts.append(f"{block} diverged in {diverged} of {len(trials)} seeds")
     return f"Training loss at {deepest} layers: {', '.join(texts)}"
 

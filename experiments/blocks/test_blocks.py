@@ -1,10 +1,8 @@
 """Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
-import json
-
 import pytest
 from asking import committed
-from conftest import ROOT, claim_of, verdict_on
+from conftest import claim_of, verdict_on
 
 from experiments.blocks import question as blocks
 from highways.nets import matched_blocks
@@ -98,7 +96,7 @@ def test_the_verdicts_on_the_blocks(changes, verdicts):
 
 
 def accuracies_around(accuracy: float) -> list[dict]:
-    return [{"test_accuracy": accuracy + noise, "rate": 2.0} for noise in (-0.001, 0, 0.001)]
+    return [{"test_accuracy": accuracy + noise, "effective_lr": 2.0} for noise in (-0.001, 0, 0.001)]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,7 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
 
 
 def test_a_net_that_lost_a_seed_has_no_mean():
-    record = json.loads((ROOT / "results" / "blocks.json").read_text())
+    record = committed("blocks")
     rows = blocks.rows(record)
     net = select(rows, row="net", block="highway-carry", width=41, layers=200)
     assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}

@@ -72,7 +72,7 @@ def run(runner: Runner) -> list[dict]:
     settings = []
     for setting in chosen:
         for way, (clip, times) in WAYS.items():
-            settings.append({**setting, "way": way, "clip": clip, "rate": setting["rate"] * times})
+            settings.append({**setting, "way": way, "clip": clip, "effective_lr": setting["effective_lr"] * times})
     wanted = over_seeds(settings, runner.settings["seeds"])
     return fully_connected.run(runner, wanted, trial)
 
@@ -159,7 +159,7 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
     wanted = {"block": block, "layers": layers, "way": way}
     row = {"row": "way", **wanted}
     row["loss"] = mean_sd_n(losses(record, block, layers, way))
-    row["diverged"] = sum(end is not None for end in values_of(record["trials"], "diverged", **wanted))
+    row["n_diverged"] = sum(values_of(record["trials"], "diverged", **wanted))
     shares = values_of(record["trials"], "steps_over", **wanted)
     row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
     row["share_of_first_epoch"] = mean_sd_n([share[0] if share else None for share in shares])

@@ -15,7 +15,7 @@ SETTING = {
     "block": "plain",
     "layers": 4,
     "activation": "tanh",
-    "rate": 0.5,
+    "effective_lr": 0.5,
     "momentum": 0.9,
     "decay": 0.9,
     "clip": 1.0,
@@ -61,10 +61,10 @@ def record_of(loss_of) -> dict:
                 for seed in (1, 2, 3):
                     trial = {"block": block, "layers": layers, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
                     if loss is None:
-                        trial |= {"diverged": "epoch 1, step 3", "loss": None}
+                        trial |= {"diverged": True, "loss": None}
                     else:
                         noise = seed / 100 if way == "clipped" else seed / 90  # so that ratios differ, too
-                        trial |= {"diverged": None, "loss": loss * (1 + noise)}
+                        trial |= {"diverged": False, "loss": loss * (1 + noise)}
                     trials.append(trial)
     return {"settings": {}, "trials": trials}
 
@@ -83,7 +83,7 @@ def test_whether_nets_train_without_a_clip(free, half, verdict):
     record = record_of(lambda block, layers, way: losses[way])
     assert verdict_on("clip", "simple-gradient-descent", record) == verdict
     row = select(clip.rows(record), row="way", block="highway", layers=50, way="free")
-    assert row["diverged"] == (0 if free else 3)
+    assert row["n_diverged"] == (0 if free else 3)
     assert row["share_of_first_epoch"]["mean"] == 0.5
 
 
@@ -107,12 +107,12 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
 
 def test_the_deepest_net_is_that_of_blocks():
     final = [
-        {"block": block, "layers": layers, "seed": seed, "width": 50, "rate": layers / 100}
+        {"block": block, "layers": layers, "seed": seed, "width": 50, "effective_lr": layers / 100}
         for block, layers in (("highway", 10), ("highway", 200), ("residual", 1000))
         for seed in (1, 2)
     ]
     found = clip.deepest_highway({"trials": {"final": final}})
-    assert (found["block"], found["layers"], found["rate"]) == ("highway", 200, 2.0)
+    assert (found["block"], found["layers"], found["effective_lr"]) == ("highway", 200, 2.0)
 
 
 def test_how_often_the_clip_acts():

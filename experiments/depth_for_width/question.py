@@ -37,7 +37,7 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
 from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES, four_digits
-from highways.nets.search import log_uniform, over_seeds, ranked, search
+from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -66,7 +66,7 @@ def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
         "width": width,
         "layers": layers,
         "activation": activation,
-        "rate": four_digits(log_uniform(rng, *rates)),
+        "effective_lr": four_digits(log_uniform(rng, *rates)),
         "momentum": 0.9,
         "decay": DECAY,
     }
@@ -100,14 +100,13 @@ def rows(record: dict) -> list[dict]:
     result = []
     for net in TRAINED:
         final = ranked(record["trials"]["final"], **settings_of(net))
-        searched = [name for name in ("activation", "rate", "gate_bias") if name in final[0]]
         result.append({
             "row": "net",
             **settings_of(net),
             "parameters": parameters(net),
             "loss": mean_sd_n([trial["loss"] for trial in final]),
             "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
-            "best": ", ".join(f"{name} {final[0][name]}" for name in searched),
+            "best": in_words(final[0], ("activation", "effective_lr", "gate_bias")),
         })  # fmt: skip
     for net in (SHALLOW, PLAIN):
         result.append({"row": "net of blocks", **settings_of(net), "parameters": parameters(net)})

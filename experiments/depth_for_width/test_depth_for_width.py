@@ -1,8 +1,6 @@
 """Deep and narrow nets beside shallow and wide ones: as many parameters, the verdicts, and the
 picture."""
 
-import json
-
 import pytest
 from conftest import ROOT, verdict_on
 
@@ -10,6 +8,7 @@ from experiments.depth_for_width import question as depth_for_width
 from experiments.depth_for_width import show
 from highways.lab.showing import style
 from highways.nets.fully_connected import ALL
+from highways.records import load_results
 
 
 def record_of(accuracies: dict) -> dict:
@@ -48,7 +47,7 @@ def test_the_verdict_on_wide_maxout(wide, expected):
 
 def test_narrow_nets_are_drawn_beside_all_seeds_of_the_nets_that_they_are_compared_with():
     names = ("depth_for_width", "blocks", "more_seeds")
-    fig = show.depth_for_width(*(json.loads((ROOT / "results" / f"{name}.json").read_text()) for name in names))
+    fig = show.depth_for_width(*(load_results(ROOT / "results" / f"{name}.json") for name in names))
     [ax] = fig.axes
     nets = [label.get_text().partition("\n")[0] for label in ax.get_yticklabels()]
     seeds = dict(zip(nets, (len(line.get_xdata()) for line in ax.get_lines()), strict=True))

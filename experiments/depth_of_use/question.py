@@ -57,14 +57,14 @@ def run(runner: Runner) -> dict:
     rates = [rate_of(k, settings["trials"]) for k in range(settings["trials"])]
     search = fully_connected.run(
         runner,
-        [{**shallow, "rate": rate, "seed": SEED_OF_SEARCH} for rate in rates],
+        [{**shallow, "effective_lr": rate, "seed": SEED_OF_SEARCH} for rate in rates],
     )
-    best_rate = ranked(search)[0]["rate"]
+    best_rate = ranked(search)[0]["effective_lr"]
     return {
         "search": search,
         OWN_RATE: fully_connected.run(
             runner,
-            over_seeds([{**shallow, "rate": best_rate}], settings["seeds"]),
+            over_seeds([{**shallow, "effective_lr": best_rate}], settings["seeds"]),
         ),
         "one layer": fully_connected.run(runner, [{**shallow, "seed": seed} for seed in more]),
         "deep": fully_connected.run(runner, [{**deep, "seed": seed} for seed in more]),
@@ -79,7 +79,7 @@ def rows(record: dict) -> list[dict]:
     result = []
     for name in ("deep", "one layer", OWN_RATE):
         trials = record["trials"][name]
-        row = {"row": name.replace(",", ""), "layers": trials[0]["layers"], "rate": trials[0]["rate"]}
+        row = {"row": name.replace(",", ""), "layers": trials[0]["layers"], "effective_lr": trials[0]["effective_lr"]}
         for measured in MEASURED:
             row[measured] = mean_sd_n([trial[measured] for trial in trials])
         result.append(row)
@@ -110,7 +110,7 @@ def depth_is_of_use(r, thousand_layers):
     deep = values_of([*first_seeds["best"], *more_seeds["deep"]], "test_accuracy")
     one_layer = values_of([*first_seeds["one_hidden_layer_longer"], *more_seeds["one layer"]], "test_accuracy")
     own_rate = values_of(more_seeds[OWN_RATE], "test_accuracy")
-    rate = more_seeds[OWN_RATE][0]["rate"]
+    rate = more_seeds[OWN_RATE][0]["effective_lr"]
     parts = corrected(
         is_above(deep, 0, baseline=one_layer),
         is_above(deep, 0, baseline=own_rate),

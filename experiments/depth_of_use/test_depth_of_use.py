@@ -8,7 +8,7 @@ from experiments.depth_of_use import question as depth_of_use
 
 
 def with_accuracies_near(mean: float, seeds: int) -> list[dict]:
-    return [{"test_accuracy": mean + (seed % 3 - 1) / 2000, "rate": 4.0} for seed in range(seeds)]
+    return [{"test_accuracy": mean + (seed % 3 - 1) / 2000, "effective_lr": 4.0} for seed in range(seeds)]
 
 
 @pytest.mark.parametrize(

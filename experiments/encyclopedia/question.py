@@ -150,7 +150,7 @@ def losses_without_and_with_scale(blocks: dict, activation: str) -> list[tuple]:
     pairs = []
     for unscaled in trials["unscaled"]:
         if unscaled["activation"] == activation:
-            same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}
+            same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "effective_lr")}
             [scaled] = [trial for trial in trials["search"] if same.items() <= trial.items()]
             pairs.append((last_loss(unscaled), last_loss(scaled)))
     return pairs

@@ -15,7 +15,7 @@ def starts(record: dict, activation: str, layers: int) -> list[float | None]:
     it divided by the loss with it.  None where the net without it diverged."""
     ratios = []
     for unscaled in trials_with(record, "unscaled", activation=activation, layers=layers):
-        same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}
+        same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "effective_lr")}
         scaled = select(record["trials"]["search"], **same)
         ratios.append(None if unscaled["diverged"] else unscaled["losses"][-1] / scaled["losses"][-1])
     return ratios

@@ -23,13 +23,13 @@ def starts(tanh: float, relu: float | None) -> dict:
     searched = []
     for activation, times in (("tanh", tanh), ("relu", relu)):
         for k in range(4):
-            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "rate": k}
+            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "effective_lr": k}
             scaled = 0.1 * (1 + k / 100)
-            searched.append({**net, "diverged": None, "losses": [1.0, scaled]})
+            searched.append({**net, "diverged": False, "losses": [1.0, scaled]})
             if times is None:
-                unscaled.append({**net, "diverged": "epoch 1", "losses": []})
+                unscaled.append({**net, "diverged": True, "losses": []})
             else:
-                unscaled.append({**net, "diverged": None, "losses": [1.0, times * scaled * (1 + k / 1000)]})
+                unscaled.append({**net, "diverged": False, "losses": [1.0, times * scaled * (1 + k / 1000)]})
     return {"settings": {}, "trials": {"unscaled": unscaled, "search": searched}}
 
 
@@ -44,7 +44,7 @@ def test_the_verdict_on_the_start_of_residual_nets(tanh, relu, expected):
 def test_a_start_from_which_trainings_diverge_is_not_as_good():
     record = starts(0.8, 0.9)
     for trial in record["trials"]["unscaled"][-2:]:
-        trial |= {"diverged": "epoch 1", "losses": []}
+        trial |= {"diverged": True, "losses": []}
     text, verdict = judge(claim_of("encyclopedia", "residual-needs-no-tuned-start"), record)
     assert text.endswith("n = 2) and 2 more diverge")
     assert verdict == "in part"

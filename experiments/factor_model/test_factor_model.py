@@ -7,9 +7,9 @@ from conftest import ROOT, verdict_on
 import highway_networks as hn
 from experiments.factor_model import question
 from experiments.factor_model import trial as fm
-from highways.files import read_json
 from highways.lab.judging.rules import p_value
 from highways.nets import measures
+from highways.records import load_results
 
 
 def days(world, n=40000):
@@ -162,10 +162,10 @@ def test_gates_before_training_do_not_judge_complexity(volatile, norm, verdict):
 
 
 def test_a_trial_may_name_another_width():
-    assert fm.make("highway", {"seed": 0}).hidden == fm.HIDDEN
-    assert fm.make("highway", {"seed": 0, "hidden": 128}).hidden == 128
+    assert fm.make("highway", {"seed": 0}).hidden == fm.WIDTH
+    assert fm.make("highway", {"seed": 0, "width": 128}).hidden == 128
 
 
 def test_each_committed_world_has_200_trials():
-    worlds = [trial["world"] for trial in read_json(ROOT / "results" / "factor_model.json")["trials"]]
+    worlds = [trial["world"] for trial in load_results(ROOT / "results" / "factor_model.json")["trials"]]
     assert [worlds.count(world) for world in fm.WORLDS] == [200, 200, 200]

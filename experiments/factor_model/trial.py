@@ -12,7 +12,7 @@ from highways.nets import measures
 
 WORLDS = ("both", "volatile", "non-linear")
 FACTORS = 8
-HIDDEN = 32  # units of a layer, unless a trial names another width
+WIDTH = 32  # units of a layer, unless a trial names another width
 DEPTH = 4
 GATE_BIAS = -1.0
 # the worlds, fixed before the first run
@@ -95,11 +95,11 @@ def simulate(
 
 def make(block: str, setting: dict) -> hn.DeepNet:
     rng = np.random.default_rng(setting["seed"])
-    hidden = setting.get("hidden", HIDDEN)
+    width = setting.get("width", WIDTH)
     return hn.DeepNet(
         FACTORS,
         1,
-        hidden,
+        width,
         DEPTH,
         block,
         rng,
@@ -118,9 +118,9 @@ def trained(block: str, x: np.ndarray, y: np.ndarray, setting: dict) -> hn.DeepN
     steps = setting["epochs"] * len(x) / BATCH
     optimizer = hn.Adam(net.parameters, RATE, decay=0.01 ** (1 / steps))
     orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
-    _, diverged = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
-    if diverged:
-        raise FloatingPointError(diverged)
+    _, diverged_at = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
+    if diverged_at:
+        raise FloatingPointError(diverged_at)
     return net
 
 

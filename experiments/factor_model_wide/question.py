@@ -29,7 +29,7 @@ from highways.lab.trials import Runner
 WIDTH = 128
 BUDGETS = {
     "quick": {
-        "hidden": 16,
+        "width": 16,
         "seeds": 2,
         "seeds_non_linear": 3,
         "epochs": 2,
@@ -37,7 +37,7 @@ BUDGETS = {
         "n_test": 1000,
     },
     "default": {
-        "hidden": WIDTH,
+        "width": WIDTH,
         "seeds": 40,
         "seeds_non_linear": 200,
         "epochs": 20,
@@ -49,7 +49,7 @@ BUDGETS = {
 
 def run(runner: Runner) -> list[dict]:
     budget = runner.settings
-    common = {name: budget[name] for name in ("hidden", "epochs", "n_train", "n_test")}
+    common = {name: budget[name] for name in ("width", "epochs", "n_train", "n_test")}
     wanted = []
     for world in WORLDS:
         seeds = budget["seeds_non_linear" if world == "non-linear" else "seeds"]
@@ -59,7 +59,7 @@ def run(runner: Runner) -> list[dict]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-ABOUT = {"hidden": WIDTH}
+ABOUT = {"width": WIDTH}
 SIMULATED = "the markets are simulated"
 USEFUL_PERCENT = f"{100 * USEFUL_AUC:g}"
 

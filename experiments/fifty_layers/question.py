@@ -54,7 +54,7 @@ def sample(data_setting: dict, k: int, runner: Runner) -> dict:
         "block": "highway",
         "layers": runner.settings["layers"],
         "activation": "tanh",
-        "rate": rate,
+        "effective_lr": rate,
         "momentum": momentum,
         "decay": DECAY,
         "gate_bias": GATE_BIAS.get(data_setting["data"], -2.0),
@@ -76,7 +76,7 @@ def rows(record: dict) -> list[dict]:
         row = {"data": data, "gate_bias": trials[0]["gate_bias"]}
         for name in ("loss", "train_accuracy", "test_accuracy"):
             row[name] = mean_sd_n([trial[name] for trial in trials])
-        row["best"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(trials[0])
+        row["best"] = "rate {effective_lr}, momentum {momentum}, decay {decay}".format_map(trials[0])
         result.append(row)
     return result
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import highway_networks as hn
 from highways.files import InputError, environment
 from highways.nets import fully_connected
+from highways.records import new_names
 
 SETTING = (
     "data", "data_dir", "block", "layers", "activation",
-    "rate", "momentum", "decay", "gate_bias", "clip",
+    "effective_lr", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
 
@@ -55,7 +56,7 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     file = file_of(setting, folder)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file)
-        kept = net.about.get("trial")
+        kept = new_names(net.about.get("trial"))
         # the data may lie in another folder now
         same_setting = isinstance(kept, dict) and {**kept, "data_dir": setting["data_dir"]} == setting
         if same_setting and net.about.get("data_sha256") == fully_connected.data_of(setting).sha256:
@@ -129,10 +130,10 @@ def check_setting(trial: dict) -> None:
     that diverged."""
     counts = ("layers", "seed", "epochs", "n_train", "n_test")
     has_counts = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
-    names = ("rate", "momentum", "decay", "gate_bias", "clip")
+    names = ("effective_lr", "momentum", "decay", "gate_bias", "clip")
     has_numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
-    if not (has_counts and has_numbers and kind == ("highway", "tanh", None)):
+    if not (has_counts and has_numbers and kind == ("highway", "tanh", False)):
         raise InputError(
             "results of fifty_layers cannot be used (a net diverged, or is not one that fifty_layers trains)"
         )

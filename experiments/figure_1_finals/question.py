@@ -149,7 +149,7 @@ def row_of_net(record: dict, block: str, layers: int) -> dict:
         "layers": layers,
         "loss": mean_sd_n([trial["loss"] for trial in final]),
         "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
-        "best": "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
+        "best": "{activation}, rate {effective_lr:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
     }
     for threshold in THRESHOLDS:
         row[f"epochs_to_{threshold:g}"] = mean_sd_n(speeds(record, block, layers, threshold))

@@ -1,7 +1,6 @@
 """Figure 1 at 400 epochs: who is first to which loss."""
 
 import functools
-import json
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from conftest import ROOT, claim_of, verdict_on
 from experiments.figure_1_finals import question as finals
 from highways.lab.judging.claim import judge
 from highways.nets import search
-from highways.records import select
+from highways.records import load_results, select
 
 # ---- The settings ----------------------------------------------------------------------------------------------------
 
@@ -23,12 +22,12 @@ def test_the_last_rate_is_that_of_the_search():
 
 
 def test_both_kinds_have_the_settings_that_optimization_chose():
-    record = json.loads((ROOT / "results" / "optimization.json").read_text())
+    record = load_results(ROOT / "results" / "optimization.json")
     chosen = finals.chosen_settings(record["trials"]["final"])
     assert len(chosen) == len(finals.LAYERS) * len(finals.BLOCKS)
     for setting in chosen:
         net = select(record["summary"], row="net", block=setting["block"], layers=setting["layers"])
-        assert net["best"].startswith("{activation}, rate {rate:.3g}, momentum".format_map(setting))
+        assert net["best"].startswith("{activation}, rate {effective_lr:.3g}, momentum".format_map(setting))
 
 
 # ---- Who is first ----------------------------------------------------------------------------------------------------

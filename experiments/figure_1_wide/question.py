@@ -44,7 +44,7 @@ def run(runner: Runner) -> list[dict]:
 
 def rows(record: dict) -> list[dict]:
     trials = record["trials"]
-    row = {"block": "plain", "layers": LAYERS, "rate": trials[0]["rate"]}
+    row = {"block": "plain", "layers": LAYERS, "effective_lr": trials[0]["effective_lr"]}
     for name in ("loss", "test_accuracy"):
         row[name] = mean_sd_n([trial[name] for trial in trials])
     return [row]

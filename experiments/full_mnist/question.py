@@ -37,13 +37,13 @@ BLOG_LAYERS = 20
 def run(runner: Runner) -> dict:
     budget = runner.settings
     short_budget = {**budget, "epochs": budget["short"]}
-    short = [setting_of(short_budget, optimizer="adam", rate=rate, seed=0) for rate in ADAM_RATES]
+    short = [setting_of(short_budget, optimizer="adam", lr=lr, seed=0) for lr in ADAM_RATES]
     adam_rates = fully_connected.run(runner, short, trial)
     best = min(adam_rates, key=fully_connected.selection_loss)
 
     hundred = [
-        setting_of(budget, optimizer=optimizer, rate=rate, seed=seed)
-        for optimizer, rate in (("sgd", SGD_RATE), ("adam", best["rate"]))
+        setting_of(budget, **optimizer, seed=seed)
+        for optimizer in ({"optimizer": "sgd", "effective_lr": SGD_RATE}, {"optimizer": "adam", "lr": best["lr"]})
         for seed in range(budget["seeds"])
     ]
     blog_net = {"layers": BLOG_LAYERS, "activation": "relu", "gate_bias": -2.0}
@@ -66,13 +66,13 @@ def run(runner: Runner) -> dict:
 def rows(record: dict) -> list[dict]:
     """A row for each optimiser of the 100 layers, and one for each block of the blog's 20."""
     result = []
-    for optimizer in ("sgd", "adam"):
+    for optimizer, rate in (("sgd", "effective_lr"), ("adam", "lr")):
         hundred = record["trials"]["hundred_layers"]
         trials = [trial for trial in hundred if trial["optimizer"] == optimizer]
         result.append({
             "row": "hundred layers",
             "optimizer": optimizer,
-            "rate": trials[0]["rate"],
+            rate: trials[0][rate],
             "test_accuracy": mean_sd_n(values_of(trials, "test_accuracy")),
             "loss": mean_sd_n(values_of(trials, "loss")),
         })  # fmt: skip
@@ -82,7 +82,7 @@ def rows(record: dict) -> list[dict]:
             "row": "blog",
             "block": block,
             "test_accuracy": mean_sd_n(values_of(trials, "test_accuracy")),
-            "diverged": sum(trial["diverged"] is not None for trial in trials),
+            "n_diverged": sum(trial["diverged"] for trial in trials),
         })  # fmt: skip
     return result
 

@@ -40,7 +40,7 @@ def trial(setting: dict) -> dict:
 def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
     """Adam, with a rate that decays as SGD's does; `steps` is the number of steps in an epoch."""
     decay = setting["decay"] ** (1 / steps)
-    return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=decay)
+    return hn.Adam(net.parameters, setting["lr"], setting["clip"], decay=decay)
 
 
 # ---- The blog's twenty layers -------------------------------------------------------------------
@@ -66,8 +66,8 @@ def blog(setting: dict) -> dict:
     batches = order.reshape(-1, BLOG_BATCH)[: setting["steps"]]
     # train_epochs() averages the loss over what it takes for an epoch: here a twentieth of the steps
     twentieths = [part.ravel() for part in np.array_split(batches, 20) if len(part)]
-    rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
-    return fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged)
+    rows, diverged_at = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
+    return fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged_at)
 
 
 def start_as_the_blog(net: hn.DeepNet, rng: np.random.Generator) -> None:

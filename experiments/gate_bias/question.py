@@ -74,7 +74,7 @@ def run(runner: Runner) -> list[dict]:
             "block": "highway",
             "layers": layers,
             "activation": activation,
-            "rate": rate,
+            "effective_lr": rate,
             "momentum": 0.9,
             "decay": 0.9,
             "gate_bias": bias,

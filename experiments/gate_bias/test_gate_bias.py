@@ -1,13 +1,12 @@
 """Which gate biases fail: fates, verdicts, and what the picture and the pages say."""
 
-import json
-
 import pytest
 from conftest import ROOT, claim_of, verdict_on
 
 from experiments.gate_bias import question as gate_bias
 from experiments.gate_bias import show as pictures
 from highways.lab.judging.claim import judge
+from highways.records import load_results
 
 
 def record_of(fate_of) -> dict:
@@ -36,11 +35,11 @@ def test_only_the_article_s_biases_decide_whether_blocks_are_of_use(idle, verdic
 
 
 def test_fates_and_the_sum_of_T_at_the_start():
-    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
+    trained = {"losses": [0.2], "diverged": False, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
     assert gate_bias.fate(trained) == "trained"
     assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
     assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
-    assert gate_bias.fate({**trained, "diverged": "epoch 1", "test_accuracy": None}) == "hard"
+    assert gate_bias.fate({**trained, "diverged": True, "test_accuracy": None}) == "hard"
     assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
 
 
@@ -84,7 +83,7 @@ def test_moderate_biases_that_are_as_good_as_the_best_of_them():
 
 
 def test_what_pages_say_in_words_of_gate_biases():
-    trials = json.loads((ROOT / "results" / "gate_bias.json").read_text())["trials"]
+    trials = load_results(ROOT / "results" / "gate_bias.json")["trials"]
     assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
     assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
 

@@ -1,7 +1,6 @@
 """What gates do in a trained net and in an untrained one, and the verdicts."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -17,17 +16,18 @@ from highways.lab.judging.claim import Claim, record_for_claim
 from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
+from highways.records import load_results
 
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
     """A training at such a low rate leaves the net as it was drawn."""
-    setting = {**SETTING, "data_dir": None, "rate": 1e-20, "epochs": 1, "of_each": 50}
+    setting = {**SETTING, "data_dir": None, "effective_lr": 1e-20, "epochs": 1, "of_each": 50}
     with np.errstate(invalid="ignore"):  # biases that have not moved have no correlation
         trained = gates.trial(setting, str(tmp_path))
     untrained = trained["untrained"]
     assert untrained == {name: trained[name] for name in untrained}
     assert untrained["sparsity_single"] == trained["sparsity_single_at_start"]
-    learned = gates.trial({**setting, "rate": 2.0, "seed": 2}, str(tmp_path))
+    learned = gates.trial({**setting, "effective_lr": 2.0, "seed": 2}, str(tmp_path))
     assert learned["untrained"]["change"] != learned["change"]
 
 
@@ -90,7 +90,7 @@ def test_the_block_by_which_a_share_of_the_change_has_happened():
 def records():
     """The committed results of both questions on gates."""
     names = ("gates", "gates_over_training")
-    return {name: json.loads((ROOT / "results" / f"{name}.json").read_text()) for name in names}
+    return {name: load_results(ROOT / "results" / f"{name}.json") for name in names}
 
 
 def untrained(records: dict) -> dict:

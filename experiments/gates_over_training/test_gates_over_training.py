@@ -13,7 +13,7 @@ SETTING = {
     "block": "highway",
     "layers": 6,
     "activation": "tanh",
-    "rate": 2.0,
+    "effective_lr": 2.0,
     "momentum": 0.9,
     "decay": 0.9,
     "gate_bias": -2.0,

@@ -106,7 +106,7 @@ def sample(cell: dict, k: int, runner: Runner) -> dict:
         "width": WIDTH[kind],
         # a maxout block has no activation; its net needs one in the first layer only
         "activation": "tanh" if is_maxout else cell["H"],
-        "rate": RATES[k],
+        "effective_lr": RATES[k],
         "momentum": 0.9,
         "decay": 0.9,
     }
@@ -230,7 +230,7 @@ def rows(record: dict) -> list[dict]:
             row[name] = float(number) if math.isfinite(number) else None
         result.append(row)
     for values, trials in by_cell(record).items():
-        row = {"row": "cell", **dict(zip(CELL, values, strict=True)), "rate": trials[0]["rate"]}
+        row = {"row": "cell", **dict(zip(CELL, values, strict=True)), "effective_lr": trials[0]["effective_lr"]}
         row["loss"] = mean_sd_n([trial["loss"] for trial in trials])
         row["test_accuracy"] = mean_sd_n([trial["test_accuracy"] for trial in trials])
         row["proceed"] = sum(proceeds(trial) for trial in trials)

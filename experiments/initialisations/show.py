@@ -87,8 +87,8 @@ def count(read, kind: str) -> str:
 def at_end_of_rates(read, kind: str, layers: int, end) -> str:
     """In how many cells the search chose the lowest or the highest rate."""
     record = read("results/initialisations.json")
-    rate = end(row["rate"] for row in rows_of(record, "cell"))
-    rates = [row["rate"] for row in rows_of(record, "cell", kind=kind, layers=layers)]
+    rate = end(row["effective_lr"] for row in rows_of(record, "cell"))
+    rates = [row["effective_lr"] for row in rows_of(record, "cell", kind=kind, layers=layers)]
     return f"{rates.count(rate)} of {len(rates)}"
 
 

@@ -32,7 +32,7 @@ def test_all_cells_have_one_search():
     shared = set()
     for cell in starts.cells(SETTINGS):
         tried = [starts.sample(cell, k, runner) for k in range(SETTINGS["trials"])]
-        assert tuple(setting["rate"] for setting in tried) == starts.RATES
+        assert tuple(setting["effective_lr"] for setting in tried) == starts.RATES
         shared.add((tried[0]["momentum"], tried[0]["decay"]))
         assert ("gate_bias" in tried[0]) == (cell["kind"] == "highway")
     assert len(shared) == 1
@@ -96,7 +96,7 @@ def record_of(loss_of, seeds=(1, 2, 3)) -> dict:
         for seed in seeds:
             loss = loss_of(cell, seed)
             accuracies = {"test_accuracy": 0.5, "skipped_accuracy": 0.4}
-            final.append({**cell, "seed": seed, "rate": 0.15, "loss": loss, **accuracies})
+            final.append({**cell, "seed": seed, "effective_lr": 0.15, "loss": loss, **accuracies})
     return {"settings": {**SETTINGS}, "trials": {"final": final}}
 
 

@@ -47,7 +47,7 @@ from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.nets.search import over_seeds, ranked
+from highways.nets.search import in_words, over_seeds, ranked
 from highways.records import load_results
 from highways.statistics import mean_sd_n
 
@@ -57,7 +57,7 @@ BUDGETS = {
 }
 WIDTH = 50
 SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
-SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
+SETTING = ("block", "activation", "effective_lr", "momentum", "decay", "gate_bias", "scale", "clip")
 EXACT = 1e-12  # the formula holds if the difference is at most this
 HALF = 0.5  # half of the directions must keep this share of their length
 WHEN = ("at_start", "trained")
@@ -114,8 +114,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def setting_as_text(trial: dict) -> str:
-    names = [name for name in ("rate", "gate_bias", "scale") if name in trial]
-    return ", ".join(f"{name} {trial[name]}" for name in names)
+    return in_words(trial, ("effective_lr", "gate_bias", "scale"))
 
 
 def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:

@@ -45,7 +45,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
         "activation": activation,
         "momentum": 0.9,
         "decay": 0.995,
-        "rate": highest_rate / divisor,
+        "effective_lr": highest_rate / divisor,
     }
     if block == "highway":
         setting["gate_bias"] = -2.0
@@ -71,7 +71,7 @@ def rows(record: dict) -> list[dict]:
             "loss": mean_sd_n([trial["loss"] for trial in final]),
             "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
             "epochs_to_low_loss": mean_sd_n(epochs),
-            "best": "{activation}, rate {rate}".format_map(final[0]),
+            "best": "{activation}, rate {effective_lr}".format_map(final[0]),
         })  # fmt: skip
     return result
 

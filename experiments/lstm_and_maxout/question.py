@@ -45,7 +45,7 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
 from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, four_digits, parameters_per_layer
-from highways.nets.search import log_uniform, over_seeds, ranked, search
+from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -79,7 +79,7 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
         "width": UNITS,
         "layers": layers,
         "activation": "tanh",
-        "rate": four_digits(log_uniform(rng, *RATES[block][layers])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][layers])),
         "momentum": 0.9,
         "decay": DECAY,
     }
@@ -111,14 +111,13 @@ def rows(record: dict) -> list[dict]:
         )
         for layers in record["settings"]["layers"]:
             final = ranked(record["trials"]["final"], block=block, layers=layers)
-            searched = [name for name in ("rate", "gate_bias") if name in final[0]]
             result.append({
                 "row": "net",
                 "block": block,
                 "layers": layers,
                 "loss": mean_sd_n([trial["loss"] for trial in final]),
                 "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
-                "best": ", ".join(f"{name} {final[0][name]}" for name in searched),
+                "best": in_words(final[0], ("effective_lr", "gate_bias")),
             })  # fmt: skip
     return result
 

@@ -4,8 +4,8 @@ import json
 
 from conftest import ROOT
 
-from highways.files import read_json
 from highways.nets import search
+from highways.records import load_results
 
 RESULTS = ROOT / "results"
 
@@ -15,7 +15,7 @@ def settings_but_for_the_seed(trials: list[dict]) -> set[str]:
 
 
 def test_more_seeds_have_the_settings_that_were_chosen():
-    for question, added in read_json(RESULTS / "more_seeds.json")["trials"].items():
-        final = read_json(RESULTS / f"{question}.json")["trials"]["final"]
+    for question, added in load_results(RESULTS / "more_seeds.json")["trials"].items():
+        final = load_results(RESULTS / f"{question}.json")["trials"]["final"]
         assert settings_but_for_the_seed(added) < settings_but_for_the_seed(final)
         assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}

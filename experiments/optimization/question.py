@@ -60,7 +60,7 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
         "block": block,
         "layers": layers,
         "activation": activation,
-        "rate": round(log_uniform(rng, *rates), 5),
+        "effective_lr": round(log_uniform(rng, *rates), 5),
         "momentum": round(rng.uniform(0.8, 0.95), 3),
         "decay": round(rng.uniform(0.85, 0.95), 3),
     }
@@ -97,7 +97,7 @@ def row_of_net(record: dict, block: str, layers: int) -> dict:
     final = ranked(record["trials"]["final"], block=block, layers=layers)
     searched = ranked(record["trials"]["search"], block=block, layers=layers)
     top = [selection_loss(trial) for trial in searched[: record["settings"]["top"]]]
-    best = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}"
+    best = "{activation}, rate {effective_lr:.3g}, momentum {momentum}, decay {decay}"
     return {
         "row": "net",
         "block": block,

@@ -30,10 +30,10 @@ def test_the_search_is_random_repeatable_and_in_its_range():
     runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
     drawn = search.drawn(optimization.sample, ("highway", 50), runner)
     assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
-    assert len({trial["rate"] for trial in drawn}) > 190
+    assert len({trial["effective_lr"] for trial in drawn}) > 190
     for trial in drawn:
         low, high = search.FIGURE_1_RATES["highway", 50][trial["activation"]]
-        assert low <= trial["rate"] <= high
+        assert low <= trial["effective_lr"] <= high
         assert -5 <= trial["gate_bias"] <= -3.5
     assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
     assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)

@@ -1,7 +1,5 @@
 """Nets past a thousand layers: what is measured, the verdicts, and the picture."""
 
-import json
-
 import numpy as np
 import pytest
 from conftest import ROOT, setting, verdict_on
@@ -10,6 +8,7 @@ from experiments.past_a_thousand import show
 from experiments.past_a_thousand import trial as measured
 from highways.lab.showing import style
 from highways.nets import fully_connected
+from highways.records import load_results
 
 
 def test_accuracies_with_some_blocks_alone():
@@ -34,7 +33,7 @@ def nets(accuracy=0.966, skipped=0.95, first_alone=0.955, last_loss=0.1) -> dict
             "epochs": 4,
             "n_train": 60000,
             "n_test": 10000,
-            "diverged": None,
+            "diverged": False,
             "losses": [0.5 + noise, last_loss + noise / 2],
             "test_accuracy": accuracy + noise,
             "skipped_accuracy": skipped + noise / 2,
@@ -69,7 +68,7 @@ def test_verdicts_past_a_thousand(claim_id, changes, expected):
 
 
 def test_the_error_of_the_first_blocks_begins_at_0():
-    record = json.loads((ROOT / "results" / "past_a_thousand.json").read_text())
+    record = load_results(ROOT / "results" / "past_a_thousand.json")
     fig = show.past_a_thousand(record)
     style.plt.close(fig)
     assert fig.axes[0].get_ylim()[0] == 0

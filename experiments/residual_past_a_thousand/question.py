@@ -52,7 +52,7 @@ def run(runner: Runner) -> list[dict]:
 
 def rows(record: dict) -> list[dict]:
     trials = record["trials"]
-    row = {"layers": trials[0]["layers"], "rate": trials[0]["rate"], "scale": trials[0]["scale"]}
+    row = {"layers": trials[0]["layers"], "effective_lr": trials[0]["effective_lr"], "scale": trials[0]["scale"]}
     for name in MEASURED:
         row[name] = mean_sd_n([trial[name] for trial in trials])
     return [row]

@@ -36,9 +36,9 @@ def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_fac
 
 
 def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
-    net = {"block": "residual", "layers": 1000, "rate": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
+    net = {"block": "residual", "layers": 1000, "effective_lr": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
     final = [{**net, "seed": 1}, {**net, "seed": 2}, {**net, "seed": 1, "layers": 200, "scale": 0.1}]
     final.append({**net, "seed": 1, "block": "highway"})
     record = {"settings": {"layers": [200, 1000]}, "trials": {"final": final}}
-    expected = {"block": "residual", "layers": 1500, "rate": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
+    expected = {"block": "residual", "layers": 1500, "effective_lr": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
     assert residual_past_a_thousand.setting_of(record) == expected

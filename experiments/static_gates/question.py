@@ -159,7 +159,7 @@ def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
         "width": width_of(variant, data_setting, runner.settings["layers"]),
         "layers": runner.settings["layers"],
         "activation": "tanh",
-        "rate": rate,
+        "effective_lr": rate,
         "momentum": momentum,
         "decay": DECAY,
         "gate_bias": gate_bias,
@@ -377,7 +377,7 @@ def row_of_net(data: str, variant: str, trials: list[dict]) -> dict:
     }
     for name, measure in MEASURES.items():
         row[name.replace(" ", "_")] = mean_sd_n(values(trials, variant, measure))
-    row["best"] = "rate {rate}, momentum {momentum}, b_T {gate_bias}".format_map(first)
+    row["best"] = "rate {effective_lr}, momentum {momentum}, b_T {gate_bias}".format_map(first)
     return row
 
 

@@ -30,7 +30,7 @@ SETTING = {
     "width": 12,
     "layers": 5,
     "activation": "tanh",
-    "rate": 2.0,
+    "effective_lr": 2.0,
     "momentum": 0.9,
     "decay": 0.9,
     "gate_bias": -2.0,
@@ -191,7 +191,7 @@ def test_all_variants_search_the_same_draws():
         sampled = [question.sample((variant, DATA_SETTING), k, runner) for variant in question.VARIANTS]
         common = [{name: value for name, value in setting.items() if name not in own} for setting in sampled]
         assert all(setting == common[0] for setting in common)
-        assert question.RATES[0] <= common[0]["rate"] <= question.RATES[1]
+        assert question.RATES[0] <= common[0]["effective_lr"] <= question.RATES[1]
         lowest, highest = question.GATE_BIASES
         place = (common[0]["gate_bias"] - lowest) / (highest - lowest)
         assert k <= place * runner.settings["trials"] + 0.02  # b_T is rounded
@@ -233,10 +233,10 @@ def made_up(**changed) -> dict:
                     "layers": 50,
                     "epochs": 25,
                     "width": 50,
-                    "rate": 1.0,
+                    "effective_lr": 1.0,
                     "momentum": 0.9,
                     "gate_bias": -2.0,
-                    "diverged": None,
+                    "diverged": False,
                     "learned_parameters": 1000,
                     **measured,
                     "over_training": [{"epoch": 25, **measured}],
@@ -343,7 +343,7 @@ def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
     record = made_up()
     for trial in record["trials"]["final"]:
         if trial["variant"] in who and trial["seed"] == 3:
-            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
     for name in ("training loss", "test accuracy"):
         found = question.costs(record["trials"]["final"], question.MEASURES[name])
@@ -406,7 +406,7 @@ def test_a_lost_seed_leaves_a_gap_in_the_picture():
     record = made_up()
     for trial in record["trials"]["final"]:
         if trial["seed"] == 3 and trial["variant"] in ("full", "wide"):
-            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
     record["summary"] = question.rows(record)
     fig = shown.static_gates(record)
@@ -440,7 +440,7 @@ def test_a_run_on_both_data_sets(tmp_path, made_up_cifar):
     for trial in final:  # the finalist with the lower training loss was taken
         of_kind = {"data": trial["data"], "variant": trial["variant"]}
         best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
-        assert (trial["rate"], trial["gate_bias"]) == (best["rate"], best["gate_bias"])
+        assert (trial["effective_lr"], trial["gate_bias"]) == (best["effective_lr"], best["gate_bias"])
     assert draw("static_gates", tmp_path) == ["static_gates"]
     for name in ("nets", "compared", "replaced"):
         text = registry.TABLES[f"static-gates-{name}"](lambda path: record)

@@ -125,7 +125,7 @@ def trial(setting: dict) -> dict:
     return result
 
 
-def measure(net: DeepNet, setting: dict, diverged: str | None = None) -> dict:
+def measure(net: DeepNet, setting: dict, diverged: bool = False) -> dict:
     """Loss and accuracy on all training and all test images; None for a net that diverged."""
     measured = fully_connected.measure(net, setting, diverged)
     measured["test_loss"] = None

@@ -41,7 +41,7 @@ MEASURED = ("loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T", "share
 def run(runner: Runner) -> dict:
     settings = runner.settings
     seeds = range(settings["seeds"])
-    longer = {"rate": BEST["rate"], "epochs": settings["longer"]}
+    longer = {"effective_lr": BEST["effective_lr"], "epochs": settings["longer"]}
     in_use = {"gate_bias": BEST["gate_bias"]}
     no_blocks = {"gate_bias": 0.0, "layers": 1}
     groups = {

@@ -1,18 +1,17 @@
 """Nets of a thousand layers: what a trial measures, the verdict on stalling, and the rows."""
 
 import copy
-import json
 
 import pytest
 from conftest import ROOT, setting, verdict_on
 
 from experiments.thousand_layers import question as thousand_layers
 from experiments.thousand_layers.trial import trial
-from highways.records import select
+from highways.records import load_results, select
 
 
 def committed() -> dict:
-    return json.loads((ROOT / "results" / "thousand_layers.json").read_text())
+    return load_results(ROOT / "results" / "thousand_layers.json")
 
 
 def test_a_thousand_layers_that_are_shut_change_nothing():

@@ -10,7 +10,7 @@ import numpy as np
 from highways.nets import fully_connected
 from highways.nets.matched_blocks import mean_T
 
-BEST = {"gate_bias": -7.0, "rate": 4.0}  # fixed beforehand, from pilot runs
+BEST = {"gate_bias": -7.0, "effective_lr": 4.0}  # fixed beforehand, from pilot runs
 
 
 def setting_of(settings: dict, **changed) -> dict:
@@ -19,7 +19,7 @@ def setting_of(settings: dict, **changed) -> dict:
         "block": "highway",
         "layers": settings["layers"],
         "activation": "tanh",
-        "rate": 3.0,
+        "effective_lr": 3.0,
         "momentum": 0.9,
         "decay": 0.9,
         "clip": 1.0,

@@ -36,7 +36,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH, four_digits
-from highways.nets.search import log_uniform, over_seeds, ranked, search
+from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -68,7 +68,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
         "width": WIDTH[block],
         "layers": layers,
         "activation": "relu",
-        "rate": four_digits(log_uniform(rng, *RATES[block][200]["relu"])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][200]["relu"])),
         "momentum": 0.9,
         "decay": DECAY,
     }
@@ -84,7 +84,7 @@ def sweep(settings: dict) -> list[dict]:
     """The settings of the sweep: the net of thousand_layers, at each bias and with each seed."""
     longer = {
         "layers": settings["layers"][-1],
-        "rate": BEST["rate"],
+        "effective_lr": BEST["effective_lr"],
         "epochs": settings["longer"],
     }
     trials = []
@@ -112,12 +112,10 @@ def rows(record: dict) -> list[dict]:
     for block in BLOCKS:
         for layers in record["settings"]["layers"]:
             final = ranked(record["trials"]["final"], block=block, layers=layers)
-            best = final[0]
             row = {"row": "net", "block": block, "layers": layers}
             for name in MEASURED:
                 row[name] = mean_sd_n([trial[name] for trial in final])
-            searched = [name for name in ("rate", "gate_bias", "scale") if name in best]
-            row["best"] = ", ".join(f"{name} {best[name]}" for name in searched)
+            row["best"] = in_words(final[0], ("effective_lr", "gate_bias", "scale"))
             result.append(row)
     for bias in sorted(BIASES):
         swept = ranked(record["trials"]["by_bias"], gate_bias=bias)

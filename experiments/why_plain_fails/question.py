@@ -98,7 +98,7 @@ def run(runner: Runner) -> dict:
     usual = {
         "activation": "tanh",
         "init": "uniform",
-        "rate": RATE,
+        "lr": RATE,
         "epochs": budget["epochs"],
         "n_train": budget["n_train"],
         "n_test": budget["n_test"],
@@ -122,8 +122,8 @@ def run(runner: Runner) -> dict:
         ),
     }
     for init in ("uniform", "glorot"):
-        for rate in (RATE, LOW_RATE):
-            groups["starts"] += over(seeds, [{**plain, **deep, "init": init, "rate": rate}])
+        for lr in (RATE, LOW_RATE):
+            groups["starts"] += over(seeds, [{**plain, **deep, "init": init, "lr": lr}])
     for init in ("uniform", "he"):
         for depth in budget["modest"]:
             groups["relu"] += over(seeds, [{**plain, "depth": depth, "activation": "relu", "init": init}])
@@ -140,7 +140,7 @@ def over(seeds: range, settings: list[dict]) -> list[dict]:
 
 # ---- Summary ------------------------------------------------------------------------------------
 
-NET = ("block", "depth", "activation", "init", "rate", "n_train")
+NET = ("block", "depth", "activation", "init", "lr", "n_train")
 
 
 def rows(record: dict) -> list[dict]:
@@ -289,10 +289,10 @@ def plain_fails_by_its_start(r):
     """do plain nets fail because their start shrinks the signal? (at depth 30 and a fifth of the
     program's rate: an accuracy above {TRAINS} from Glorot's start, below {CHANCE} from the program's;
     at the program's rate, too: above {TRAINS} from Glorot's start)"""
-    glorot = accuracies(r, "starts", init="glorot", rate=LOW_RATE)
-    uniform = accuracies(r, "starts", init="uniform", rate=LOW_RATE)
-    glorot_fast = accuracies(r, "starts", init="glorot", rate=RATE)
-    uniform_fast = accuracies(r, "starts", init="uniform", rate=RATE)
+    glorot = accuracies(r, "starts", init="glorot", lr=LOW_RATE)
+    uniform = accuracies(r, "starts", init="uniform", lr=LOW_RATE)
+    glorot_fast = accuracies(r, "starts", init="glorot", lr=RATE)
+    uniform_fast = accuracies(r, "starts", init="uniform", lr=RATE)
     parts = corrected(trains(glorot), stays_at_chance(uniform), trains(glorot_fast))
     return parts, (
         f"accuracy at a fifth of the rate from Glorot's start {glorot:interval}, from the program's "

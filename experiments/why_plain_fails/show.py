@@ -60,7 +60,7 @@ def trained_nets(read) -> str:
             if row["row"] != group:
                 continue
             accuracy = entry_text(row["test_accuracy"], "test_accuracy", 0)
-            names = ("block", "depth", "activation", "init", "rate", "n_train")
+            names = ("block", "depth", "activation", "init", "lr", "n_train")
             cells = [str(row[name]) for name in names]
             lines.append(f"| {' | '.join(cells)} | {accuracy} |")
     header = "| net | depth | activation | start | rate | images | test accuracy |"

@@ -11,7 +11,7 @@ from experiments.why_plain_fails import question
 from experiments.why_plain_fails import trial as why
 from highways.nets import layer_by_layer
 
-FEW = {"n_train": 256, "n_test": 100, "epochs": 1, "rate": question.RATE, "seed": 3, "depth": 4}
+FEW = {"n_train": 256, "n_test": 100, "epochs": 1, "lr": question.RATE, "seed": 3, "depth": 4}
 
 
 @pytest.mark.parametrize("block", ["plain", "highway"])
@@ -59,14 +59,14 @@ def test_the_share_of_the_slopes(ratio, without, share):
 
 
 def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) -> dict:
-    """A record of two seeds; `accuracy` is {(group, block, depth, init, rate): test accuracy}, else at chance."""
+    """A record of two seeds; `accuracy` is {(group, block, depth, init, lr): test accuracy}, else at chance."""
     accuracy = accuracy or {}
     trials = {"headline": [], "starts": [], "relu": [], "all_images": []}
 
-    def add(group, block, depth, init="uniform", rate=question.RATE, **more):
+    def add(group, block, depth, init="uniform", lr=question.RATE, **more):
         for seed in range(2):
-            found = accuracy.get((group, block, depth, init, rate), 0.1) + seed / 1000
-            net = {"block": block, "depth": depth, "init": init, "rate": rate, "epochs": 12}
+            found = accuracy.get((group, block, depth, init, lr), 0.1) + seed / 1000
+            net = {"block": block, "depth": depth, "init": init, "lr": lr, "epochs": 12}
             trials[group].append({**net, "test_accuracy": found, "loss": 1.0, **more})
 
     look = {
@@ -83,8 +83,8 @@ def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) ->
         add("all_images", block, 30)
     add("all_images", "plain", 5)
     for init in ("uniform", "glorot"):
-        for rate in (question.RATE, question.LOW_RATE):
-            add("starts", "plain", 30, init, rate)
+        for lr in (question.RATE, question.LOW_RATE):
+            add("starts", "plain", 30, init, lr)
     for init in ("uniform", "he"):
         for depth in (5, 10, 20):
             add("relu", "plain", depth, init)

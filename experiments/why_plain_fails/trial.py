@@ -18,7 +18,7 @@ def trial(setting: dict) -> dict:
         seed=setting["seed"],
         depth=setting["depth"],
         epochs=setting["epochs"],
-        lr=setting["rate"],
+        lr=setting["lr"],
         n_train=setting["n_train"],
         n_test=setting["n_test"],
     )
@@ -27,7 +27,8 @@ def trial(setting: dict) -> dict:
     result = {
         "test_accuracy": run["final_test_acc"],
         "loss": run["final_train_loss"],
-        "diverged": run["diverged_at"],
+        "diverged": run["diverged"],
+        "diverged_at": run["diverged_at"],
     }
     if setting["look"]:
         images = hn.scale_pixels(data.x_test[:LOOKED_AT], np.float32)

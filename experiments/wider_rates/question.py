@@ -69,7 +69,7 @@ def sample(block: str, k: int, runner: Runner) -> dict:
         "block": block,
         "layers": LAYERS,
         "activation": activation,
-        "rate": round(low * (high / low) ** place, 6),
+        "effective_lr": round(low * (high / low) ** place, 6),
         "momentum": round(rng.uniform(0.8, 0.95), 3),
         "decay": round(rng.uniform(0.85, 0.95), 3),
     }
@@ -94,7 +94,7 @@ def part_of(rate: float, block: str, activation: str, trials: int) -> int:
 def part_of_best_rate(record: dict, block: str) -> int:
     """The part in which the best rate of a kind lies."""
     best = ranked(record["trials"]["final"], block=block)[0]
-    return part_of(best["rate"], block, best["activation"], record["settings"]["trials"])
+    return part_of(best["effective_lr"], block, best["activation"], record["settings"]["trials"])
 
 
 def rows(record: dict) -> list[dict]:
@@ -107,7 +107,7 @@ def rows(record: dict) -> list[dict]:
             "block": block,
             "loss": mean_sd_n([trial["loss"] for trial in final]),
             "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
-            "best": "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
+            "best": "{activation}, rate {effective_lr:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
             "part": part_of_best_rate(record, block),
             "parts": parts_of(record["settings"]["trials"]),
         })  # fmt: skip

@@ -17,7 +17,7 @@ TRIALS = 24
 def test_every_part_of_the_range_has_one_rate(block, activation):
     runner = SimpleNamespace(settings={"trials": TRIALS})
     tried = [wider_rates.sample(block, k, runner) for k in range(TRIALS)]
-    rates = [setting["rate"] for setting in tried if setting["activation"] == activation]
+    rates = [setting["effective_lr"] for setting in tried if setting["activation"] == activation]
     parts = [wider_rates.part_of(rate, block, activation, TRIALS) for rate in rates]
     assert sorted(parts) == list(range(1, TRIALS // 2 + 1))
     low, high = search.FIGURE_1_RATES[block, 100][activation]
@@ -40,8 +40,8 @@ def test_the_ratio_and_where_the_best_rates_lie(plain, plain_rate, highway_rate,
     final = []
     for block, loss, rate in (("plain", plain, plain_rate), ("highway", 1e-3, highway_rate)):
         for seed in (1, 2, 3):
-            trial = {"block": block, "activation": "tanh", "rate": rate, "momentum": 0.9, "decay": 0.95}
-            trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": None, "losses": [loss]}
+            trial = {"block": block, "activation": "tanh", "effective_lr": rate, "momentum": 0.9, "decay": 0.95}
+            trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": False, "losses": [loss]}
             final.append(trial)
     record = {"settings": {"trials": TRIALS}, "trials": {"final": final}}
     assert verdict_on("wider_rates", "two-orders-at-100-wide", record) == verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways.files import ROOT, InputError, read_json
-from highways.records import PAIR, check_ledger
+from highways.records import PAIR, check_ledger, with_new_names
 
 COMMANDS = {
     "run": "python highway_networks.py --seed 0",
@@ -25,11 +25,12 @@ DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is
 
 
 def read_committed(name: str) -> dict:
-    """Reads a JSON of the repository by its name, such as "results/lesion.json".
+    """Reads a JSON of the repository by its name, such as "results/lesion.json".  Results have
+    today's names.
 
     Raises InputError for a record with other settings or data, and for a ledger that was edited or
     judges other results."""
-    record = checked(Path(name).stem, read_json(ROOT / name))
+    record = checked(Path(name).stem, with_new_names(read_json(ROOT / name)))
     if name == "results/claims.json":
         check_ledger(record, lambda judged: read_json(ROOT / judged))
     return record

@@ -159,9 +159,10 @@ def make(setting: dict) -> hn.DeepNet:
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     """The optimiser of a trial; `steps` is the number of steps in an epoch.
 
-    The setting's `rate` is the effective step, lr / (1 - momentum); its `decay` is the factor of
-    the rate after an epoch.  With `frozen_gates` the transform gates stay as they were drawn."""
-    lr = setting["rate"] * (1 - setting["momentum"])
+    The setting's `effective_lr` is lr / (1 - momentum): along a constant gradient each step leads
+    so many times the gradient far, in the end.  `decay` is the factor of both after an epoch.  With
+    `frozen_gates` the transform gates stay as they were drawn."""
+    lr = setting["effective_lr"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     learned = all_but_gates(net) if setting.get("frozen_gates") else None
     return SGD(net.parameters, lr, setting["momentum"], decay, setting["clip"], learned)
@@ -184,9 +185,9 @@ def ignore(net: hn.DeepNet, epoch: int) -> None:
 def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial; returns the net and its results.
 
-    The results are "losses", the running mean loss of every epoch; "diverged", which says where
-    the training diverged, or is None; and what measure() returns.  Calls report(net, epoch) after
-    every epoch.  Raises ValueError for fewer images than a batch has."""
+    The results are "losses", the running mean loss of every epoch; "diverged", true or false;
+    "diverged_at", which says where, or is None; and what measure() returns.  Calls
+    report(net, epoch) after every epoch.  Raises ValueError for fewer images than a batch has."""
     images = images_of(setting)
     n_train = len(images.x_train)
     if n_train < BATCH:
@@ -195,7 +196,7 @@ def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, d
     shuffle = np.random.default_rng([setting["seed"], 1])
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
-    rows, diverged = hn.train_epochs(
+    rows, diverged_at = hn.train_epochs(
         net,
         optimizer,
         images.x_train,
@@ -204,15 +205,15 @@ def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, d
         BATCH,
         report=lambda row: report(net, row["epoch"]),
     )
-    return net, results_of(net, setting, losses_of(rows), diverged)
+    return net, results_of(net, setting, losses_of(rows), diverged_at)
 
 
-def results_of(net: hn.DeepNet, setting: dict, losses: list[float], diverged: str | None) -> dict:
+def results_of(net: hn.DeepNet, setting: dict, losses: list[float], diverged_at: str | None) -> dict:
     """The results of a trial, as train() returns them."""
-    measured = measure(net, setting, diverged)
-    if measured["loss"] is None and not diverged:  # the loss of a step is taken before it
-        diverged = "after its last step"
-    return {"losses": losses, "diverged": diverged, **measured}
+    measured = measure(net, setting, diverged=diverged_at is not None)
+    if measured["loss"] is None and diverged_at is None:  # the loss of a step is taken before it
+        diverged_at = "after its last step"
+    return {"losses": losses, "diverged": diverged_at is not None, "diverged_at": diverged_at, **measured}
 
 
 def losses_of(rows: list[dict]) -> list[float]:
@@ -221,7 +222,7 @@ def losses_of(rows: list[dict]) -> list[float]:
 
 
 @np.errstate(all="ignore")  # a net that diverged is not finite
-def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict:
+def measure(net: hn.DeepNet, setting: dict, diverged: bool = False) -> dict:
     """Loss on all training images, accuracy on both sets; None for a net that diverged."""
     nothing = {"loss": None, "train_accuracy": None, "test_accuracy": None}
     if diverged:

@@ -42,23 +42,23 @@ def trial(setting: dict, folder: str) -> dict:
     path = checkpoint_of(setting, folder)
     about = identity_of(setting)
     losses = restore(path, about, net, optimizer)
-    diverged = None
+    diverged_at = None
     for epoch in range(1, setting["epochs"] + 1):
         order = shuffle.permutation(n_train)
         if epoch <= len(losses):
             continue  # trained before the stop
         x = images.x_train
-        rows, diverged = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH)
-        if diverged:
+        rows, diverged_at = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH)
+        if diverged_at:
             # train_epochs() was given this epoch alone, and counts it as the first
-            diverged = diverged.replace("epoch 1,", f"epoch {epoch},")
+            diverged_at = diverged_at.replace("epoch 1,", f"epoch {epoch},")
             break
         losses += fully_connected.losses_of(rows)
         has_folder = path.parent.is_dir()  # another machine may have none
         if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
             hn.write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
-    return fully_connected.results_of(net, setting, losses, diverged)
+    return fully_connected.results_of(net, setting, losses, diverged_at)
 
 
 def identity_of(setting: dict) -> dict:

@@ -28,9 +28,18 @@ FIGURE_1_RATES = {
 }
 SETTING = (  # all that fully_connected.train() reads
     "data_dir", "block", "block_settings", "width", "layers", "activation", "activation_settings",
-    "rate", "momentum", "decay", "gate_bias", "frozen_gates", "scale", "distribution", "gain",
+    "effective_lr", "momentum", "decay", "gate_bias", "frozen_gates", "scale", "distribution", "gain",
     "clip", "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
+
+
+def in_words(setting: dict, names: tuple[str, ...]) -> str:
+    """Those of these settings that it has, as pages name them: there a rate is an effective_lr."""
+    words = []
+    for name in names:
+        if name in setting:
+            words.append(f"{'rate' if name == 'effective_lr' else name} {setting[name]}")
+    return ", ".join(words)
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
