@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, write_data_set
+from conftest import ROOT, in_process, must_be_readable, one_line_error, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -78,7 +78,7 @@ def finished(tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         for needed in find_question(name).needs:
             fill(needed, folder)
-        process = ask(name, folder)
+        process = in_process(command_line.main, name, "--quick", "--results", folder, "--jobs", 1)
         assert process.returncode == 0, process.stderr
         return folder, process.stdout
 
@@ -519,17 +519,8 @@ def cluster(tmp_path):
 
 
 @unix
-def test_a_cluster_changes_nothing(tmp_path, cluster, finished):
-    for name in ("optimization", "full_mnist"):
-        finished(name, tmp_path / "here")
-        process = ask(name, tmp_path / "there", "--scheduler", cluster)
-        assert process.returncode == 0, process.stderr
-        assert numbers_of(tmp_path / "there", name) == numbers_of(tmp_path / "here", name)
-
-
-@unix
 @pytest.mark.xdist_group("kills")
-def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, finished):
+def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_path, cluster, finished):
     from distributed import Client
 
     name = "optimization"
