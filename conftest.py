@@ -251,8 +251,7 @@ def setting(**changes):
 def finished(tmp_path_factory):
     """finished(name, folder): fills the folder with a quick run of the question, which was done once
     for all tests; returns what it printed."""
-    from asking import ask
-
+    from experiments import __main__ as command_line
     from experiments import find_question
 
     @functools.cache
@@ -260,7 +259,7 @@ def finished(tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         for needed in find_question(name).needs:
             fill(needed, folder)
-        process = ask(name, folder)
+        process = in_process(command_line.main, name, "--quick", "--results", folder, "--jobs", 1)
         assert process.returncode == 0, process.stderr
         return folder, process.stdout
 

@@ -589,7 +589,7 @@ def test_a_pipeline_must_be_fitted_first(images, kind):
             use(images[0])
 
 
-@pytest.mark.parametrize("kind", Pipeline.KINDS)
+@pytest.mark.parametrize("kind", ["contrast", "standardised"])  # whitening comes after these checks, and takes seconds
 def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
     right = np.random.default_rng(0).integers(0, 256, (4, 3072), np.uint8)
     fitted = Pipeline(kind, 4).fit(right)

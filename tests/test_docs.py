@@ -230,7 +230,10 @@ LONG = [  # parsed, not run
 ]
 NETS = "python conv_highway_networks.py --nets"
 # flags that the tests add to a command
-SMALLER = {"python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"}
+SMALLER = {
+    "python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100",
+    "python make_highway_networks_gif.py": " --run run_quick.json",  # has fewer frames
+}
 QUICK = [command for command in SCRIPTS if command not in LONG]
 
 

@@ -320,17 +320,8 @@ def cluster(tmp_path):
 
 
 @unix
-def test_a_cluster_changes_nothing(tmp_path, cluster, finished):
-    for name in ("optimization", "full_mnist"):
-        finished(name, tmp_path / "here")
-        process = ask(name, tmp_path / "there", "--scheduler", cluster)
-        assert process.returncode == 0, process.stderr
-        assert numbers_of(tmp_path / "there", name) == numbers_of(tmp_path / "here", name)
-
-
-@unix
 @pytest.mark.xdist_group("kills")
-def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, finished):
+def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_path, cluster, finished):
     from distributed import Client
 
     name = "optimization"

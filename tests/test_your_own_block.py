@@ -47,7 +47,7 @@ def test_the_command_checks_the_gradient(tmp_path, right, wrong):
     (tmp_path / "rezero.py").write_text(BLOCK.replace(right, wrong))
     python, *words = shlex.split(CHECK)
     assert python == "python"
-    process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-p", "no:cacheprovider", "-n", "0")
+    process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-x", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
     outcome = "passed" if right == wrong else "failed"
     assert outcome in process.stdout
@@ -65,7 +65,7 @@ def test_the_command_checks_the_slope_of_an_activation(tmp_path, right, wrong):
     (tmp_path / "silu.py").write_text(ACTIVATION.replace(right, wrong))
     python, *words = shlex.split(CHECK_ACTIVATION)
     assert python == "python"
-    process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-p", "no:cacheprovider", "-n", "0")
+    process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-x", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
     outcome = "passed" if right == wrong else "failed"
     assert outcome in process.stdout

@@ -22,7 +22,7 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
 
     target = tmp_path / "run.json"
     target.write_text(OLD)
-    with start(*SMALL, "--epochs", 1000, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
+    with start(*SMALL, "--epochs", 300, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
         assert any("epoch   1" in line for line in process.stdout)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
         stdout, stderr = process.communicate(timeout=60)
@@ -119,23 +119,21 @@ def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_se
     assert (written == "nothing") == ("--quiet" not in words)
 
 
-DRAWING = [
-    ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café"),
-    ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif"),
-]
+PICTURE = ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café")
+GIF = ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif")
 
 
 @unix
 @pytest.mark.parametrize(
-    "redirection",
+    ("words", "redirection"),
     [
-        pytest.param(">&-", marks=pytest.mark.thorough),
-        ">&- 2>&-",
-        pytest.param(FULL, marks=needs_a_full_device),
-        pytest.param("> out.txt", marks=pytest.mark.thorough),
+        (PICTURE, ">&- 2>&-"),
+        pytest.param(PICTURE, FULL, marks=needs_a_full_device),
+        *(pytest.param(PICTURE, other, marks=pytest.mark.thorough) for other in (">&-", "> out.txt")),
+        *(pytest.param(GIF, other, marks=pytest.mark.thorough) for other in (">&-", ">&- 2>&-", "> out.txt")),
+        pytest.param(GIF, FULL, marks=[needs_a_full_device, pytest.mark.thorough]),
     ],
 )
-@pytest.mark.parametrize("words", DRAWING)
 def test_what_the_drawing_programs_say_cannot_stop_them(tmp_path, words, redirection):
     (tmp_path / "run.json").write_text(json.dumps(ours([(0, 4)])))
     program, *flags = words
