@@ -389,6 +389,7 @@ def check_json(value, what: str) -> None:
 
 REAL = "biuf"  # kinds of dtypes that hold real numbers
 COMPLEX = REAL + "c"  # and complex ones, too
+FLOATS = "f"  # and floating-point numbers alone
 CACHE_LINE = 64  # bytes
 HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
@@ -476,7 +477,15 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
         raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
     if array.dtype.kind not in kinds:
         what = "numbers" if "c" in kinds else "real numbers"
+        if "i" not in kinds:
+            what = "floating-point numbers"
         raise TypeError(f"{name} must hold {what}, not {array.dtype}")
+
+
+def check_real(name: str, value) -> None:
+    """Raises TypeError unless `value` is a real number, of Python or NumPy."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
 
 
 def is_masked(array) -> bool:
@@ -1300,13 +1309,23 @@ class Optimizer(FixedNames):
     A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
     None where nothing is clipped.
 
-    Raises ValueError unless lr and clip are positive."""
+    Raises ValueError unless lr, clip and decay are positive, and TypeError unless they are numbers
+    and the parameters a vector of floats."""
 
     _called = "optimizer"
 
     def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
+        if not isinstance(parameters, np.ndarray):
+            raise TypeError(f"an optimizer needs the vector net.parameters, not a {type(parameters).__name__}")
+        check_numbers("parameters", parameters, FLOATS + "c")
+        if parameters.ndim != 1:
+            raise ValueError(f"parameters must be one vector, as net.parameters is, not of shape {parameters.shape}")
+        for name, value in (("lr", lr), ("clip", clip), ("decay", decay)):
+            check_real(name, value)
         if not (lr > 0 and clip > 0):
             raise ValueError(f"lr and clip must be positive: lr={lr}, clip={clip}")
+        if not 0 < decay < math.inf:
+            raise ValueError(f"decay must be positive, since every step multiplies lr by it, not {decay}")
         self.parameters = parameters
         self.lr = lr
         self.clip = clip
@@ -1331,7 +1350,8 @@ class Optimizer(FixedNames):
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the norm of the gradient before clipping.  A
         norm that is not finite changes nothing.  Raises ValueError for a gradient of another
-        shape than the parameters."""
+        shape than the parameters, and TypeError unless it is an unmasked array of floats."""
+        check_numbers("gradient", gradient, FLOATS)
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
@@ -1358,13 +1378,21 @@ class Adam(Optimizer):
     m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  With
     them, and with the bias correction, Adam's step is lr a m / (b sqrt(v) + eps), where
     a = (1 - beta1) / (1 - beta1^t) and b^2 = (1 - beta2) / (1 - beta2^t).  It is computed as
-    (lr a / b) m / (sqrt(v) + eps / b)."""
+    (lr a / b) m / (sqrt(v) + eps / b).
+
+    Raises ValueError, too, unless 0 <= beta1 < 1, 0 <= beta2 < 1 and eps > 0."""
 
     m: np.ndarray
     v: np.ndarray
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
+        for name, value in (("beta1", beta1), ("beta2", beta2), ("eps", eps)):
+            check_real(name, value)
+        if not (0 <= beta1 < 1 and 0 <= beta2 < 1):
+            raise ValueError(f"beta1 and beta2 must be at least 0 and less than 1: beta1={beta1}, beta2={beta2}")
+        if not 0 < eps < math.inf:
+            raise ValueError(f"eps must be positive, not {eps}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -1538,8 +1566,10 @@ def train_epoch(
     gradient norm.  They are measured before a batch's update, and the norm before clipping.
 
     Raises FloatingPointError at the first loss or gradient that is not finite, ValueError where
-    there is no whole batch or x and y differ in length, TypeError unless both are unmasked arrays
-    of numbers."""
+    there is no whole batch, x and y differ in length or the optimiser has the parameters of another
+    net, TypeError unless both are unmasked arrays of numbers."""
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError("the optimizer has the parameters of another net: make it with net.parameters of this one")
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):

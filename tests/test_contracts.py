@@ -1,6 +1,7 @@
 """What the Python interface refuses, in one line that says what would be right: else a gradient, a training or an
 answer would be wrong silently."""
 
+import math
 import threading
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import highway_networks as hn
 from highways.conv.net import ConvNet
+from highways.nets.optimizers import SGD, Nesterov
 
 SHAPE = (1, 6, 6)
 
@@ -135,3 +137,76 @@ def test_a_net_is_free_again_after_an_error():
     with pytest.raises(ValueError, match="x must have shape"):
         net.forward(X[:, :5])
     net.predict(X)
+
+
+# ---- optimisers
+
+
+@pytest.mark.parametrize("kind", [hn.Adam, SGD, Nesterov])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (deep_net(), "an optimizer needs the vector net.parameters, not a DeepNet"),
+        ([1.0, 2.0], "an optimizer needs the vector net.parameters, not a list"),
+        (np.ma.array([1.0, 2.0]), "parameters must not be a masked array"),
+        (np.arange(3), "parameters must hold floating-point numbers, not int64"),
+        (np.ones((2, 3)), "parameters must be one vector, as net.parameters is, not of shape"),
+    ],
+)
+def test_what_is_no_vector_of_parameters_is_refused(kind, parameters, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        kind(parameters, lr=0.1)
+
+
+@pytest.mark.parametrize("kind", [hn.Adam, SGD, Nesterov])
+def test_a_rate_that_is_text_is_refused(kind):
+    with pytest.raises(TypeError, match="lr must be a number, not '1e-3'"):
+        kind(np.ones(3), lr="1e-3")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (hn.Adam, {"decay": -1}, "decay must be positive"),
+        (hn.Adam, {"decay": math.nan}, "decay must be positive"),
+        (SGD, {"decay": 0}, "decay must be positive"),
+        (hn.Adam, {"beta1": -0.1}, "beta1 and beta2 must be at least 0 and less than 1: beta1=-0.1, beta2=0.999"),
+        (hn.Adam, {"beta2": 2}, "beta1 and beta2 must be at least 0 and less than 1: beta1=0.9, beta2=2"),
+        (hn.Adam, {"eps": -1}, "eps must be positive, not -1"),
+        (hn.Adam, {"eps": "1e-8"}, "eps must be a number, not '1e-8'"),
+        (hn.Adam, {"clip": None}, "clip must be a number, not None"),
+        (SGD, {"momentum": 1}, "momentum must be at least 0 and less than 1, not 1"),
+        (SGD, {"learned": np.ones(2)}, r"learned must have the shape of the parameters, \(3,\)"),
+        (Nesterov, {"momentum": -0.1}, "momentum must be at least 0 and less than 1, not -0.1"),
+    ],
+)
+def test_a_number_that_an_optimiser_cannot_use_is_refused(kind, wrong, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        kind(np.ones(3), **{"lr": 0.1, **wrong})
+
+
+@pytest.mark.parametrize("make", [hn.Adam, SGD, lambda p, lr: SGD(p, lr, learned=np.ones(3)), Nesterov])
+@pytest.mark.parametrize(
+    ("gradient", "message"),
+    [
+        (np.ma.array(np.ones(3), mask=[1, 0, 0]), "gradient must not be a masked array"),
+        ([1.0, 1.0, 1.0], "gradient must be a NumPy array, not list"),
+        (np.ones(3, np.int8), "gradient must hold floating-point numbers, not int8"),
+    ],
+)
+def test_a_gradient_that_is_no_plain_array_of_floats_is_refused(make, gradient, message):
+    parameters = np.ones(3)
+    optimizer = make(parameters, lr=0.1)
+    with pytest.raises(TypeError, match=message):
+        optimizer.step(gradient)
+    np.testing.assert_array_equal(parameters, np.ones(3))
+
+
+def test_an_optimiser_of_another_net_is_refused():
+    net = deep_net()
+    y = np.array([0, 1, 2, 0, 1])
+    with pytest.raises(ValueError, match="the optimizer has the parameters of another net"):
+        hn.train_epoch(net, hn.Adam(deep_net().parameters), X, y, np.arange(5), 5)
+    before = net.parameters.copy()
+    hn.train_epoch(net, hn.Adam(net.parameters[:]), X, y, np.arange(5), 5)
+    assert (net.parameters != before).any()
