@@ -321,6 +321,11 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
             raise ValueError(f"{wanted} has its settings already; it cannot take {settings}")
         check_registered(wanted)
         return wanted
+    if isinstance(wanted, type) and issubclass(wanted, family):
+        raise ValueError(
+            f"{wanted.__name__} is a class: the {family.family} must be an object, {wanted.__name__}(), "
+            f"or its name, {wanted.name!r}"
+        )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
         raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it")
@@ -486,6 +491,12 @@ def check_real(name: str, value) -> None:
     """Raises TypeError unless `value` is a real number, of Python or NumPy."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, not {value!r}")
+
+
+def check_whole(name: str, value) -> None:
+    """Raises TypeError unless `value` is a whole number, of Python or NumPy."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
 
 
 def is_masked(array) -> bool:
@@ -930,6 +941,8 @@ class DeepNet(FixedNames):
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
         if dtype is None or np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
+        for name, size in (("d_in", d_in), ("d_out", d_out), ("hidden", hidden), ("depth", depth)):
+            check_whole(name, size)
         self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
         self.d_out = operator.index(d_out)
         self.hidden = operator.index(hidden)
@@ -1159,8 +1172,8 @@ class DeepNet(FixedNames):
 
         Raises RuntimeError unless forward() was called since the last backward(), in this thread,
         and where the parameters have changed since forward() (see Stamp); ValueError for a
-        d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
-        complex net.  These, too, use up the forward()."""
+        d_logits or norms of another shape, and TypeError unless d_logits holds real numbers, or
+        complex ones in a complex net, and norms floats.  These, too, use up the forward()."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -1170,6 +1183,10 @@ class DeepNet(FixedNames):
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
+        if norms is not None:
+            check_numbers("norms", norms, FLOATS)
+            if norms.shape != (self.depth,):
+                raise ValueError(f"norms must have shape {(self.depth,)}, not {norms.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -1516,12 +1533,16 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
+SEEDS = 1 << 63  # seeds are smaller: any program that reads JSON can hold them
+
+
 @dataclass(frozen=True)
 class Settings:
     """The numbers that a run depends on besides its block and its data.  The command line sets them,
     the JSON records them.
 
-    Raises ValueError for less than one epoch, and for less than one image in a batch."""
+    Raises TypeError for a value of another kind, and ValueError for one that no run can have: less
+    than one epoch or image, a seed that is negative or too large, a rate that is not positive."""
 
     seed: int = 0
     hidden: int = 50
@@ -1537,9 +1558,26 @@ class Settings:
 
     def __post_init__(self):
         use_python_numbers(self)
+        for name in ("seed", "hidden", "depth", "epochs", "batch_size", "n_train", "n_test"):
+            check_whole(name, getattr(self, name))
+        for name in ("lr", "gate_bias", "clip"):
+            check_real(name, getattr(self, name))
         if self.epochs < 1 or self.batch_size < 1:
             given = f"epochs={self.epochs}, batch_size={self.batch_size}"
             raise ValueError(f"at least one epoch and one image a batch are needed, not {given}")
+        if self.n_train < 1 or self.n_test < 1:
+            given = f"n_train={self.n_train}, n_test={self.n_test}"
+            raise ValueError(f"at least one image for training and one for testing are needed, not {given}")
+        if self.hidden < 1 or self.depth < 0:
+            raise ValueError(f"at least one unit is needed, and no negative depth: hidden={self.hidden}, depth={self.depth}")
+        if not 0 <= self.seed < SEEDS:
+            raise ValueError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
+        if not (0 < self.lr < math.inf and self.clip > 0):
+            raise ValueError(f"lr and clip must be positive: lr={self.lr}, clip={self.clip}")
+        if not math.isfinite(self.gate_bias):
+            raise ValueError(f"gate_bias must be finite, not {self.gate_bias}")
+        if self.dtype not in [dtype.name for dtype in DTYPES]:
+            raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:

@@ -210,3 +210,62 @@ def test_an_optimiser_of_another_net_is_refused():
     before = net.parameters.copy()
     hn.train_epoch(net, hn.Adam(net.parameters[:]), X, y, np.arange(5), 5)
     assert (net.parameters != before).any()
+
+
+# ---- settings, sizes, norms, classes
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_train": 0}, "at least one image for training and one for testing are needed, not n_train=0, n_test=2000"),
+        ({"n_test": -1}, "at least one image for training and one for testing are needed"),
+        ({"clip": -1}, "lr and clip must be positive: lr=0.005, clip=-1"),
+        ({"lr": math.nan}, "lr and clip must be positive: lr=nan"),
+        ({"lr": "1e-3"}, "lr must be a number, not '1e-3'"),
+        ({"seed": -5}, "seed must be at least 0 and less than 2.63, not -5"),
+        ({"seed": 2**63}, "seed must be at least 0 and less than 2.63, not 9223372036854775808"),
+        ({"seed": None}, "seed must be a whole number, not None"),
+        ({"depth": 2.5}, "depth must be a whole number, not 2.5"),
+        ({"epochs": True}, "epochs must be a whole number, not True"),
+        ({"depth": -1}, "at least one unit is needed, and no negative depth"),
+        ({"hidden": 0}, "at least one unit is needed, and no negative depth"),
+        ({"gate_bias": math.inf}, "gate_bias must be finite, not inf"),
+        ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', not 'int8'"),
+    ],
+)
+def test_settings_that_no_run_can_have_are_refused(wrong, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        hn.Settings(**wrong)
+
+
+def test_the_largest_seed_and_numbers_of_numpy_are_taken():
+    settings = hn.Settings(seed=2**63 - 1, depth=np.int8(3), lr=np.float32(0.5), clip=math.inf)
+    assert (settings.seed, settings.depth) == (2**63 - 1, 3)
+
+
+def test_a_depth_that_is_no_whole_number_is_refused():
+    with pytest.raises(TypeError, match="depth must be a whole number, not 2.5"):
+        hn.DeepNet(4, 3, 6, 2.5, "plain", 0)
+
+
+@pytest.mark.parametrize(
+    ("norms", "message"),
+    [
+        (np.zeros(3, int), "norms must hold floating-point numbers, not int64"),
+        ([0.0] * 3, "norms must be a NumPy array, not list"),
+        (np.zeros(4), r"norms must have shape \(3,\), not \(4,\)"),
+    ],
+)
+def test_norms_that_cannot_be_written_are_refused(norms, message):
+    net = deep_net()
+    net.forward(X)
+    with pytest.raises((TypeError, ValueError), match=message):
+        net.backward(D_LOGITS, norms)
+
+
+def test_a_class_instead_of_an_object_or_a_name_is_refused():
+    with pytest.raises(ValueError, match=r"Highway is a class: the block must be an object, Highway\(\), or its name, 'h"):
+        hn.DeepNet(4, 3, 6, 2, hn.Highway, 0)
+    with pytest.raises(ValueError, match=r"Tanh is a class: the activation must be an object, Tanh\(\), or its name"):
+        hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=hn.Tanh)
