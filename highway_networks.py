@@ -242,6 +242,13 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
     )
 
 
+def check_rows(data: Dataset) -> None:
+    """Raises ValueError unless every image is one row of pixels."""
+    for name, x in (("x_train", data.x_train), ("x_test", data.x_test)):
+        if np.ndim(x) != 2:
+            raise ValueError(f"data.{name} must have a row for each image, x.reshape(len(x), -1), not {np.shape(x)}")
+
+
 PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
 
 
@@ -275,10 +282,13 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 def check_bytes(x: np.ndarray) -> None:
     """Raises TypeError unless x is an unmasked array of real numbers, and ValueError unless its
-    dtype is uint8: other pixels have been scaled already."""
+    dtype is uint8."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
+        raise ValueError(
+            f"pixels must be bytes, not {x.dtype}: make those from 0 to 255 x.astype(np.uint8); "
+            "those from 0 to 1 or from -1 to 1 are scaled already"
+        )
 
 
 # ---- What a net chooses by name --------------------------------------------------------------------------------------
@@ -485,6 +495,14 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
         if "i" not in kinds:
             what = "floating-point numbers"
         raise TypeError(f"{name} must hold {what}, not {array.dtype}")
+
+
+def check_inputs(x, dtype: np.dtype) -> None:
+    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a net of a
+    complex dtype.  Whole numbers would be pixels that nobody has scaled."""
+    check_numbers("x", x, kinds_for(dtype))
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"x must hold floats, pixels as scale_pixels() or pixels_for() scales them, not {x.dtype}")
 
 
 def check_real(name: str, value) -> None:
@@ -928,8 +946,8 @@ class DeepNet(FixedNames):
     (depth may be 0), a gate bias that is not finite, an rng that is neither a generator nor a seed,
     and a block whose array has a name that is taken; TypeError for sizes that are not whole numbers.
     forward(), predict() and gates() raise ValueError for an x of another shape, or not finite, and
-    TypeError unless x is an unmasked array of numbers, complex ones only in a complex net; bytes
-    must be scaled before, see scale_pixels()."""
+    TypeError unless x is an unmasked array of floats, complex ones only in a complex net; pixels that
+    are whole numbers must be scaled before, see scale_pixels()."""
 
     _called = "net"
 
@@ -1113,9 +1131,7 @@ class DeepNet(FixedNames):
             yield slice(start, start + len(x_rows)), x_rows, self.workspace(len(x_rows), "predict")
 
     def _check(self, x: np.ndarray) -> None:
-        check_numbers("x", x, kinds_for(self.dtype))
-        if x.dtype == np.uint8:
-            raise TypeError("x must hold pixels as scale_pixels() or pixels_for() scales them, not bytes")
+        check_inputs(x, self.dtype)
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
 
@@ -1278,8 +1294,8 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     top + log(e^-top (1 + s)), where `top` is the largest logit_j - logit_y, y included.  The
     gradient at class y is minus the sum of those at all others.
 
-    Raises what check_labels() raises, and TypeError unless logits are an unmasked array of
-    numbers."""
+    Raises what check_labels() raises, TypeError unless logits are an unmasked array of numbers, and
+    FloatingPointError where finite logits differ by more than their dtype can hold."""
     check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)
@@ -1294,7 +1310,13 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     gradient = np.divide(powers, (n + n * total_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
     losses = top + np.log1p(total_less_1)
-    return np.add.reduce(losses) / n, gradient
+    loss = np.add.reduce(losses) / n
+    if not math.isfinite(loss.real) and np.isfinite(logits).all():
+        raise FloatingPointError(
+            f"the logits, up to {np.abs(logits).max():.3g}, differ by more than {logits.dtype} can hold: "
+            "a lower rate keeps them smaller, and float64 holds more"
+        )
+    return loss, gradient
 
 
 CHUNK = 65536  # parameters at a time, so that they stay in the cache during an update
@@ -1569,7 +1591,8 @@ class Settings:
             given = f"n_train={self.n_train}, n_test={self.n_test}"
             raise ValueError(f"at least one image for training and one for testing are needed, not {given}")
         if self.hidden < 1 or self.depth < 0:
-            raise ValueError(f"at least one unit is needed, and no negative depth: hidden={self.hidden}, depth={self.depth}")
+            given = f"hidden={self.hidden}, depth={self.depth}"
+            raise ValueError(f"at least one unit is needed, and no negative depth, not {given}")
         if not 0 <= self.seed < SEEDS:
             raise ValueError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
         if not (0 < self.lr < math.inf and self.clip > 0):
@@ -1732,8 +1755,9 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
     "layer_T_history" after each epoch and "final_T_per_layer" at the end.  If the run diverges, the
     history ends with the last completed epoch, and "diverged_at" says where.
 
-    Raises ValueError, before the first step, for images that are not bytes and for labels that are
-    not of the net's classes."""
+    Raises ValueError, before the first step, for images that are not bytes or not rows of pixels,
+    and for labels that are not of the net's classes."""
+    check_rows(data)
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
     net.about["pixels"] = PIXELS[0]  # the interval of the published program
@@ -1782,6 +1806,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
+    check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
