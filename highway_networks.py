@@ -1837,13 +1837,52 @@ PAIR = (Highway.name, Plain.name)  # the two nets of a pair
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
+def one_of(flag_of_list: str | None, parse):
+    """An argparse type: one number.  The error about a list names the flag that takes one, if any."""
+    from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
+
+    def parse_one(text):
+        if "," in text and flag_of_list is None:
+            raise ArgumentTypeError(f"{text!r} is more than one number: run the command once for each")
+        if "," in text:
+            raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
+        return parse(text)
+
+    return parse_one
+
+
+def no_range(parse_list):
+    """An argparse type: a list of numbers.  The error about a range, 0-9, says how to write it."""
+    from argparse import ArgumentTypeError
+
+    def parse_names(text):
+        first, dash, last = text.partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            raise ArgumentTypeError(f"{text!r} is a range: name every number, {first},{int(first) + 1},...,{last}")
+        return parse_list(text)
+
+    return parse_names
+
+
+def joined(words: list[str]) -> list[str]:
+    """The words with --gate-bias and a value that begins with a minus joined by =, since argparse
+    takes -4,-2 and -1e3 for flags."""
+    result = []
+    for word in words:
+        is_negative = word[:1] == "-" and word[1:2].isdecimal()
+        if is_negative and result and result[-1] == "--gate-bias":
+            word = f"{result.pop()}={word}"
+        result.append(word)
+    return result
+
+
 def parse_arguments(argv=None):
     """The parser, and the arguments in `argv`, by default those of the command line."""
     default = Settings()
     tools = package()
     list_of = tools.list_of
     path_name = tools.path_name
-    seed = tools.number(int, 0)
+    seed = tools.number(int, 0, SEEDS - 1)
     count = tools.number(int, 1)
     rate = tools.number(float, 1e-12)
     bias = tools.number(float, -1e3, 1e3)
@@ -1861,15 +1900,20 @@ def parse_arguments(argv=None):
     # argparse refuses --seed beside --seeds, but it overlooks a --seed whose value is the same
     # object as the default.  Python has only one object for a small number, such as 0.  So the
     # defaults of --seed and --depth are text, which no value can be.
-    add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
-    add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
-    add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
-    add_depth("--depths", type=list_of(count), default=(), help="several depths: 5,10,20")
+    add_seed(
+        "--seed",
+        type=one_of("--seeds", seed),
+        default=str(default.seed),
+        help=show("the seed of data, weights and shuffling"),
+    )
+    add_seed("--seeds", type=no_range(list_of(seed)), default=(), help="several seeds: 0,1,2")
+    add_depth("--depth", type=one_of("--depths", count), default=str(default.depth), help=show("hidden blocks"))
+    add_depth("--depths", type=no_range(list_of(count)), default=(), help="several depths: 5,10,20")
     add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
-    add_option("--gate-bias", type=bias, default=default.gate_bias, help=show(GATE_BIAS))
+    add_option("--gate-bias", type=one_of(None, bias), default=default.gate_bias, help=show(GATE_BIAS))
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
@@ -1880,6 +1924,7 @@ def parse_arguments(argv=None):
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
+    argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
