@@ -838,12 +838,14 @@ class LayerArrays(FixedNames):
         # scratch; only where net.activation keeps z, each layer has its own, of which z_H stays z_H
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
-        self.z_T = self.z[hidden : 2 * hidden]  # (0, n) without a gate
-        self.z_C = self.z[2 * hidden :]  # (0, n) without a second gate
         self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
         self.dz_H = self.z_H
-        self.dz_T = self.z_T
-        self.dz_C = self.z_C
+        if net.block.gates > 0:
+            self.z_T = self.z[hidden : 2 * hidden]
+            self.dz_T = self.z_T
+        if net.block.gates > 1:
+            self.z_C = self.z[2 * hidden :]
+            self.dz_C = self.z_C
         self.dH = work.dH  # dL/dH; not used where y = H
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
@@ -861,9 +863,110 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
+        self._block = block
         # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
+
+    def __getattr__(self, name):
+        """Says what the block lacks; called only for an attribute that does not exist."""
+        block = vars(self).get("_block")
+        if name in NEEDED_GATES:
+            raise AttributeError(f"layer.{name} {needs_gates(name, block)}")
+        raise AttributeError(
+            f"layer.{name} does not exist: an array that is kept for backward() is named in the block's kept, "
+            f"kept = ({name!r},), a scratch array in shared, a parameter in parameters()"
+        )
+
+
+# how many gates a block must have for these arrays of a layer and of a net
+NEEDED_GATES = {"z_T": 1, "dz_T": 1, "z_C": 2, "dz_C": 2, "W_T": 1, "b_T": 1, "W_C": 2, "b_C": 2}
+
+
+def needs_gates(name: str, block: Block | None) -> str:
+    return f"exists where the block has gates = {NEEDED_GATES[name]}; {block} has gates = {getattr(block, 'gates', 0)}"
+
+
+MARKS = (64.0, 8.0)  # arrays hold one of them before a block writes into them
+
+
+class BlockCheck:
+    """A layer of a net with made-up x and z, on which the net's block is tried before its first use:
+    whoever writes a block of their own learns in one line what it lacks.
+
+    An array that a block does not write, or that it adds to, differs as the two MARKS do."""
+
+    def __init__(self, net: DeepNet):
+        self.block = net.block
+        self.layer = Workspace(net, 2, keep=True).layers[0]
+        rng = np.random.default_rng(0)
+        self.x = rng.normal(size=self.layer.x.shape)
+        self.other_x = rng.normal(size=self.layer.x.shape)
+        self.z = rng.normal(size=self.layer.z.shape)
+        self.dy = rng.normal(size=self.layer.dy.shape)
+
+    def forward(self, x: np.ndarray, mark: float) -> np.ndarray:
+        """The y of the block, in an array that held `mark`."""
+        layer = self.layer
+        layer.x[...] = x
+        layer.z[...] = self.z
+        layer.y[...] = mark
+        self.block.forward(layer)
+        return layer.y.copy()
+
+    def check_forward(self) -> None:
+        """Raises ValueError unless forward() writes all of layer.y."""
+        if is_unwritten(*(self.forward(self.x, mark) for mark in MARKS)):
+            raise ValueError(f"forward() of {self.block} does not write all of layer.y: write layer.y[...] = ...")
+
+    def check_backward(self) -> None:
+        """Raises ValueError unless backward() writes all of layer.dz and of the parameters'
+        gradients, and returns what is carried, if anything is."""
+        layer = self.layer
+        parameters = self.block.parameters(len(layer.x))
+        written = {"dz_H": layer.dz_H}
+        for name in ("dz_T", "dz_C"):
+            if hasattr(layer, name):
+                written[name] = getattr(layer, name)
+        for name in parameters:
+            written[f"d_{name}"] = getattr(layer, f"d_{name}")
+        found = []
+        for mark in MARKS:
+            self.forward(self.x, mark)
+            for array in written.values():
+                array[...] = mark
+            layer.dy[...] = self.dy
+            carried = self.block.backward(layer, layer.dy)
+            found.append({name: array.copy() for name, array in written.items()})
+        for name in written:
+            if is_unwritten(*(arrays[name] for arrays in found)):
+                raise ValueError(
+                    f"backward() of {self.block} does not write all of layer.{name}, or adds to it: "
+                    f"write layer.{name}[...] = ..."
+                )
+        if carried is not None and np.shape(carried) != layer.dx.shape:
+            raise ValueError(
+                f"backward() of {self.block} must return the part of dL/dx that is carried past W, "
+                f"in an array of dy's shape, or None: not one of shape {np.shape(carried)}"
+            )
+        if carried is None and self.reads_x():
+            raise ValueError(
+                f"backward() of {self.block} returns nothing, but its forward() reads layer.x: "
+                "return the part of dL/dx that is carried past W"
+            )
+
+    def reads_x(self) -> bool:
+        """Whether y changes with x while z stays, in a block that is not random."""
+        y = self.forward(self.x, MARKS[0])
+        y_again = self.forward(self.x, MARKS[0])
+        y_of_other_x = self.forward(self.other_x, MARKS[0])
+        return np.array_equal(y, y_again) and not np.array_equal(y, y_of_other_x)
+
+
+def is_unwritten(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether any row differs as the two MARKS do."""
+    is_marked = np.abs(first - second - (MARKS[0] - MARKS[1])) < 1e-3
+    return bool(np.atleast_2d(is_marked).all(axis=-1).any())
 
 
 def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
@@ -1007,11 +1110,29 @@ class DeepNet(FixedNames):
         self._stamp = None
         self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
+        self._unchecked = {"forward", "backward"} if self.depth else set()
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
+
+    def __getattr__(self, name):
+        """Says what the block lacks; called only for an attribute that does not exist."""
+        if name in NEEDED_GATES:
+            raise AttributeError(f"net.{name} {needs_gates(name, vars(self).get('block'))}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _check_block(self, way: str) -> None:
+        """Checks a pass of the block, "forward" or "backward", before it is used for the first time."""
+        if way in self._unchecked:
+            with np.errstate(all="ignore"):
+                check = BlockCheck(self)
+                if way == "forward":
+                    check.check_forward()
+                else:
+                    check.check_backward()
+            self._unchecked.remove(way)
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
         """Makes the named views into a flat vector attributes of `owner`."""
@@ -1142,6 +1263,7 @@ class DeepNet(FixedNames):
 
     def _run(self, x, work, gates=None):
         """The logits; writes T into gates (depth, N, hidden), if given."""
+        self._check_block("forward")
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
@@ -1195,6 +1317,7 @@ class DeepNet(FixedNames):
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
         self._stamp.check(self)
+        self._check_block("backward")
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):

@@ -322,3 +322,119 @@ def test_logits_whose_difference_overflows_are_refused():
     np.testing.assert_array_equal(gradient, [[1, -1, 0]])
     loss, _ = hn.softmax_cross_entropy(np.full((1, 3), np.nan, np.float32), np.array([1]))
     assert np.isnan(loss)  # train_epoch() says at which step
+
+
+# ---- blocks of one's own
+
+
+class Own(hn.Block):
+    """Residual with a gate and a parameter: y = x + alpha T H; the base of blocks that each lack something."""
+
+    gates = 1
+    kept = ("H", "T")
+
+    def parameters(self, hidden):
+        return {"alpha": ()}
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+        net.alpha[:] = 1
+
+    def forward(self, layer):
+        layer.activation.value(layer.z_H, layer.H)
+        layer.T[...] = 1 / (1 + np.exp(-layer.z_T))
+        layer.y[...] = layer.x + layer.alpha * layer.T * layer.H
+
+    def backward(self, layer, dy):
+        layer.d_alpha[...] = (layer.T * layer.H * dy).sum()
+        layer.dz_T[...] = layer.alpha * layer.H * layer.T * (1 - layer.T) * dy
+        layer.activation.slope(layer.z_H, layer.H, layer.H)
+        layer.dz_H[...] = layer.alpha * layer.T * layer.H * dy
+        return dy
+
+
+def forward_to_nowhere(self, layer):
+    layer.activation.value(layer.z_H, layer.H)
+    y = layer.x + layer.H  # noqa: F841  a mistake: layer.y[...] = was meant
+
+
+def half_of_y(self, layer):
+    layer.y[:4] = layer.x[:4]
+
+
+def nothing_returned(self, layer, dy):
+    Own.backward(self, layer, dy)
+
+
+def no_gradient(*left_out, adds=False):
+    """backward() that leaves these arrays as they were, or adds to them."""
+
+    def backward(self, layer, dy):
+        old = {name: getattr(layer, name).copy() for name in left_out}
+        carried = Own.backward(self, layer, dy)
+        for name, array in old.items():
+            getattr(layer, name)[...] = array + adds * getattr(layer, name)
+        return carried
+
+    return backward
+
+
+def run_backward(net):
+    net.forward(X)
+    net.backward(D_LOGITS)
+
+
+def net_with(**members):
+    """A net whose block is Own with other members."""
+    block = type("OfATest", (Own,), {"name": "of a test", **members})
+    try:
+        return hn.DeepNet(36, 3, 8, 2, block(), 0)
+    finally:
+        del hn.BLOCKS["of a test"]
+
+
+WRONG_BLOCKS = [
+    ({"forward": forward_to_nowhere}, r"forward\(\) of OfATest\(\) does not write all of layer\.y: write layer\.y\["),
+    ({"forward": half_of_y}, r"forward\(\) of OfATest\(\) does not write all of layer\.y"),
+    ({"kept": ("H",)}, r"layer\.T does not exist: .* kept = \('T',\)"),
+    (
+        {"gates": 0, "start": hn.Block.start},
+        r"layer\.z_T exists where the block has gates = 1; OfATest\(\) has gates = 0",
+    ),
+    ({"backward": no_gradient("dz_H")}, r"backward\(\) of OfATest\(\) does not write all of layer\.dz_H"),
+    ({"backward": no_gradient("dz_T")}, r"backward\(\) of OfATest\(\) does not write all of layer\.dz_T"),
+    ({"backward": no_gradient("d_alpha")}, r"backward\(\) of OfATest\(\) does not write all of layer\.d_alpha"),
+    ({"backward": no_gradient("d_alpha", adds=True)}, r"layer\.d_alpha, or adds to it: write layer\.d_alpha\[\.\.\.\]"),
+    (
+        {"backward": nothing_returned},
+        r"backward\(\) of OfATest\(\) returns nothing, but its forward\(\) reads layer\.x",
+    ),
+    ({"backward": lambda self, layer, dy: Own.backward(self, layer, dy).sum()}, r"or None: not one of shape \(\)"),
+]
+
+
+@pytest.mark.parametrize(("members", "message"), WRONG_BLOCKS)
+def test_a_block_that_lacks_something_is_told_what_at_its_first_use(members, message):
+    net = net_with(**members)
+    with pytest.raises((AttributeError, ValueError), match=message):
+        run_backward(net)
+
+
+def test_a_block_without_gates_that_sets_their_bias_is_told_so():
+    with pytest.raises(
+        AttributeError, match=r"net\.b_T exists where the block has gates = 1; OfATest\(\) has gates = 0"
+    ):
+        net_with(gates=0)
+
+
+def test_a_block_that_lacks_nothing_is_taken():
+    run_backward(net_with())
+
+
+def test_the_check_of_a_block_changes_no_number():
+    """The gradient of a first backward() is that of a second."""
+    net = net_with()
+    first = [net.forward(X), net.backward(D_LOGITS).copy()]
+    second = [net.forward(X), net.backward(D_LOGITS)]
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
