@@ -16,6 +16,7 @@ from highway_networks import (
     Gradients,
     Stamp,
     cached,
+    check_inputs,
     check_numbers,
     generator,
     kinds_for,
@@ -76,8 +77,8 @@ class ConvNet(FixedNames):
     raised in any other.
 
     Raises ValueError for layers that do not make a net.  forward() and predict() raise ValueError
-    for an x of another shape, or not finite, and TypeError unless x is an unmasked array of real
-    numbers.
+    for an x of another shape, or not finite, and TypeError unless x is an unmasked array of floats;
+    pixels that are whole numbers must be scaled before.
     """
 
     _called = "net"
@@ -296,7 +297,7 @@ class ConvNet(FixedNames):
 
     def _checked(self, x) -> int:
         """len(x); raises what forward() raises."""
-        check_numbers("x", x, kinds_for(self.dtype))
+        check_inputs(x, self.dtype)
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
