@@ -222,7 +222,7 @@ def setting(**changes):
         "block": "highway",
         "layers": 4,
         "activation": "tanh",
-        "rate": 2.0,
+        "effective_lr": 2.0,
         "momentum": 0.9,
         "decay": 0.9,
         "gate_bias": -2.0,
