@@ -70,7 +70,7 @@ def make_parser() -> Parser:
     saving = parser.add_mutually_exclusive_group()
     default = ConvSettings()
     epochs = number(int, 1, 10**6)
-    seed = number(int, 0)
+    seed = number(int, 0, hn.MOST_SEED)
     gate_bias = number(float, -1e3, 1e3)
     jobs = number(int, 1, MOST_JOBS)
     nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
@@ -365,7 +365,8 @@ def main(argv=None) -> int:
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
     checkpoints = []
-    return run_command(parser.prog, partial(train_seeds, args, checkpoints), partial(what_is_kept, checkpoints))
+    work = partial(train_seeds, args, checkpoints)
+    return run_command(parser.prog, work, partial(what_is_kept, checkpoints), saves=not args.no_save)
 
 
 if __name__ == "__main__":

@@ -1373,10 +1373,13 @@ def md5_of(data: bytes) -> str:
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
     """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
 
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
-    not JSON."""
+    Its bytes are read as read_arrays() reads them before they replace anything.  Raises InputError
+    when it cannot be written, and TypeError or ValueError for a head that is not JSON, or that
+    would not be read."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    _arrays_in(file, len(file.getbuffer()), lambda head: shapes)
     package().write_whole({Path(path): file.getvalue()})
 
 
@@ -1387,26 +1390,32 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
     `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
     its header, its size in the archive and the size of the file are checked against that shape."""
     with package().open_file(path) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile:
-            raise ValueError("it is not a complete .npz file") from None
-        with archive:
-            head = json.loads(str(_read_array(archive, "head", (), "U")))
-            check_json(head, "the head")  # refuses NaN and infinity
-            arrays = {}
-            for name, shape in shapes_of(head).items():
-                arrays[name] = _read_array(archive, name, shape, "fc")
+        return _arrays_in(file, os.fstat(file.fileno()).st_size, shapes_of)
+
+
+def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """What read_arrays() returns, for an open file of this size."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise ValueError("it is not a complete .npz file") from None
+    with archive:
+        head = json.loads(str(_read_array(archive, size, "head", (), "U")))
+        check_json(head, "the head")  # refuses NaN and infinity
+        arrays = {}
+        for name, shape in shapes_of(head).items():
+            arrays[name] = _read_array(archive, size, name, shape, "fc")
     return head, arrays
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
-    array."""
+def _read_array(
+    archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str
+) -> np.ndarray:
+    """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
+    before it makes the array."""
     if f"{name}.npy" not in archive.namelist():
         raise ValueError(f"it has no array {name!r}")
     member = archive.getinfo(f"{name}.npy")
-    whole_file = os.fstat(archive.fp.fileno()).st_size
     if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
         raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
     with archive.open(member) as file:
@@ -1679,6 +1688,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
+MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -1688,7 +1698,7 @@ def parse_arguments(argv=None):
     tools = package()
     list_of = tools.list_of
     path_name = tools.path_name
-    seed = tools.number(int, 0)
+    seed = tools.number(int, 0, MOST_SEED)
     count = tools.number(int, 1)
     rate = tools.number(float, 1e-12)
     bias = tools.number(float, -1e3, 1e3)
@@ -1792,7 +1802,7 @@ def outcome(run: dict) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    return package().run_command(parser.prog, partial(train_pairs, args))
+    return package().run_command(parser.prog, partial(train_pairs, args), saves=not args.no_save)
 
 
 def train_pairs(args, save) -> None:
@@ -1897,6 +1907,25 @@ class Alone:
     MOST_JOBS = math.inf
     path_name = str
 
+    class Output:
+        """Standard output for a training, which must not end because a print fails."""
+
+        def __init__(self, stream):
+            self.stream = stream
+            self.failed = False
+
+        def write(self, text: str) -> None:
+            try:
+                self.stream.write(text)
+            except OSError:
+                self.failed = True
+
+        def flush(self) -> None:
+            try:
+                self.stream.flush()
+            except OSError:
+                self.failed = True
+
     @staticmethod
     def open_file(path: str | os.PathLike):
         return open(path, "rb")
@@ -1969,16 +1998,18 @@ class Alone:
         return numbers
 
     @staticmethod
-    def run_command(program: str, work) -> int:
+    def run_command(program: str, work, saves: bool) -> int:
+        output = Alone.Output(sys.stdout)
         try:
-            work(Alone.write_whole)
+            with contextlib.redirect_stdout(output if saves else sys.stdout):
+                work(Alone.write_whole)
         except (ValueError, OSError, MemoryError) as error:
             print(f"{program}: error: {error}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("interrupted: nothing was written", file=sys.stderr)
             return 130
-        return 0
+        return 3 if output.failed else 0
 
     @staticmethod
     def run_program(main) -> None:
