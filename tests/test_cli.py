@@ -141,7 +141,7 @@ BAD = [
     (("--depth", "0"), "'0' is not a whole number of at least 1"),
     (("--depth", "ten"), "'ten' is not a whole number"),
     (("--epochs", "2.5"), "'2.5' is not a whole number"),
-    (("--seed", "-1"), "'-1' is not a whole number of at least 0"),
+    (("--seed", "-1"), "'-1' is not a whole number from 0 to 9223372036854775807"),
     (("--lr", "nan"), "'nan' is not a number"),
     (("--lr", "inf"), "'inf' is not a number"),
     (("--lr", "0"), "'0' is not a number"),
@@ -160,7 +160,7 @@ BAD = [
     (("--out", "shapes"), "shapes does not end in .json"),
     (("--out", "README.md"), "README.md does not end in .json"),
     (("--out", "folder.json"), "is a folder or a device; the name of a file is needed"),
-    (("--out", "other.json"), "other.json holds something else than runs: it is not replaced, choose another --out"),
+    (("--out", "other.json"), "other.json holds something else than runs of this program: it is not replaced"),
     (("--out", "no.json"), "no.json holds something else than runs"),
     (("--no-save",), "argument --no-save: not allowed with argument --out"),
     (
