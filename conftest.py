@@ -19,13 +19,18 @@ import pytest
 from hypothesis import settings
 
 import highway_networks as hn
+from highways.records import OF_CONVOLUTIONAL_NETS, OF_PAIRS
 
 ROOT = Path(hn.__file__).resolve().parent
 ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-OLD = '{"runs": []}'  # the JSON of an earlier run, which a training may replace
+# the JSON of an earlier run of highway_networks.py and of conv_highway_networks.py, which they may replace
+OLD = json.dumps(dict.fromkeys(OF_PAIRS.record) | {"runs": [dict.fromkeys(OF_PAIRS.run)]})
+OLD_OF_CONV = json.dumps(
+    dict.fromkeys(OF_CONVOLUTIONAL_NETS.record) | {"runs": [dict.fromkeys(OF_CONVOLUTIONAL_NETS.run)]}
+)
 # Flags of a training that takes almost no time on write_data_set()'s images
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 

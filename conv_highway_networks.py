@@ -48,9 +48,9 @@ from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, se
 from highways.conv.runs import file_record, table, train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training
-from highways.files import ROOT, InputError, Lock, json_bytes, replace_file
+from highways.files import ROOT, InputError, Lock, json_bytes, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from highways.records import check_replaceable
+from highways.records import OF_CONVOLUTIONAL_NETS, check_replaceable
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
@@ -231,7 +231,7 @@ def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     if args.no_save:
         train_and_save(args, ranks, path, checkpoints, save)
         return
-    check_replaceable(path, args.quick)
+    check_replaceable(path, args.quick, OF_CONVOLUTIONAL_NETS)
     with Lock(path):
         train_and_save(args, ranks, path, checkpoints, save)
 
@@ -252,7 +252,7 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         together = f", {ranks.count} ranks" if ranks.count > 1 else ""
-        print(f"{data.name} from {data.source}: {sizes}, lr {planned[0].lr}{together}", flush=True)
+        print(f"{printable(f'{data.name} from {data.source}')}: {sizes}, lr {planned[0].lr}{together}", flush=True)
     runs = train_in_processes(args, ranks, planned, data, checkpoints)
     for run in runs:
         if run["diverged"]:
@@ -266,7 +266,7 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     finally:
         print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+        print(f"saved to {printable(path)} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
 def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> list[Path | None]:

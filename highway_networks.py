@@ -1600,7 +1600,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
     failures = []
     for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
+        print(package().printable(f"downloading {what} from {mirror} to {folder}"), file=sys.stderr)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, checksum in md5.items():
@@ -1964,6 +1964,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
+MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -2136,7 +2137,8 @@ def train_pairs(args, save) -> None:
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
-        print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
+        named = tools.printable(f"{data.name} from {data.source}")
+        print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet)
     warn_of(pairs, data.n_classes)
     record = asdict(planned[0])
@@ -2159,7 +2161,8 @@ def train_pairs(args, save) -> None:
         print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
+        took = f"{time.perf_counter() - start:.1f} s"
+        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
 
 
 def path_of_record(args) -> Path:
@@ -2202,6 +2205,7 @@ def package():
         InputError=files.InputError,
         open_file=files.open_file,
         write_whole=files.write_whole,
+        printable=files.printable,
         json_bytes=files.json_bytes,
         environment=files.environment,
         is_committed=files.is_committed,
@@ -2237,14 +2241,14 @@ class Alone:
         def write(self, text: str) -> None:
             try:
                 self.stream.write(text)
-            except OSError:
-                self.failed = True
-
-        def flush(self) -> None:
-            try:
                 self.stream.flush()
             except OSError:
                 self.failed = True
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self.stream.fileno())  # what is held back goes there when Python ends
+
+        def flush(self) -> None:
+            """Nothing is left to flush."""
 
     @staticmethod
     def open_file(path: str | os.PathLike):
@@ -2255,12 +2259,17 @@ class Alone:
         for path, data in files.items():
             temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
             try:
-                temporary.write_bytes(data)
+                with temporary.open("xb") as file:
+                    file.write(data)
                 temporary.replace(path)
             except OSError as error:
                 raise ValueError(f"{path} cannot be written: {error.strerror}") from error
             finally:
                 temporary.unlink(missing_ok=True)
+
+    @staticmethod
+    def printable(text: str) -> str:
+        return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
     @staticmethod
     def json_bytes(record) -> bytes:
@@ -2324,7 +2333,7 @@ class Alone:
             with contextlib.redirect_stdout(output if saves else sys.stdout):
                 work(Alone.write_whole)
         except (ValueError, OSError, MemoryError) as error:
-            print(f"{program}: error: {error}", file=sys.stderr)
+            print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("interrupted: nothing was written", file=sys.stderr)

@@ -117,40 +117,49 @@ def _run(program: str, work, what_is_kept, outputs: tuple[Output, Output]) -> in
     try:
         commit()  # asked now: another commit may be checked out while the program runs
         status = work(save) or 0
-        for output in outputs:
-            output.flush()
-            if output.error:
-                raise output.error
+        _check_printed(outputs)
         return status
     except BrokenPipeError:
         return BROKEN_PIPE
-    except MemoryError as error:
-        why = str(error) or "for the arrays needed"
-        if not why.startswith("not enough memory"):
-            why = f"not enough memory: {why}"
-    except InputError as error:
-        why = " ".join(str(error).split())
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed: python -m pip install -r requirements.txt"
-    except CannotStart as error:
-        advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
-        why = f"{error}; {advice}; {state()}"
     except OSError as error:  # not about a file: files.py turns those into InputErrors
-        if not error.filename and error.errno not in LIMITS:
-            print(f"{program}: error: standard output: {error.strerror}; {state()}", file=sys.stderr)
-            return NOT_PRINTED
-        why = f"{error.filename or 'the system'}: {error.strerror}; {state()}"
+        is_print = not error.filename and error.errno not in LIMITS
+        where = "standard output" if is_print else error.filename or "the system"
+        line = f"{program}: error: {printable(where)}: {error.strerror}; {state()}"
+        status = NOT_PRINTED if is_print else 2
+    except (MemoryError, InputError, ModuleNotFoundError, CannotStart) as error:
+        line = f"{program}: error: {printable(_reason(error, state))}"
+        status = 2
     except Terminated:
-        print(f"terminated: {state()}", file=sys.stderr)
-        return TERMINATED
+        line = f"terminated: {state()}"
+        status = TERMINATED
     except KeyboardInterrupt:
-        print(f"interrupted: {state()}", file=sys.stderr)
-        return INTERRUPTED
+        line = f"interrupted: {state()}"
+        status = INTERRUPTED
     except WorkerDied:
-        print(f"a worker process died (killed, or out of memory): {state()}", file=sys.stderr)
-        return 1
-    print(f"{program}: error: {printable(why)}", file=sys.stderr)
-    return 2
+        line = f"a worker process died (killed, or out of memory): {state()}"
+        status = 1
+    print(line, file=sys.stderr)
+    return status
+
+
+def _check_printed(outputs: tuple[Output, Output]) -> None:
+    """Raises the error of a print that failed."""
+    for output in outputs:
+        output.flush()
+        if output.error:
+            raise output.error
+
+
+def _reason(error: Exception, state) -> str:
+    """Why a command cannot go on, in one line."""
+    if isinstance(error, MemoryError):
+        what = str(error) or "for the arrays needed"
+        return what if what.startswith("not enough memory") else f"not enough memory: {what}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name} is not installed: python -m pip install -r requirements.txt"
+    if isinstance(error, CannotStart):
+        return f"{error}; try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show; {state()}"
+    return " ".join(str(error).split())
 
 
 def _once_a_second():

@@ -53,11 +53,7 @@ def read_bytes(path: str | os.PathLike, most: int) -> bytes:
 def printable(text) -> str:
     """The text in one line, without what a terminal would obey: control characters and the like
     are escaped."""
-    return "".join(character if character.isprintable() else _escaped(character) for character in str(text))
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
 
 
 def json_bytes(record) -> bytes:
@@ -149,6 +145,20 @@ def check_writable(path: Path) -> None:
     file.  Does not touch `path`."""
     with written_beside({path: bytes(1 << 20)}):
         pass
+
+
+def check_kind(path: Path, *beginnings: bytes) -> None:
+    """Raises InputError if there is a file that begins with none of these: it is of another kind,
+    and so not what the program would replace."""
+    try:
+        with open_file(path) as file:
+            beginning = file.read(max(map(len, beginnings)))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced: {error.strerror}") from error
+    if not beginning.startswith(beginnings):
+        raise InputError(f"{path} is not what this program writes: it is not replaced, choose another name")
 
 
 def real_path(path: Path) -> Path:

@@ -84,8 +84,8 @@ class Output:
                 raise
 
     def _drop(self) -> None:
-        """What the stream holds back goes to the null device: Python would try to write it when it
-        ends."""
+        """Sends what the stream holds back to the null device, as Python's documentation advises:
+        it is flushed once more at the end of the process."""
         with contextlib.suppress(OSError):  # a stream of Python's alone has no descriptor
             descriptor = self.stream.fileno()
             null = os.open(os.devnull, os.O_WRONLY)

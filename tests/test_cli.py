@@ -166,7 +166,7 @@ BAD = [
     (("--out", "shapes"), "shapes does not end in .json"),
     (("--out", "README.md"), "README.md does not end in .json"),
     (("--out", "folder.json"), "is a folder or a device; the name of a file is needed"),
-    (("--out", "other.json"), "other.json holds something else than runs: it is not replaced, choose another --out"),
+    (("--out", "other.json"), "other.json holds something else than runs of this program: it is not replaced"),
     (("--out", "no.json"), "no.json holds something else than runs"),
     (("--no-save",), "argument --no-save: not allowed with argument --out"),
     (

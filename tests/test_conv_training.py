@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import OLD, ROOT, idx_bytes, names_in, one_line_error, run, write_data_set
+from conftest import OLD_OF_CONV, ROOT, idx_bytes, names_in, one_line_error, run, write_data_set
 from test_conv import convolved
 from threadpoolctl import threadpool_limits
 
@@ -1020,7 +1020,7 @@ BAD = [
     ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, message):
-    texts = {"run.json": OLD, "other.json": '{"trials": []}'}
+    texts = {"run.json": OLD_OF_CONV, "other.json": '{"trials": []}'}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from highways import files
 from highways.conv.protocols import ConvSettings
 from highways.conv.training import Training
-from highways.files import InputError, check_writable, real_path
+from highways.files import InputError, check_writable, printable, real_path
 
 # ---- The same run -------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def warn_of_other_program(path: Path, saved: Training) -> None:
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
         programs = f"trained by {saved.commits}, from now on by {now}"
-        print(f"{path}: {programs}: compare with care", file=sys.stderr)
+        print(f"{printable(path)}: {programs}: compare with care", file=sys.stderr)
 
 
 def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
@@ -120,7 +120,10 @@ def checkpoint_to_resume(
 
     Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
     InputError for a checkpoint of another run."""
-    check_writable(unfinished(file))
+    for written in (unfinished(file), file):
+        check_writable(written)
+    if unfinished(file).exists() and file.exists():
+        Training.load(file)  # raises InputError for what is not a checkpoint: this command would replace it
     path = unfinished(file) if unfinished(file).exists() else file
     begun = is_begun(file)
     if begun and was_stopped and path == file:
@@ -128,7 +131,7 @@ def checkpoint_to_resume(
     if not begun:
         start = branch_of or "its first epoch"
         missing = f"there is no {unfinished(file)}, it starts from {start}"
-        print(f"{asked.settings.label}: {missing}", file=sys.stderr)
+        print(f"{asked.settings.label}: {printable(missing)}", file=sys.stderr)
         return unfinished(file)
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:

@@ -22,7 +22,6 @@ from highways.files import (
     ROOT,
     InputError,
     Lock,
-    check_writable,
     commit,
     environment,
     from_json,
@@ -31,6 +30,7 @@ from highways.files import (
     printable,
 )
 from highways.processes import WorkerDied, all_cores, in_processes
+from highways.records import check_results_replaceable
 from highways.trial_code import checksum_of_code
 
 
@@ -70,7 +70,7 @@ class Runner:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
-        check_writable(self.path)
+        check_results_replaceable(self.path, name)
         self.log = self.folder / f"{name}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
@@ -291,12 +291,15 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     """Reads a log: its lines that are trials, and a message about the others, or None.
 
     A killed process may have left an incomplete last line.  The file is mended: if only the line
-    end is missing, it is added; otherwise the incomplete line is removed."""
+    end is missing, it is added; otherwise the incomplete line is removed.  Raises InputError for a
+    file without any trial, which is not ours to write to."""
     try:
         with open_file(log) as file:
             data = file.read()
     except FileNotFoundError:
         return [], None
+    if data and b'{"trial": ' not in data:
+        raise InputError(f"{log} is not a log of trials: it is not written to, move it or choose another folder")
     end = data.rfind(b"\n") + 1
     whole = data[:end]
     last_line = data[end:]
