@@ -622,8 +622,8 @@ def test_committed_nets_of_50_layers():
         trials = committed(name)["trials"]
         if isinstance(trials, dict):
             trials = trials["final" if name == "fifty_layers" else "trained"]
-        of_set = {trial["data"]: (trial["layers"], trial["gate_bias"], trial["n_train"]) for trial in trials}
-        expected = {"MNIST": (50, -2, 60000), "CIFAR-100": (50, -4, 50000), "fashion-mnist": (50, -2, 60000)}
+        of_set = {trial["data"]: (trial["depth"], trial["gate_bias"], trial["n_train"]) for trial in trials}
+        expected = {"MNIST": (49, -2, 60000), "CIFAR-100": (49, -4, 50000), "fashion-mnist": (49, -2, 60000)}
         assert of_set.items() <= expected.items()
         assert "MNIST" in of_set
         assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)
@@ -631,12 +631,12 @@ def test_committed_nets_of_50_layers():
 
 def test_committed_searches_are_whole():
     final = committed("blocks")["trials"]["final"]  # some may have diverged
-    assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
-    kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
-    for layers in committed("blocks")["settings"]["layers"]:
+    assert committed("blocks")["settings"]["depths"] == [9, 19, 49, 99, 199]
+    kinds = [(trial["block"], trial["depth"], trial["width"] == 50) for trial in final]
+    for depth in committed("blocks")["settings"]["depths"]:
         for block in matched_blocks.WIDTH:
             for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
-                assert kinds.count((block, layers, at_50)) >= 3
+                assert kinds.count((block, depth, at_50)) >= 3
 
 
 @pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])

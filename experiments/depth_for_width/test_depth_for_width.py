@@ -1,7 +1,6 @@
 """Deep and narrow nets beside shallow and wide ones: as many parameters, the verdicts, and the
 picture."""
 
-
 import pytest
 from conftest import ROOT, verdict_on
 
@@ -13,7 +12,7 @@ from highways.records import load_results
 
 
 def record_of(accuracies: dict) -> dict:
-    """A record of three seeds of these nets, {(block, width, layers): accuracy}."""
+    """A record of three seeds of these nets, {(block, width, depth): accuracy}."""
     final = []
     for net, accuracy in accuracies.items():
         for seed in range(3):

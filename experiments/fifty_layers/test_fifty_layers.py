@@ -62,7 +62,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
+    ("name", "value"), [("depth", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
 )
 def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     finals = committed_finals()
