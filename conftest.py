@@ -1,10 +1,12 @@
 import contextlib
 import copy
+import functools
 import gzip
 import http.server
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,23 +19,38 @@ import pytest
 from hypothesis import settings
 
 import highway_networks as hn
+from highways.records import OF_CONVOLUTIONAL_NETS, OF_PAIRS
 
 ROOT = Path(hn.__file__).resolve().parent
 ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-OLD = '{"runs": []}'  # the JSON of an earlier run, which a training may replace
+# the JSON of an earlier run of highway_networks.py and of conv_highway_networks.py, which they may replace
+OLD = json.dumps(dict.fromkeys(OF_PAIRS.record) | {"runs": [dict.fromkeys(OF_PAIRS.run)]})
+OLD_OF_CONV = json.dumps(
+    dict.fromkeys(OF_CONVOLUTIONAL_NETS.record) | {"runs": [dict.fromkeys(OF_CONVOLUTIONAL_NETS.run)]}
+)
 # Flags of a training that takes almost no time on write_data_set()'s images
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
+QUICK = "quick and not thorough"  # what -m quick stands for
 settings.register_profile("few", max_examples=20, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 
 
 def pytest_configure(config):
-    """Hypothesis tries more examples where -m names the thorough tests."""
-    settings.load_profile("few" if config.option.markexpr == "not thorough" else "thorough")
+    """-m quick leaves out the thorough tests, as no -m does.  Otherwise Hypothesis tries more examples."""
+    if config.option.markexpr == "quick":
+        config.option.markexpr = QUICK
+    settings.load_profile("few" if "not thorough" in config.option.markexpr else "thorough")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """-m quick does not import the files that have no quick test, which would take longer than its tests."""
+    if config.option.markexpr == QUICK and collection_path.suffix == ".py":
+        return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_finish():
@@ -233,6 +250,30 @@ def setting(**changes):
         "n_test": 300,
     }
     return {**common, **changes}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """finished(name, folder): fills the folder with a quick run of the question, which was done once
+    for all tests; returns what it printed."""
+    from experiments import __main__ as command_line
+    from experiments import find_question
+
+    @functools.cache
+    def run_once(name):
+        folder = tmp_path_factory.mktemp(name)
+        for needed in find_question(name).needs:
+            fill(needed, folder)
+        process = in_process(command_line.main, name, "--quick", "--results", folder, "--jobs", 1)
+        assert process.returncode == 0, process.stderr
+        return folder, process.stdout
+
+    def fill(name, folder):
+        done, printed = run_once(name)
+        shutil.copytree(done, folder, dirs_exist_ok=True)
+        return printed
+
+    return fill
 
 
 def claim_of(question: str, claim_id: str):

@@ -44,13 +44,13 @@ from highways.conv.images import check_square, fingerprint, load_images, select_
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
-from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
+from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, settings_of
 from highways.conv.runs import file_record, table, train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training
-from highways.files import ROOT, InputError, Lock, json_bytes, replace_file
+from highways.files import ROOT, InputError, Lock, json_bytes, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from highways.records import check_replaceable
+from highways.records import OF_CONVOLUTIONAL_NETS, check_replaceable
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
@@ -68,9 +68,9 @@ def make_parser() -> Parser:
     add = parser.add_argument
     seeds = parser.add_mutually_exclusive_group()
     saving = parser.add_mutually_exclusive_group()
-    default = ConvSettings()
+    default = settings_of()
     epochs = number(int, 1, 10**6)
-    seed = number(int, 0)
+    seed = number(int, 0, hn.MOST_SEED)
     gate_bias = number(float, -1e3, 1e3)
     jobs = number(int, 1, MOST_JOBS)
     nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
@@ -133,7 +133,7 @@ def parse_arguments(argv=None):
     if args.block is None:
         args.block = net.block
     if args.epochs is None:
-        args.epochs = PROTOCOLS[args.data][args.protocol].epochs
+        args.epochs = PROTOCOLS[args.data][args.protocol]["epochs"]
     if args.stop_after and args.stop_after > args.epochs:
         too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
         parser.error(f"argument --stop-after: {too_many}")
@@ -176,7 +176,8 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
     check_shape(args, data)
     gate_bias = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
-    settings = ConvSettings(
+    others = {} if args.lr is None else {"lr": args.lr}
+    settings = settings_of(
         net=args.net,
         data=args.data,
         block=args.block,
@@ -187,6 +188,7 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         n_test=args.n_test or n_test,
         validation=args.validation,
         ranks=ranks,
+        **others,
     )
     if ranks > min(BATCH, settings.n_test):
         raise InputError(
@@ -229,7 +231,7 @@ def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     if args.no_save:
         train_and_save(args, ranks, path, checkpoints, save)
         return
-    check_replaceable(path, args.quick)
+    check_replaceable(path, args.quick, OF_CONVOLUTIONAL_NETS)
     with Lock(path):
         train_and_save(args, ranks, path, checkpoints, save)
 
@@ -239,33 +241,32 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole, ranks.count)
     data = select_images(whole, planned[0])
-    protocol = protocol_of(planned[0], args.lr)
     of_images = fingerprint(data)
     net_files = [net_file(path, settings.seed) for settings in planned]
     to_resume = []
     if args.resume:
-        to_resume = [Training(settings, protocol, of_images) for settings in planned]
+        to_resume = [Training(settings, of_images) for settings in planned]
     if args.branch and not (args.resume and is_begun(net_files[0])):
-        check_branch(args, planned[0], protocol, of_images)
+        check_branch(args, planned[0], of_images)
     checkpoints += find_checkpoints(args, to_resume, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         together = f", {ranks.count} ranks" if ranks.count > 1 else ""
-        print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}{together}", flush=True)
-    runs = train_in_processes(args, ranks, planned, protocol, data, checkpoints)
+        print(f"{printable(f'{data.name} from {data.source}')}: {sizes}, lr {planned[0].lr}{together}", flush=True)
+    runs = train_in_processes(args, ranks, planned, data, checkpoints)
     for run in runs:
         if run["diverged"]:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}; no net is kept", file=sys.stderr)
     try:
         if not args.no_save:
-            record = file_record(whole, planned[0], protocol, args.seeds, runs)
+            record = file_record(whole, planned[0], args.seeds, runs)
             with interrupts_deferred():  # JSON and nets belong together
                 save({path: json_bytes(record)})
                 keep_nets(runs, checkpoints, net_files)
     finally:
         print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+        print(f"saved to {printable(path)} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
 def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> list[Path | None]:
@@ -286,16 +287,16 @@ def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> 
     return checkpoints
 
 
-def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: dict) -> None:
+def check_branch(args, settings: ConvSettings, of_images: dict) -> None:
     """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
 
     `of_images` is the fingerprint() of the images."""
-    training = branch(Path(args.branch), settings, protocol, of_images)
+    training = branch(Path(args.branch), settings, of_images)
     if args.stop_after and args.stop_after <= training.epochs:
         raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
 
 
-def train_in_processes(args, ranks, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
+def train_in_processes(args, ranks, planned, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the runs in their order."""
     branch_of = Path(args.branch) if args.branch else None
     work = partial(
@@ -313,7 +314,7 @@ def train_in_processes(args, ranks, planned, protocol: Protocol, data: hn.Datase
 
     tasks = []
     for settings, checkpoint in zip(planned, checkpoints, strict=True):
-        tasks.append((settings, protocol, data, checkpoint))
+        tasks.append((settings, data, checkpoint))
     with closing(Progress(to_show, jobs)) as progress:
         listen = None if args.quiet else progress.show
         with closing(in_processes(work, tasks, jobs, listen)) as finished:
@@ -365,7 +366,8 @@ def main(argv=None) -> int:
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
     checkpoints = []
-    return run_command(parser.prog, partial(train_seeds, args, checkpoints), partial(what_is_kept, checkpoints))
+    work = partial(train_seeds, args, checkpoints)
+    return run_command(parser.prog, work, partial(what_is_kept, checkpoints), saves=not args.no_save)
 
 
 if __name__ == "__main__":

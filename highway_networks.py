@@ -43,8 +43,9 @@ import zipfile
 import zlib
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -241,6 +242,13 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
     )
 
 
+def check_rows(data: Dataset) -> None:
+    """Raises ValueError unless every image is one row of pixels."""
+    for name, x in (("x_train", data.x_train), ("x_test", data.x_test)):
+        if np.ndim(x) != 2:
+            raise ValueError(f"data.{name} must have a row for each image, x.reshape(len(x), -1), not {np.shape(x)}")
+
+
 PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
 
 
@@ -274,10 +282,13 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 def check_bytes(x: np.ndarray) -> None:
     """Raises TypeError unless x is an unmasked array of real numbers, and ValueError unless its
-    dtype is uint8: other pixels have been scaled already."""
+    dtype is uint8."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
+        raise ValueError(
+            f"pixels must be bytes, not {x.dtype}: make those from 0 to 255 x.astype(np.uint8); "
+            "those from 0 to 1 or from -1 to 1 are scaled already"
+        )
 
 
 # ---- What a net chooses by name --------------------------------------------------------------------------------------
@@ -320,6 +331,11 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
             raise ValueError(f"{wanted} has its settings already; it cannot take {settings}")
         check_registered(wanted)
         return wanted
+    if isinstance(wanted, type) and issubclass(wanted, family):
+        raise ValueError(
+            f"{wanted.__name__} is a class: the {family.family} must be an object, {wanted.__name__}(), "
+            f"or its name, {wanted.name!r}"
+        )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
         raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it")
@@ -388,6 +404,7 @@ def check_json(value, what: str) -> None:
 
 REAL = "biuf"  # kinds of dtypes that hold real numbers
 COMPLEX = REAL + "c"  # and complex ones, too
+FLOATS = "f"  # and floating-point numbers alone
 CACHE_LINE = 64  # bytes
 HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
@@ -475,7 +492,29 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
         raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
     if array.dtype.kind not in kinds:
         what = "numbers" if "c" in kinds else "real numbers"
+        if "i" not in kinds:
+            what = "floating-point numbers"
         raise TypeError(f"{name} must hold {what}, not {array.dtype}")
+
+
+def check_inputs(x, dtype: np.dtype) -> None:
+    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a net of a
+    complex dtype.  Whole numbers would be pixels that nobody has scaled."""
+    check_numbers("x", x, kinds_for(dtype))
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"x must hold floats, pixels as scale_pixels() or pixels_for() scales them, not {x.dtype}")
+
+
+def check_real(name: str, value) -> None:
+    """Raises TypeError unless `value` is a real number, of Python or NumPy."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+
+
+def check_whole(name: str, value) -> None:
+    """Raises TypeError unless `value` is a whole number, of Python or NumPy."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
 
 
 def is_masked(array) -> bool:
@@ -552,6 +591,57 @@ def one_blas_thread():
             limit = _holders.pop()
             if not _holders:
                 limit.restore_original_limits()
+
+
+def one_thread(method):
+    """Decorates the methods of a net that use its work arrays.  While one thread is in one of them,
+    they raise RuntimeError in any other."""
+
+    @wraps(method)
+    def only_here(net, *arguments, **more):
+        if not net._lock.acquire(blocking=False):
+            raise RuntimeError(
+                "this net is computing in another thread, with the same work arrays: "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        try:
+            return method(net, *arguments, **more)
+        finally:
+            net._lock.release()
+
+    return only_here
+
+
+SAMPLED = 47  # of many parameters one in 47 is compared: in blocks of 50 units this meets every row and every bias
+FEW = 10000  # so many are all compared
+
+
+class Stamp:
+    """The thread that called forward(), and a sample of the parameters at that time.
+
+    Comparing the sample costs less than 1 % of a step.  Every forward() samples other parameters:
+    a program that changes a single one between forward() and backward(), again and again, is
+    found after some steps."""
+
+    def __init__(self, net):
+        self.thread = threading.get_ident()
+        self.sampled = slice(next(net._firsts), None, SAMPLED)
+        if len(net.parameters) <= FEW:
+            self.sampled = slice(None)
+        self.sample = net.parameters[self.sampled].tobytes()
+
+    def check(self, net) -> None:
+        """Raises RuntimeError in another thread, and where a sampled parameter has changed."""
+        if threading.get_ident() != self.thread:
+            raise RuntimeError(
+                "the last forward() was called in another thread than backward(): "
+                "give every thread a net of its own, copy.deepcopy(net)"
+            )
+        if net.parameters[self.sampled].tobytes() != self.sample:
+            raise RuntimeError(
+                "the parameters changed between forward() and backward(), so the gradient would be wrong: "
+                "call forward() again after a change, and optimizer.step() after backward()"
+            )
 
 
 # ---- Activations -----------------------------------------------------------------------------------------------------
@@ -748,12 +838,14 @@ class LayerArrays(FixedNames):
         # scratch; only where net.activation keeps z, each layer has its own, of which z_H stays z_H
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
-        self.z_T = self.z[hidden : 2 * hidden]  # (0, n) without a gate
-        self.z_C = self.z[2 * hidden :]  # (0, n) without a second gate
         self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
         self.dz_H = self.z_H
-        self.dz_T = self.z_T
-        self.dz_C = self.z_C
+        if net.block.gates > 0:
+            self.z_T = self.z[hidden : 2 * hidden]
+            self.dz_T = self.z_T
+        if net.block.gates > 1:
+            self.z_C = self.z[2 * hidden :]
+            self.dz_C = self.z_C
         self.dH = work.dH  # dL/dH; not used where y = H
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
@@ -771,9 +863,110 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
+        self._block = block
         # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
+
+    def __getattr__(self, name):
+        """Says what the block lacks; called only for an attribute that does not exist."""
+        block = vars(self).get("_block")
+        if name in NEEDED_GATES:
+            raise AttributeError(f"layer.{name} {needs_gates(name, block)}")
+        raise AttributeError(
+            f"layer.{name} does not exist: an array that is kept for backward() is named in the block's kept, "
+            f"kept = ({name!r},), a scratch array in shared, a parameter in parameters()"
+        )
+
+
+# how many gates a block must have for these arrays of a layer and of a net
+NEEDED_GATES = {"z_T": 1, "dz_T": 1, "z_C": 2, "dz_C": 2, "W_T": 1, "b_T": 1, "W_C": 2, "b_C": 2}
+
+
+def needs_gates(name: str, block: Block | None) -> str:
+    return f"exists where the block has gates = {NEEDED_GATES[name]}; {block} has gates = {getattr(block, 'gates', 0)}"
+
+
+MARKS = (64.0, 8.0)  # arrays hold one of them before a block writes into them
+
+
+class BlockCheck:
+    """A layer of a net with made-up x and z, on which the net's block is tried before its first use:
+    whoever writes a block of their own learns in one line what it lacks.
+
+    An array that a block does not write, or that it adds to, differs as the two MARKS do."""
+
+    def __init__(self, net: DeepNet):
+        self.block = net.block
+        self.layer = Workspace(net, 2, keep=True).layers[0]
+        rng = np.random.default_rng(0)
+        self.x = rng.normal(size=self.layer.x.shape)
+        self.other_x = rng.normal(size=self.layer.x.shape)
+        self.z = rng.normal(size=self.layer.z.shape)
+        self.dy = rng.normal(size=self.layer.dy.shape)
+
+    def forward(self, x: np.ndarray, mark: float) -> np.ndarray:
+        """The y of the block, in an array that held `mark`."""
+        layer = self.layer
+        layer.x[...] = x
+        layer.z[...] = self.z
+        layer.y[...] = mark
+        self.block.forward(layer)
+        return layer.y.copy()
+
+    def check_forward(self) -> None:
+        """Raises ValueError unless forward() writes all of layer.y."""
+        if is_unwritten(*(self.forward(self.x, mark) for mark in MARKS)):
+            raise ValueError(f"forward() of {self.block} does not write all of layer.y: write layer.y[...] = ...")
+
+    def check_backward(self) -> None:
+        """Raises ValueError unless backward() writes all of layer.dz and of the parameters'
+        gradients, and returns what is carried, if anything is."""
+        layer = self.layer
+        parameters = self.block.parameters(len(layer.x))
+        written = {"dz_H": layer.dz_H}
+        for name in ("dz_T", "dz_C"):
+            if hasattr(layer, name):
+                written[name] = getattr(layer, name)
+        for name in parameters:
+            written[f"d_{name}"] = getattr(layer, f"d_{name}")
+        found = []
+        for mark in MARKS:
+            self.forward(self.x, mark)
+            for array in written.values():
+                array[...] = mark
+            layer.dy[...] = self.dy
+            carried = self.block.backward(layer, layer.dy)
+            found.append({name: array.copy() for name, array in written.items()})
+        for name in written:
+            if is_unwritten(*(arrays[name] for arrays in found)):
+                raise ValueError(
+                    f"backward() of {self.block} does not write all of layer.{name}, or adds to it: "
+                    f"write layer.{name}[...] = ..."
+                )
+        if carried is not None and np.shape(carried) != layer.dx.shape:
+            raise ValueError(
+                f"backward() of {self.block} must return the part of dL/dx that is carried past W, "
+                f"in an array of dy's shape, or None: not one of shape {np.shape(carried)}"
+            )
+        if carried is None and self.reads_x():
+            raise ValueError(
+                f"backward() of {self.block} returns nothing, but its forward() reads layer.x: "
+                "return the part of dL/dx that is carried past W"
+            )
+
+    def reads_x(self) -> bool:
+        """Whether y changes with x while z stays, in a block that is not random."""
+        y = self.forward(self.x, MARKS[0])
+        y_again = self.forward(self.x, MARKS[0])
+        y_of_other_x = self.forward(self.other_x, MARKS[0])
+        return np.array_equal(y, y_again) and not np.array_equal(y, y_of_other_x)
+
+
+def is_unwritten(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether any row differs as the two MARKS do."""
+    is_marked = np.abs(first - second - (MARKS[0] - MARKS[1])) < 1e-3
+    return bool(np.atleast_2d(is_marked).all(axis=-1).any())
 
 
 def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
@@ -844,7 +1037,7 @@ class DeepNet(FixedNames):
     that block.start() sets from gate_bias: b_T = gate_bias in a highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: use it in one thread at a time.
+    one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
     computes is analytic, except where ReLU or maxout has a kink.
@@ -856,8 +1049,8 @@ class DeepNet(FixedNames):
     (depth may be 0), a gate bias that is not finite, an rng that is neither a generator nor a seed,
     and a block whose array has a name that is taken; TypeError for sizes that are not whole numbers.
     forward(), predict() and gates() raise ValueError for an x of another shape, or not finite, and
-    TypeError unless x is an unmasked array of numbers, complex ones only in a complex net; bytes
-    must be scaled before, see scale_pixels()."""
+    TypeError unless x is an unmasked array of floats, complex ones only in a complex net; pixels that
+    are whole numbers must be scaled before, see scale_pixels()."""
 
     _called = "net"
 
@@ -869,6 +1062,8 @@ class DeepNet(FixedNames):
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
         if dtype is None or np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
+        for name, size in (("d_in", d_in), ("d_out", d_out), ("hidden", hidden), ("depth", depth)):
+            check_whole(name, size)
         self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
         self.d_out = operator.index(d_out)
         self.hidden = operator.index(hidden)
@@ -912,11 +1107,32 @@ class DeepNet(FixedNames):
     def _name_views(self) -> None:
         self._work = {}
         self._saved = None
+        self._stamp = None
+        self._lock = threading.Lock()
+        self._firsts = cycle(range(SAMPLED))
+        self._unchecked = {"forward", "backward"} if self.depth else set()
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved"}
+        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
+
+    def __getattr__(self, name):
+        """Says what the block lacks; called only for an attribute that does not exist."""
+        if name in NEEDED_GATES:
+            raise AttributeError(f"net.{name} {needs_gates(name, vars(self).get('block'))}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _check_block(self, way: str) -> None:
+        """Checks a pass of the block, "forward" or "backward", before it is used for the first time."""
+        if way in self._unchecked:
+            with np.errstate(all="ignore"):
+                check = BlockCheck(self)
+                if way == "forward":
+                    check.check_forward()
+                else:
+                    check.check_backward()
+            self._unchecked.remove(way)
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
         """Makes the named views into a flat vector attributes of `owner`."""
@@ -994,6 +1210,7 @@ class DeepNet(FixedNames):
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
 
+    @one_thread
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
@@ -1002,8 +1219,10 @@ class DeepNet(FixedNames):
         copyto(work.x, x)  # the caller may change x before backward()
         logits = self._run(work.x, work)
         self._saved = work
+        self._stamp = Stamp(self)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
@@ -1014,6 +1233,7 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
@@ -1032,9 +1252,7 @@ class DeepNet(FixedNames):
             yield slice(start, start + len(x_rows)), x_rows, self.workspace(len(x_rows), "predict")
 
     def _check(self, x: np.ndarray) -> None:
-        check_numbers("x", x, kinds_for(self.dtype))
-        if x.dtype == np.uint8:
-            raise TypeError("x must hold pixels as scale_pixels() or pixels_for() scales them, not bytes")
+        check_inputs(x, self.dtype)
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
 
@@ -1045,6 +1263,7 @@ class DeepNet(FixedNames):
 
     def _run(self, x, work, gates=None):
         """The logits; writes T into gates (depth, N, hidden), if given."""
+        self._check_block("forward")
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
@@ -1081,24 +1300,32 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
+    @one_thread
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
 
-        The parameters must not have changed since forward().  `norms` (depth,), if given, receives
-        |dL/dy| of each block: the norm over the batch and the units.
+        `norms` (depth,), if given, receives |dL/dy| of each block: the norm over the batch and the
+        units.
 
-        Raises RuntimeError unless forward() was called since the last backward(), ValueError for
-        a d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
-        complex net.  These, too, use up the forward()."""
+        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
+        and where the parameters have changed since forward() (see Stamp); ValueError for a
+        d_logits or norms of another shape, and TypeError unless d_logits holds real numbers, or
+        complex ones in a complex net, and norms floats.  These, too, use up the forward()."""
         work = self._saved
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
+        self._stamp.check(self)
+        self._check_block("backward")
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
+        if norms is not None:
+            check_numbers("norms", norms, FLOATS)
+            if norms.shape != (self.depth,):
+                raise ValueError(f"norms must have shape {(self.depth,)}, not {norms.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -1190,8 +1417,8 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     top + log(e^-top (1 + s)), where `top` is the largest logit_j - logit_y, y included.  The
     gradient at class y is minus the sum of those at all others.
 
-    Raises what check_labels() raises, and TypeError unless logits are an unmasked array of
-    numbers."""
+    Raises what check_labels() raises, TypeError unless logits are an unmasked array of numbers, and
+    FloatingPointError where finite logits differ by more than their dtype can hold."""
     check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)
@@ -1206,7 +1433,13 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     gradient = np.divide(powers, (n + n * total_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
     losses = top + np.log1p(total_less_1)
-    return np.add.reduce(losses) / n, gradient
+    loss = np.add.reduce(losses) / n
+    if not math.isfinite(loss.real) and np.isfinite(logits).all():
+        raise FloatingPointError(
+            f"the logits, up to {np.abs(logits).max():.3g}, differ by more than {logits.dtype} can hold: "
+            "a lower rate keeps them smaller, and float64 holds more"
+        )
+    return loss, gradient
 
 
 CHUNK = 65536  # parameters at a time, so that they stay in the cache during an update
@@ -1238,13 +1471,23 @@ class Optimizer(FixedNames):
     A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
     None where nothing is clipped.
 
-    Raises ValueError unless lr and clip are positive."""
+    Raises ValueError unless lr, clip and decay are positive, and TypeError unless they are numbers
+    and the parameters a vector of floats."""
 
     _called = "optimizer"
 
     def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
+        if not isinstance(parameters, np.ndarray):
+            raise TypeError(f"an optimizer needs the vector net.parameters, not a {type(parameters).__name__}")
+        check_numbers("parameters", parameters, FLOATS + "c")
+        if parameters.ndim != 1:
+            raise ValueError(f"parameters must be one vector, as net.parameters is, not of shape {parameters.shape}")
+        for name, value in (("lr", lr), ("clip", clip), ("decay", decay)):
+            check_real(name, value)
         if not (lr > 0 and clip > 0):
             raise ValueError(f"lr and clip must be positive: lr={lr}, clip={clip}")
+        if not 0 < decay < math.inf:
+            raise ValueError(f"decay must be positive, since every step multiplies lr by it, not {decay}")
         self.parameters = parameters
         self.lr = lr
         self.clip = clip
@@ -1269,7 +1512,8 @@ class Optimizer(FixedNames):
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the norm of the gradient before clipping.  A
         norm that is not finite changes nothing.  Raises ValueError for a gradient of another
-        shape than the parameters."""
+        shape than the parameters, and TypeError unless it is an unmasked array of floats."""
+        check_numbers("gradient", gradient, FLOATS)
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
@@ -1296,13 +1540,21 @@ class Adam(Optimizer):
     m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  With
     them, and with the bias correction, Adam's step is lr a m / (b sqrt(v) + eps), where
     a = (1 - beta1) / (1 - beta1^t) and b^2 = (1 - beta2) / (1 - beta2^t).  It is computed as
-    (lr a / b) m / (sqrt(v) + eps / b)."""
+    (lr a / b) m / (sqrt(v) + eps / b).
+
+    Raises ValueError, too, unless 0 <= beta1 < 1, 0 <= beta2 < 1 and eps > 0."""
 
     m: np.ndarray
     v: np.ndarray
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
+        for name, value in (("beta1", beta1), ("beta2", beta2), ("eps", eps)):
+            check_real(name, value)
+        if not (0 <= beta1 < 1 and 0 <= beta2 < 1):
+            raise ValueError(f"beta1 and beta2 must be at least 0 and less than 1: beta1={beta1}, beta2={beta2}")
+        if not 0 < eps < math.inf:
+            raise ValueError(f"eps must be positive, not {eps}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -1348,7 +1600,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
     failures = []
     for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
+        print(package().printable(f"downloading {what} from {mirror} to {folder}"), file=sys.stderr)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, checksum in md5.items():
@@ -1373,10 +1625,13 @@ def md5_of(data: bytes) -> str:
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
     """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
 
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
-    not JSON."""
+    Its bytes are read as read_arrays() reads them before they replace anything.  Raises InputError
+    when it cannot be written, and TypeError or ValueError for a head that is not JSON, or that
+    would not be read."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    _arrays_in(file, len(file.getbuffer()), lambda head: shapes)
     package().write_whole({Path(path): file.getvalue()})
 
 
@@ -1387,26 +1642,30 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
     `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
     its header, its size in the archive and the size of the file are checked against that shape."""
     with package().open_file(path) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile:
-            raise ValueError("it is not a complete .npz file") from None
-        with archive:
-            head = json.loads(str(_read_array(archive, "head", (), "U")))
-            check_json(head, "the head")  # refuses NaN and infinity
-            arrays = {}
-            for name, shape in shapes_of(head).items():
-                arrays[name] = _read_array(archive, name, shape, "fc")
+        return _arrays_in(file, os.fstat(file.fileno()).st_size, shapes_of)
+
+
+def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """What read_arrays() returns, for an open file of this size."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise ValueError("it is not a complete .npz file") from None
+    with archive:
+        head = json.loads(str(_read_array(archive, size, "head", (), "U")))
+        check_json(head, "the head")  # refuses NaN and infinity
+        arrays = {}
+        for name, shape in shapes_of(head).items():
+            arrays[name] = _read_array(archive, size, name, shape, "fc")
     return head, arrays
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
-    array."""
+def _read_array(archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
+    """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
+    before it makes the array."""
     if f"{name}.npy" not in archive.namelist():
         raise ValueError(f"it has no array {name!r}")
     member = archive.getinfo(f"{name}.npy")
-    whole_file = os.fstat(archive.fp.fileno()).st_size
     if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
         raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
     with archive.open(member) as file:
@@ -1426,12 +1685,16 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
+MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
+
+
 @dataclass(frozen=True)
 class Settings:
     """The numbers that a run depends on besides its block and its data.  The command line sets them,
     the JSON records them.
 
-    Raises ValueError for less than one epoch, and for less than one image in a batch."""
+    Raises TypeError for a value of another kind, and ValueError for one that no run can have: less
+    than one epoch or image, a seed that is negative or too large, a rate that is not positive."""
 
     seed: int = 0
     hidden: int = 50
@@ -1447,9 +1710,27 @@ class Settings:
 
     def __post_init__(self):
         use_python_numbers(self)
+        for name in ("seed", "hidden", "depth", "epochs", "batch_size", "n_train", "n_test"):
+            check_whole(name, getattr(self, name))
+        for name in ("lr", "gate_bias", "clip"):
+            check_real(name, getattr(self, name))
         if self.epochs < 1 or self.batch_size < 1:
             given = f"epochs={self.epochs}, batch_size={self.batch_size}"
             raise ValueError(f"at least one epoch and one image a batch are needed, not {given}")
+        if self.n_train < 1 or self.n_test < 1:
+            given = f"n_train={self.n_train}, n_test={self.n_test}"
+            raise ValueError(f"at least one image for training and one for testing are needed, not {given}")
+        if self.hidden < 1 or self.depth < 0:
+            given = f"hidden={self.hidden}, depth={self.depth}"
+            raise ValueError(f"at least one unit is needed, and no negative depth, not {given}")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise ValueError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
+        if not (0 < self.lr < math.inf and self.clip > 0):
+            raise ValueError(f"lr and clip must be positive: lr={self.lr}, clip={self.clip}")
+        if not math.isfinite(self.gate_bias):
+            raise ValueError(f"gate_bias must be finite, not {self.gate_bias}")
+        if self.dtype not in [dtype.name for dtype in DTYPES]:
+            raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
@@ -1476,8 +1757,10 @@ def train_epoch(
     gradient norm.  They are measured before a batch's update, and the norm before clipping.
 
     Raises FloatingPointError at the first loss or gradient that is not finite, ValueError where
-    there is no whole batch or x and y differ in length, TypeError unless both are unmasked arrays
-    of numbers."""
+    there is no whole batch, x and y differ in length or the optimiser has the parameters of another
+    net, TypeError unless both are unmasked arrays of numbers."""
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError("the optimizer has the parameters of another net: make it with net.parameters of this one")
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1602,8 +1885,9 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
     "layer_T_history" after each epoch and "final_T_per_layer" at the end.  If the run diverges, the
     history ends with the last completed epoch, and "diverged_at" says where.
 
-    Raises ValueError, before the first step, for images that are not bytes and for labels that are
-    not of the net's classes."""
+    Raises ValueError, before the first step, for images that are not bytes or not rows of pixels,
+    and for labels that are not of the net's classes."""
+    check_rows(data)
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
     net.about["pixels"] = PIXELS[0]  # the interval of the published program
@@ -1652,6 +1936,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
+    check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
@@ -1679,7 +1964,47 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
+MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
+
+
+def one_of(flag_of_list: str | None, parse):
+    """An argparse type: one number.  The error about a list names the flag that takes one, if any."""
+    from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
+
+    def parse_one(text):
+        if "," in text and flag_of_list is None:
+            raise ArgumentTypeError(f"{text!r} is more than one number: run the command once for each")
+        if "," in text:
+            raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
+        return parse(text)
+
+    return parse_one
+
+
+def no_range(parse_list):
+    """An argparse type: a list of numbers.  The error about a range, 0-9, says how to write it."""
+    from argparse import ArgumentTypeError
+
+    def parse_names(text):
+        first, dash, last = text.partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            raise ArgumentTypeError(f"{text!r} is a range: name every number, {first},{int(first) + 1},...,{last}")
+        return parse_list(text)
+
+    return parse_names
+
+
+def joined(words: list[str]) -> list[str]:
+    """The words with --gate-bias and a value that begins with a minus joined by =, since argparse
+    takes -4,-2 and -1e3 for flags."""
+    result = []
+    for word in words:
+        is_negative = word[:1] == "-" and word[1:2].isdecimal()
+        if is_negative and result and result[-1] == "--gate-bias":
+            word = f"{result.pop()}={word}"
+        result.append(word)
+    return result
 
 
 def parse_arguments(argv=None):
@@ -1688,7 +2013,7 @@ def parse_arguments(argv=None):
     tools = package()
     list_of = tools.list_of
     path_name = tools.path_name
-    seed = tools.number(int, 0)
+    seed = tools.number(int, 0, MOST_SEED)
     count = tools.number(int, 1)
     rate = tools.number(float, 1e-12)
     bias = tools.number(float, -1e3, 1e3)
@@ -1706,15 +2031,20 @@ def parse_arguments(argv=None):
     # argparse refuses --seed beside --seeds, but it overlooks a --seed whose value is the same
     # object as the default.  Python has only one object for a small number, such as 0.  So the
     # defaults of --seed and --depth are text, which no value can be.
-    add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
-    add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
-    add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
-    add_depth("--depths", type=list_of(count), default=(), help="several depths: 5,10,20")
+    add_seed(
+        "--seed",
+        type=one_of("--seeds", seed),
+        default=str(default.seed),
+        help=show("the seed of data, weights and shuffling"),
+    )
+    add_seed("--seeds", type=no_range(list_of(seed)), default=(), help="several seeds: 0,1,2")
+    add_depth("--depth", type=one_of("--depths", count), default=str(default.depth), help=show("hidden blocks"))
+    add_depth("--depths", type=no_range(list_of(count)), default=(), help="several depths: 5,10,20")
     add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
-    add_option("--gate-bias", type=bias, default=default.gate_bias, help=show(GATE_BIAS))
+    add_option("--gate-bias", type=one_of(None, bias), default=default.gate_bias, help=show(GATE_BIAS))
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
@@ -1725,6 +2055,7 @@ def parse_arguments(argv=None):
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
+    argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
@@ -1792,7 +2123,7 @@ def outcome(run: dict) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    return package().run_command(parser.prog, partial(train_pairs, args))
+    return package().run_command(parser.prog, partial(train_pairs, args), saves=not args.no_save)
 
 
 def train_pairs(args, save) -> None:
@@ -1806,7 +2137,8 @@ def train_pairs(args, save) -> None:
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
-        print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
+        named = tools.printable(f"{data.name} from {data.source}")
+        print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet)
     warn_of(pairs, data.n_classes)
     record = asdict(planned[0])
@@ -1829,7 +2161,8 @@ def train_pairs(args, save) -> None:
         print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
+        took = f"{time.perf_counter() - start:.1f} s"
+        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
 
 
 def path_of_record(args) -> Path:
@@ -1872,6 +2205,7 @@ def package():
         InputError=files.InputError,
         open_file=files.open_file,
         write_whole=files.write_whole,
+        printable=files.printable,
         json_bytes=files.json_bytes,
         environment=files.environment,
         is_committed=files.is_committed,
@@ -1897,6 +2231,25 @@ class Alone:
     MOST_JOBS = math.inf
     path_name = str
 
+    class Output:
+        """Standard output for a training, which must not end because a print fails."""
+
+        def __init__(self, stream):
+            self.stream = stream
+            self.failed = False
+
+        def write(self, text: str) -> None:
+            try:
+                self.stream.write(text)
+                self.stream.flush()
+            except OSError:
+                self.failed = True
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self.stream.fileno())  # what is held back goes there when Python ends
+
+        def flush(self) -> None:
+            """Nothing is left to flush."""
+
     @staticmethod
     def open_file(path: str | os.PathLike):
         return open(path, "rb")
@@ -1906,12 +2259,17 @@ class Alone:
         for path, data in files.items():
             temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
             try:
-                temporary.write_bytes(data)
+                with temporary.open("xb") as file:
+                    file.write(data)
                 temporary.replace(path)
             except OSError as error:
                 raise ValueError(f"{path} cannot be written: {error.strerror}") from error
             finally:
                 temporary.unlink(missing_ok=True)
+
+    @staticmethod
+    def printable(text: str) -> str:
+        return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
     @staticmethod
     def json_bytes(record) -> bytes:
@@ -1969,16 +2327,18 @@ class Alone:
         return numbers
 
     @staticmethod
-    def run_command(program: str, work) -> int:
+    def run_command(program: str, work, saves: bool) -> int:
+        output = Alone.Output(sys.stdout)
         try:
-            work(Alone.write_whole)
+            with contextlib.redirect_stdout(output if saves else sys.stdout):
+                work(Alone.write_whole)
         except (ValueError, OSError, MemoryError) as error:
-            print(f"{program}: error: {error}", file=sys.stderr)
+            print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("interrupted: nothing was written", file=sys.stderr)
             return 130
-        return 0
+        return 3 if output.failed else 0
 
     @staticmethod
     def run_program(main) -> None:

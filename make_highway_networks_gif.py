@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.headline.show import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
 from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError
+from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import (
     COLOR,
     MARKER,
@@ -160,9 +160,10 @@ def gif_bytes(frames: list[np.ndarray]) -> bytes:
 def draw_gif(run: Path, out: Path, save) -> None:
     if out.suffix != ".gif":
         raise InputError(f"--out {out} does not end in .gif")
+    check_kind(out, b"GIF8")
     frames = load_frames(run)
     save({out: gif_bytes(frames)})
-    print(f"drew {out}: {len(frames)} frames", flush=True)
+    print(f"drew {printable(out)}: {len(frames)} frames", flush=True)
 
 
 def main(argv=None) -> int:

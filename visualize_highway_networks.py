@@ -18,13 +18,14 @@ import matplotlib
 
 from experiments import register_pictures_and_tables
 from highways.commands import Parser, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError, read_json
+from highways.files import ROOT, InputError, check_kind, printable, read_json
 from highways.lab.showing import registry
 from highways.lab.showing.style import FORMATS, drawing, house_style, picture_bytes
 from highways.records import load_record, load_results
 
 PUBLISHED = ("published", "authors_logs_cifar")  # in data/
 RUNS = {"run": "run.json", "run_sweep": "run_sweep.json", "run_seeds": "run_seeds.json"}
+BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml"}
 FLAGS = {"run": "--run", "run_sweep": "--sweep", "run_seeds": "--seeds"}
 register_pictures_and_tables()
 
@@ -42,12 +43,12 @@ def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | No
     sources = picture.sources
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
-        print(f"left out {name}: not measured yet, there is no {' and no '.join(absent)}", flush=True)
+        print(f"left out {name}: not measured yet, there is no {printable(' and no '.join(absent))}", flush=True)
         return None
     if picture.needs:
         first_highway_run = records[sources[0]]["runs"][0]["highway"]
         if not first_highway_run.get(picture.needs):
-            print(f"left out {name}: {paths[sources[0]]} has no {picture.needs}", flush=True)
+            print(f"left out {name}: {printable(paths[sources[0]])} has no {picture.needs}", flush=True)
             return None
     with drawing(" or ".join(str(paths[source]) for source in sources), name):
         return picture_bytes(picture.draw(*(records[source] for source in sources)), kind)
@@ -83,8 +84,10 @@ def draw_pictures(args, save) -> int:
     if not files:
         return 1
     Path(args.out).mkdir(parents=True, exist_ok=True)
+    for path in files:
+        check_kind(path, BEGINNINGS[args.format])
     save(files)
-    print("".join(f"drew {path}\n" for path in files), end="", flush=True)
+    print("".join(f"drew {printable(path)}\n" for path in files), end="", flush=True)
     return 0
 
 

@@ -27,17 +27,17 @@ import highway_networks as hn
 from benchmarks.report import Report, arguments, end, summarise
 from highways.commands import number
 from highways.conv.images import fingerprint
-from highways.conv.protocols import BATCH, ConvSettings, protocol_of
+from highways.conv.protocols import BATCH, ConvSettings, settings_of
 from highways.conv.together import joined_ranks
 from highways.conv.training import Training
 from highways.files import ROOT, InputError
 from highways.processes import all_cores
 
 NETS = {
-    "mnist_16": ConvSettings(net="mnist-16"),
-    "mnist_32": ConvSettings(net="mnist-32"),
-    "highway_a": ConvSettings(net="highway-a", data="cifar-10", n_train=50000),
-    "cifar_19": ConvSettings(net="nineteen-layers", data="cifar-10", n_train=50000),
+    "mnist_16": settings_of(net="mnist-16"),
+    "mnist_32": settings_of(net="mnist-32"),
+    "highway_a": settings_of(net="highway-a", data="cifar-10", n_train=50000),
+    "cifar_19": settings_of(net="nineteen-layers", data="cifar-10", n_train=50000),
 }
 SHAPES = {"mnist": (1, 28), "cifar-10": (3, 32)}  # maps, side
 SECONDS = 2.0  # how long steps are timed in a turn
@@ -68,7 +68,7 @@ def dataset(name: str) -> hn.Dataset:
 def seconds_of_step(settings: ConvSettings, ranks) -> float:
     """The median time of a step in this process, one of the ranks."""
     data = dataset(settings.data)
-    training = Training(settings, protocol_of(settings), fingerprint(data))
+    training = Training(settings, fingerprint(data))
     training.inputs.fit(data.x_train)
     if ranks.count > 1:
         training.join(ranks)

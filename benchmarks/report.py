@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_writable, environment, write_json
-from highways.records import load_results
+from highways.files import ROOT, InputError, environment, printable, write_json
+from highways.records import check_results_replaceable
 
 # targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {
@@ -156,9 +156,7 @@ class Report:
             raise InputError(f"{committed} is for the default settings and all rivals: choose another --out")
         if self.path.suffix != ".json":
             raise InputError(f"{self.path} does not end in .json")
-        check_writable(self.path)
-        if self.path.exists() and load_results(self.path).get("experiment") != self.name:
-            raise InputError(f"{self.path} is not of this benchmark: it is not replaced, choose another --out")
+        check_results_replaceable(self.path, self.name)
 
     def save(self, settings: dict, summary: dict, trials) -> int:
         installed = {re.sub("[-_.]+", "-", package.name.lower()): package.version for package in distributions()}
@@ -179,7 +177,7 @@ class Report:
             "trials": trials,
         }
         write_json(self.path, record)
-        print(f"saved to {self.path}")
+        print(f"saved to {printable(self.path)}")
         return 0
 
 

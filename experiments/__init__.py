@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import markdown_table, takes
 
 FOLDER = Path(__file__).parent
 
@@ -40,6 +40,10 @@ def register_pictures_and_tables() -> None:
 
 @table("questions")
 def table_of_questions(read) -> str:
-    """Every question with what it asks, and a link to its page."""
-    rows = [f"| [{question.name}]({question.name}/README.md) | {question.asks} |" for question in all_questions()]
-    return markdown_table("| question | what it asks |", rows)
+    """Every question with what it asks, a link to its page, and how long its measurement took."""
+    rows = []
+    for question in all_questions():
+        has_results = question.run is not None and not question.awaits
+        duration = takes(read, question.name) if has_results else "-"
+        rows.append(f"| [{question.name}]({question.name}/README.md) | {question.asks} | {duration} |")
+    return markdown_table("| question | what it asks | takes, on two cores |", rows)

@@ -20,13 +20,13 @@ from pathlib import Path
 from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError, Lock, commit, json_bytes, read_json, write_json
+from highways.files import ROOT, InputError, Lock, commit, json_bytes, printable, read_json, write_json
 from highways.lab import committed, finished
 from highways.lab.judging.claim import Claim, check_about, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import load_results, seconds_on_two_cores
+from highways.records import check_results_replaceable, load_results, seconds_on_two_cores
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -135,7 +135,7 @@ def answer(question: Question, args) -> dict:
         record = with_summary(question, record)
         write_json(runner.path, record)
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
-    print(f"saved to {runner.path}{smoke_test}")
+    print(f"saved to {printable(runner.path)}{smoke_test}")
     print_rows(record["summary"])
     print_claims(question.claims, record)
     return record
@@ -174,7 +174,7 @@ def result_of(name: str, args) -> dict:
 
 def print_rows(rows: list[dict]) -> None:
     for row in rows:
-        print("  ".join(f"{name} {format_stat(value, 4)}" for name, value in row.items()))
+        print(printable("  ".join(f"{name} {format_stat(value, 4)}" for name, value in row.items())))
 
 
 def print_claims(claims: list[Claim], record: dict) -> None:
@@ -196,7 +196,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         else:
             if not is_quick:
                 line = f"{in_words(claim.kind, verdict)}: {line}"
-        print(f"{claim.source}: {claim.says}\n    {line}")
+        print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
 # ---- Adding finished trainings ------------------------------------------------------------------
@@ -224,6 +224,7 @@ def add_runs(argv) -> int:
             check_has_trials(question)
             if not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
+            check_results_replaceable(path, args.question)
             results = load_results(path)
             n_added = 0
             for file in args.runs:

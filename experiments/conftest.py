@@ -1,4 +1,4 @@
-"""A small net that questions about the kept nets are tested on."""
+"""What the tests of several questions need: a small net that was kept, and images in place of CIFAR-100's."""
 
 from typing import NamedTuple
 
@@ -6,6 +6,7 @@ import pytest
 
 import highway_networks as hn
 from experiments.fifty_layers import trial as fifty_layers
+from highways.conv.official_cifar import made_up
 from highways.nets import fully_connected
 
 
@@ -40,3 +41,18 @@ def kept(tmp_path_factory) -> KeptNet:
     fifty_layers.trial(setting, folder)
     net = fifty_layers.net_of(setting, folder)
     return KeptNet(net, setting, folder, fully_connected.images_of(setting))
+
+
+@pytest.fixture
+def made_up_cifar(monkeypatch):
+    """A few random images in place of CIFAR-100's."""
+
+    def load(name, data_dir):
+        return made_up("cifar-100")._replace(name=name)
+
+    monkeypatch.setattr(fully_connected, "load_cifar", load)
+    fully_connected.data_set.cache_clear()
+    fully_connected.images.cache_clear()
+    yield
+    fully_connected.data_set.cache_clear()
+    fully_connected.images.cache_clear()

@@ -7,7 +7,7 @@ That is, in this order:
 
 - the summaries in results/*.json, from the trials in them
 - results/claims.json, the verdicts on all claims
-- the numbers between the marks of README.md and docs/*.md (highways/lab/showing/pages.py)
+- the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - the pictures in viz/, highway_networks.gif, pages/explorer.html and pages/train.html
 - the pictures of these two pages, for which a browser is needed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import math
 import os
@@ -10,18 +11,32 @@ import signal
 import sys
 import time
 
-from highways.files import InputError, commit, write_whole
-from highways.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
+from highways.files import InputError, commit, printable, write_whole
+from highways.processes import (
+    INTERRUPTS,
+    CannotStart,
+    Output,
+    Terminated,
+    WorkerDied,
+    interrupts_deferred,
+    write_whole_lines,
+)
 
 # errors of the whole system: no file is to blame
 LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+# exit statuses beside 0, and 2 of bad input
+NOT_PRINTED = 3  # the work is done, but a print failed
+# those that a shell shows for a process that a signal ended
+INTERRUPTED = 130  # SIGINT
+BROKEN_PIPE = 141  # SIGPIPE
+TERMINATED = 143  # SIGTERM
 
 
 class Parser(argparse.ArgumentParser):
     """Answers a bad flag with one line; the usage, many lines, is printed by --help alone."""
 
     def error(self, message):
-        self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
+        self.exit(2, f"{self.prog}: error: {printable(' '.join(message.split()))}\n")
 
 
 def number(kind, low, high=math.inf):
@@ -35,7 +50,8 @@ def number(kind, low, high=math.inf):
         if not (low <= value <= high) or value == math.inf:
             noun = "a whole number" if kind is int else "a number"
             bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"{text!r} is not {noun} {bounds}")
+            shown = text if len(text) < 30 else f"{text[:20]}..."
+            raise argparse.ArgumentTypeError(f"{shown!r} is not {noun} {bounds}")
         return value
 
     return parse
@@ -66,18 +82,29 @@ def list_of(parse):
     return parse_list
 
 
-def run_command(program: str, work, what_is_kept=lambda: "") -> int:
+def run_command(program: str, work, what_is_kept=lambda: "", saves: bool = True) -> int:
     """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
 
-    Bad input, a package that is not installed, an error of the system and Ctrl-C each end the
-    command with one line on standard error.  After an error of the system and Ctrl-C, the line
-    also says which files were written.  If there are none, it gives the text of what_is_kept(),
-    which tells how to continue an interrupted run; without such a text it says that nothing was
-    written."""
+    Bad input, a package that is not installed, an error of the system, Ctrl-C and SIGTERM each end
+    the command with one line on standard error.  After an error of the system and the signals, the
+    line also says which files were written.  If there are none, it gives the text of
+    what_is_kept(), which tells how to continue an interrupted run; without such a text it says that
+    nothing was written.
+
+    A print that fails does not end the work, unless the work saves nothing.  The status then is
+    NOT_PRINTED, with a line, or, if the reader of the output is gone, as after `| head`,
+    BROKEN_PIPE, without one."""
+    stdout = Output(sys.stdout, stops=not saves)
+    stderr = Output(sys.stderr)
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        return _run(program, work, what_is_kept, (stdout, stderr))
+
+
+def _run(program: str, work, what_is_kept, outputs: tuple[Output, Output]) -> int:
     written = ""
 
     def state():
-        return written or what_is_kept() or "nothing was written"
+        return printable(written or what_is_kept() or "nothing was written")
 
     def save(files):
         nonlocal written
@@ -89,47 +116,66 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
 
     try:
         commit()  # asked now: another commit may be checked out while the program runs
-        return work(save) or 0
-    except BrokenPipeError:  # the reader of our output is gone, as after `| head`
-        os._exit(1)
-    except MemoryError as error:
-        why = str(error) or "for the arrays needed"
-        if not why.startswith("not enough memory"):
-            why = f"not enough memory: {why}"
-    except InputError as error:
-        why = " ".join(str(error).split())
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed: python -m pip install -r requirements.txt"
-    except CannotStart as error:
-        advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
-        why = f"{error}; {advice}; {state()}"
+        status = work(save) or 0
+        _check_printed(outputs)
+        return status
+    except BrokenPipeError:
+        return BROKEN_PIPE
     except OSError as error:  # not about a file: files.py turns those into InputErrors
-        where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
-        why = f"{where}: {error.strerror}; {state()}"
+        is_print = not error.filename and error.errno not in LIMITS
+        where = "standard output" if is_print else error.filename or "the system"
+        line = f"{program}: error: {printable(where)}: {error.strerror}; {state()}"
+        status = NOT_PRINTED if is_print else 2
+    except (MemoryError, InputError, ModuleNotFoundError, CannotStart) as error:
+        line = f"{program}: error: {printable(_reason(error, state))}"
+        status = 2
+    except Terminated:
+        line = f"terminated: {state()}"
+        status = TERMINATED
     except KeyboardInterrupt:
-        print(f"interrupted: {state()}", file=sys.stderr)
-        return 130
+        line = f"interrupted: {state()}"
+        status = INTERRUPTED
     except WorkerDied:
-        print(f"a worker process died (killed, or out of memory): {state()}", file=sys.stderr)
-        return 1
-    print(f"{program}: error: {why}", file=sys.stderr)
-    return 2
+        line = f"a worker process died (killed, or out of memory): {state()}"
+        status = 1
+    print(line, file=sys.stderr)
+    return status
+
+
+def _check_printed(outputs: tuple[Output, Output]) -> None:
+    """Raises the error of a print that failed."""
+    for output in outputs:
+        output.flush()
+        if output.error:
+            raise output.error
+
+
+def _reason(error: Exception, state) -> str:
+    """Why a command cannot go on, in one line."""
+    if isinstance(error, MemoryError):
+        what = str(error) or "for the arrays needed"
+        return what if what.startswith("not enough memory") else f"not enough memory: {what}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name} is not installed: python -m pip install -r requirements.txt"
+    if isinstance(error, CannotStart):
+        return f"{error}; try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show; {state()}"
+    return " ".join(str(error).split())
 
 
 def _once_a_second():
-    """A handler of Ctrl-C that ignores a second signal within a second.
+    """A handler of SIGINT and SIGTERM that ignores a second signal within a second.
 
     A program that started this one may pass Ctrl-C on, and it arrives twice.  The second must not
     interrupt the clean-up that the first began."""
     last = -math.inf
 
-    def interrupt(*_):
+    def interrupt(number=signal.SIGINT, _=None):
         nonlocal last
         now = time.monotonic()
         passed = now - last
         last = now
         if passed > 1:
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     return interrupt
 
@@ -143,9 +189,12 @@ def run_program(main) -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
     write_whole_lines()
-    # if Ctrl-C was ignored when the program started, it stays so
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _once_a_second())
+    # a signal that was ignored when the program started stays so
+    handler = _once_a_second()
+    for number in INTERRUPTS:
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, handler)
     status = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done: too late to be interrupted
+    for number in INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)  # the work is done: too late to be interrupted
     sys.exit(status)

@@ -47,13 +47,27 @@ def read_bytes(path: str | os.PathLike, most: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise OSError(errno.EFBIG, f"{size} bytes; at most {most} are read", str(path))
-        return file.read(most)
+        return file.read(size)  # not read(most): Python would allocate room for that many
+
+
+def printable(text) -> str:
+    """The text in one line, without what a terminal would obey: control characters and the like
+    are escaped."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
 
 
 def json_bytes(record) -> bytes:
-    """Strict JSON, indented by two; NaN and inf are null."""
-    strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
-    return (json.dumps(strict, indent=2, allow_nan=False) + "\n").encode()
+    """Strict JSON, indented by two; NaN and inf are null.
+
+    It is read as read_json() reads it, before it can replace anything: raises InputError for what
+    would be refused."""
+    try:
+        strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
+        data = (json.dumps(strict, indent=2, allow_nan=False) + "\n").encode()
+        from_json(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"this record is not written, since it could not be read again: {error}") from error
+    return data
 
 
 def write_json(path: Path, record) -> None:
@@ -93,26 +107,58 @@ def write_whole(files: dict[Path, bytes]) -> None:
     names beside their targets, then all are renamed.
 
     If a target is a link, the file that it points to is written.  An existing file keeps its
-    permissions.  Raises InputError if a file cannot be written."""
+    permissions and, where this process may give it away, its owner; a read-only one is refused.
+    Raises InputError if a file cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             try:
                 temporary.replace(path)
             except OSError as error:
                 raise InputError(f"{path} cannot be written: {error.strerror}") from error
+        for folder in {path.parent for path in temporaries}:
+            _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes sure that the names in a folder are on the disk, where the system can."""
+    if sys.platform == "win32":
+        return
+    with contextlib.suppress(OSError):  # the files are whole; some file systems cannot sync a folder
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def replace_file(new: Path, old: Path) -> None:
-    """Renames the file `new` to `old`, and gives it the permissions of the `old` that it replaces."""
+    """Renames the file `new` to `old`, and gives it the owner and permissions of the `old` that it
+    replaces."""
     with new.open("rb") as file:
-        _keep_permissions(old, file)
+        _keep_owner_and_permissions(old, file)
     os.replace(new, old)
+    _sync_folder(old.parent)
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError if a megabyte cannot be written beside `path`.  Does not touch `path`."""
+    """Raises InputError if a megabyte cannot be written beside `path`, or if `path` is a read-only
+    file.  Does not touch `path`."""
     with written_beside({path: bytes(1 << 20)}):
         pass
+
+
+def check_kind(path: Path, *beginnings: bytes) -> None:
+    """Raises InputError if there is a file that begins with none of these: it is of another kind,
+    and so not what the program would replace."""
+    try:
+        with open_file(path) as file:
+            beginning = file.read(max(map(len, beginnings)))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced: {error.strerror}") from error
+    if not beginning.startswith(beginnings):
+        raise InputError(f"{path} is not what this program writes: it is not replaced, choose another name")
 
 
 def real_path(path: Path) -> Path:
@@ -131,7 +177,8 @@ def written_beside(files: dict[Path, bytes]):
     """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
     to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
-    What a killed process leaves is harmless: no other file ever has its name."""
+    What a killed process leaves is harmless: no other file ever has its name.  Only files that this
+    call has made are removed."""
     temporaries = {}
     latest = None  # the path that an error is about
     try:
@@ -142,10 +189,17 @@ def written_beside(files: dict[Path, bytes]):
             target = real_path(path)
             if target in temporaries:
                 raise InputError(f"{path} is a link to {target}, which is written as well by this command")
+            if _is_read_only(target):
+                raise InputError(f"{path} is read-only: it is not replaced, choose another name")
             temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
             temporaries[target] = temporary
-            with temporary.open("xb") as file:
-                _keep_permissions(target, file)
+            try:
+                file = temporary.open("xb")
+            except FileExistsError:
+                del temporaries[target]  # somebody else's: it must not be removed below
+                raise
+            with file:
+                _keep_owner_and_permissions(target, file)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -158,11 +212,30 @@ def written_beside(files: dict[Path, bytes]):
                 temporary.unlink(missing_ok=True)
 
 
-def _keep_permissions(target: Path, file) -> None:
-    """Gives an open file the permissions of the one that it will replace, if there is one."""
+def _is_read_only(path: Path) -> bool:
+    """Whether a file is there that nobody may write, or that this user may not write.
+
+    Root may write any file; one whose permissions say that it is not to be written is read-only
+    even so."""
+    if not path.exists():
+        return False
+    nobody_may = not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+    return nobody_may or not os.access(path, os.W_OK)
+
+
+def _keep_owner_and_permissions(target: Path, file) -> None:
+    """Gives an open file the owner, group and permissions of the one that it will replace, if there
+    is one.  Only root can give a file to another owner."""
     if sys.platform == "win32" or not target.exists():
         return
-    mode = stat.S_IMODE(target.stat().st_mode)
+    old = target.stat()
+    new = os.fstat(file.fileno())
+    for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
+        if owner in (-1, new.st_uid) and group in (-1, new.st_gid):
+            continue
+        with contextlib.suppress(OSError):
+            os.fchown(file.fileno(), owner, group)
+    mode = stat.S_IMODE(old.st_mode)
     if mode != stat.S_IMODE(os.fstat(file.fileno()).st_mode):
         os.fchmod(file.fileno(), mode)
 
@@ -180,7 +253,9 @@ class Lock:
         try:
             target = real_path(path)
             target.parent.stat()  # filelock would make a missing folder
-            self._lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=0)
+            file = target.with_name(f".{target.name}.lock")
+            _check_lock_file(file)
+            self._lock = FileLock(file, timeout=0)
             self._lock.acquire()
         except Timeout:
             raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
@@ -195,6 +270,17 @@ class Lock:
 
     def __exit__(self, *_) -> None:
         self.release()
+
+
+def _check_lock_file(file: Path) -> None:
+    """Raises InputError for what is there and is not the empty file of a lock: opening a pipe may
+    wait for ever, and filelock empties a file."""
+    try:
+        found = file.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found.st_mode) or found.st_size:
+        raise InputError(f"{file} is in the way: it is not the empty file of a lock; move it, or choose another name")
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from functools import partial
 from itertools import islice
@@ -19,6 +20,12 @@ MOST_JOBS = math.inf
 if sys.platform == "win32":
     MOST_JOBS = 30  # Windows can wait for 63 handles at a time; each process has two
 READY = "ready"  # the first message of a process
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+SECONDS_TO_END = 2.0  # how long a process that is told to end may take before it is killed
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived: a command ends as it does after Ctrl-C, but with another status."""
 
 
 class Message(NamedTuple):
@@ -44,6 +51,48 @@ def write_whole_lines() -> None:
             stream.reconfigure(line_buffering=True, write_through=False)
 
 
+class Output:
+    """Standard output or error, for a program that must not fail because a print does.
+
+    Remembers the first `error`, and drops whatever is printed later.  With stops=True that error
+    is raised, too."""
+
+    def __init__(self, stream, stops: bool = False):
+        self.stream = stream
+        self.stops = stops
+        self.error: OSError | None = None
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        self._try(self.stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self.stream.flush)
+
+    def _try(self, function, *words) -> None:
+        if self.error:
+            return
+        try:
+            function(*words)
+        except OSError as error:
+            self.error = error
+            self._drop()
+            if self.stops:
+                raise
+
+    def _drop(self) -> None:
+        """Sends what the stream holds back to the null device, as Python's documentation advises:
+        it is flushed once more at the end of the process."""
+        with contextlib.suppress(OSError):  # a stream of Python's alone has no descriptor
+            descriptor = self.stream.fileno()
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, descriptor)
+            os.close(null)
+
+
 def all_cores() -> int:
     """The cores that this process may use, at most MOST_JOBS."""
     cores = os.cpu_count() or 1
@@ -60,7 +109,8 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     calls listen(content) here.
 
     Raises ValueError for fewer than one job, WorkerDied when a process dies, and whatever a task
-    raises.  If this ends early, for whatever reason, it kills the processes.
+    raises.  If this ends early, for whatever reason, it ends the processes: it sends SIGTERM, at
+    which they remove the files that they have not finished, and kills those that go on.
 
     Each process has a pipe of its own.  When a process dies its pipe ends, so that nobody waits
     for the rest of a message.  Libraries that share queues and threads between workers can hang
@@ -106,8 +156,11 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     finally:
         with interrupts_deferred():
             for process, _ in running.values():
-                process.kill()
+                process.terminate()
+            deadline = time.monotonic() + SECONDS_TO_END
             for process, _ in running.values():
+                process.join(max(0.0, deadline - time.monotonic()))
+                process.kill()
                 process.join()
 
 
@@ -140,9 +193,15 @@ def _next_message(running: dict):
 def _run(pipe) -> None:
     """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
 
-    It ignores Ctrl-C, which its parent handles, and ends when its parent ends."""
+    It ignores Ctrl-C, which its parent handles, and ends at SIGTERM, and when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # interrupts_deferred() has blocked it
     write_whole_lines()
+    if not isinstance(sys.stdout, Output):  # a forked process has its parent's
+        sys.stdout = Output(sys.stdout)
+        sys.stderr = Output(sys.stderr)
     parent = multiprocessing.parent_process()
     try:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
@@ -161,22 +220,32 @@ def _run(pipe) -> None:
         pipe.send(answer)
 
 
+def _end(*_) -> None:
+    """Handles SIGTERM in a process of in_processes()."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not disturb the clean-up
+    sys.exit(1)
+
+
 @contextlib.contextmanager
 def interrupts_deferred():
-    """Defers SIGINT until the block ends."""
+    """Defers SIGINT and SIGTERM until the block ends."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
     pressed = []
-    handler_before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    handlers_before = {}
+    for number in INTERRUPTS:
+        if signal.getsignal(number) is not None:  # a handler that Python has not set could not be set again
+            handlers_before[number] = signal.signal(number, lambda number, _: pressed.append(number))
     set_mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
     # processes that the block starts inherit the mask
-    mask_before = set_mask and set_mask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask_before = set_mask and set_mask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         yield
     finally:
         if set_mask:
             set_mask(signal.SIG_SETMASK, mask_before)
-        signal.signal(signal.SIGINT, handler_before)
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)
     if pressed:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(pressed[0])

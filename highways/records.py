@@ -2,11 +2,31 @@
 
 import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
 from highways.statistics import mean_and_sd
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
+
+
+class Names(NamedTuple):
+    """The names by which a program knows its own records: those of the record, and of each of its
+    runs."""
+
+    record: tuple[str, ...]
+    run: tuple[str, ...]
+
+
+OF_PAIRS = Names(
+    ("hidden", "epochs", "batch_size", "lr", "n_train", "n_test", "activation", "optimizer", "env", "runs"),
+    ("depth", "seed", "wallclock_sec", *PAIR),
+)
+OF_CONVOLUTIONAL_NETS = Names(
+    ("net", "data", "block", "protocol", "epochs", "lr", "n_train", "n_test", "data_sha256_as_read", "env", "runs"),
+    ("label", "net", "seed", "n_parameters", "commits", "history", "wallclock_sec"),
+)
+OF_RESULTS = ("experiment", "source", "command", "settings", "env", "summary", "trials")
 
 
 def load_record(path) -> dict:
@@ -50,26 +70,46 @@ def table_of_runs(pairs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def check_replaceable(path: Path, is_smoke_test: bool) -> None:
+def check_replaceable(path: Path, is_smoke_test: bool, names: Names = OF_PAIRS) -> None:
     """Raises InputError unless a training may write its record to `path`.
 
-    That is a name that ends in .json.  An existing file must hold runs; that of a smoke test must
-    not be committed.  So no other file is lost by a slip of the keyboard."""
+    That is a name that ends in .json.  An existing file must be a record with these names, which
+    the same program wrote; that of a smoke test must not be committed.  So no other file is lost by
+    a slip of the keyboard."""
     if path.suffix != ".json":
         raise InputError(f"{path} does not end in .json")
     check_writable(path)
-    if path.exists() and not _holds_runs(path):
-        raise InputError(f"{path} holds something else than runs: it is not replaced, choose another --out")
+    if path.exists() and not _has_names(_object_in(path), names):
+        which = "runs of this program"
+        raise InputError(f"{path} holds something else than {which}: it is not replaced, choose another --out")
     if is_smoke_test and is_committed(path):
         raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
 
 
-def _holds_runs(path: Path) -> bool:
+def check_results_replaceable(path: Path, experiment: str) -> None:
+    """Raises InputError unless the results of an experiment may be written to `path`: an existing
+    file must be results of the same experiment."""
+    check_writable(path)
+    if not path.exists():
+        return
+    record = _object_in(path)
+    if not record.keys() >= {*OF_RESULTS} or record["experiment"] != experiment:
+        raise InputError(f"{path} does not hold results of {experiment}: it is not replaced, choose another name")
+
+
+def _object_in(path: Path) -> dict:
+    """The object that a JSON file holds; an empty one if it holds anything else."""
     try:
         record = read_json(path)
     except InputError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _has_names(record: dict, names: Names) -> bool:
+    if not record.keys() >= {*names.record} or not isinstance(record["runs"], list) or not record["runs"]:
         return False
-    return isinstance(record, dict) and "runs" in record
+    return all(isinstance(run, dict) and run.keys() >= {*names.run} for run in record["runs"])
 
 
 def load_results(path) -> dict:
@@ -154,7 +194,7 @@ CONVOLUTIONAL = ("authors_images", "cifar", "table1")  # their trials have the n
 def with_new_names(record: dict) -> dict:
     """A record of results with the names that results have today: all that read it know no others.
 
-    A name of today stays as it is.  So do numbers, and records of convolutional nets."""
+    Records of convolutional nets stay as they are, and so does what has the names of today already."""
     if record.get("experiment") in CONVOLUTIONAL:
         return record
     parts = {

@@ -26,7 +26,7 @@ import numpy as np
 from experiments.headline.show import gates_by_epoch
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError
+from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.committed import checked
 from highways.lab.showing.style import COLOR, drawing, initial_gate
 from highways.records import load_record, load_results, new_names, select
@@ -300,8 +300,9 @@ def write_page(out: Path, save) -> None:
     if out.suffix != ".html":
         raise InputError(f"--out {out} does not end in .html")
     text = whole_page()
+    check_kind(out, text[: text.index("</title>")].encode())
     save({out: text.encode()})
-    print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
+    print(f"wrote {printable(out)}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
 
 
 def main(argv=None) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 
 from highway_networks import Dataset, subset
 from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError
+from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import KINDS
 from pages.make_explorer import load_page_mnist
 
@@ -85,8 +85,9 @@ def write_page(out: Path, save) -> None:
     if out.suffix != ".html":
         raise InputError(f"--out {out} does not end in .html")
     text = whole_page()
+    check_kind(out, text[: text.index("</title>")].encode())
     save({out: text.encode()})
-    print(f"wrote {out}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
+    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
 
 
 def main(argv=None) -> int:

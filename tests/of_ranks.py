@@ -17,21 +17,19 @@ from highways.commands import run_command
 from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import ConvSettings, Protocol
+from highways.conv.protocols import settings_of
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training, train_conv
 from highways.files import InputError
 from highways.nets.optimizers import SGD, Nesterov
 
 LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), ("dense", 3)]
-WITHOUT_CHANCE = Protocol(
-    epochs=2, dropout=(), shift=0, lr=0.05, schedule="in steps", weight_decay=1e-3, decay_of_last=1e-2, init="he"
-)
+WITHOUT_CHANCE = {"epochs": 2, "dropout": (), "shift": 0, "lr": 0.05}
 
 
 class TinyTraining(Training):
     @staticmethod
-    def shape_and_layers(settings, protocol, images):
+    def shape_and_layers(settings, images):
         return (1, 8, 8), LAYERS
 
 
@@ -86,8 +84,9 @@ def conv_gradient(ranks, folder):
 
 
 def tiny_training(ranks, data, seed=0) -> Training:
-    settings = ConvSettings(seed=seed, epochs=2, n_train=len(data.x_train), n_test=len(data.x_test), ranks=ranks.count)
-    training = TinyTraining(settings, WITHOUT_CHANCE, fingerprint(data))
+    images = {"n_train": len(data.x_train), "n_test": len(data.x_test)}
+    settings = settings_of(protocol="paper", seed=seed, ranks=ranks.count, **images, **WITHOUT_CHANCE)
+    training = TinyTraining(settings, fingerprint(data))
     if ranks.count > 1:
         training.join(ranks)
     return training

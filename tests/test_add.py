@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, one_line_error
+from conftest import ROOT, one_line_error, verdict_on
 
 from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
@@ -224,6 +224,55 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     assert whole["trials"]["partial"] == before
     new = whole["trials"]["final"][-1]
     assert (new["seed"], new["epochs"]) == (7, 400)
+
+
+def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
+    """What the program of commit 10b355e writes about the 19 layers on whitened images after so many of 400 epochs."""
+    settings = {"net": "nineteen-layers", "data": "cifar-10", "block": "highway", "protocol": "whitened"}
+    settings |= {"epochs": 400, "seed": 0, "gate_bias": -2.0, "n_train": 50000, "n_test": 10000}
+    settings |= {"validation": False, "cores": 1}
+    protocol = {"dropout": [0.2] * 4, "shift": 8, "lr": 0.025, "schedule": "in late steps", "weight_decay": 0.001}
+    protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
+    columns = ("train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
+    run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, "n_parameters": 2256838}
+    run |= {"commits": ["10b355ead480"], "diverged": False, "diverged_at": None}
+    run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
+    if epochs < 400:
+        run["stopped_after"] = epochs
+    else:
+        run |= {"final_train_acc": 0.9, "final_test_acc": accuracy, "final_train_loss": 0.3}
+    run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
+    record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
+    record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab"}
+    return record | {"env": {"processor": "a server"}, "runs": [run | {"wallclock_sec": 140000.0}]}
+
+
+def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monkeypatch):
+    """The new one is stopped at first; as a whole run it takes the place of what was stopped."""
+    before = COMMITTED["cifar"]["trials"]["partial"]
+    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", whitened_run(60)))
+    assert COMMITTED["cifar"]["trials"]["partial"][:-1] == before
+    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", whitened_run(200)))
+    *others, new = COMMITTED["cifar"]["trials"]["partial"]
+    assert others == before
+    assert new["stopped_after"] == 200
+    with pytest.raises(InputError, match="is there already, as far or farther"):
+        added(tmp_path, "cifar", whitened_run(200))
+    results = added(tmp_path, "cifar", whitened_run(400))
+    assert results["trials"]["partial"] == before
+    assert results["trials"]["final"][-1]["final_test_acc"] == 0.92
+    assert results["settings"]["added"][-1]["command"].endswith("--seed 0 --lr 0.025 --gate-bias -2.0")
+    verdict = "reproduced, one run, on whitened images, which the paper does not name"
+    assert verdict_on("cifar", "19-layers-reach-on-whitened-images", results) == verdict
+    assert {row.get("epoch") for row in cifar.rows(results)} >= {100, 150, 200, 250, 300, 400}
+
+
+def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
+    [parent] = [run for run in COMMITTED["cifar"]["trials"]["partial"] if run.get("stopped_after") == 103]
+    record = whitened_run(103)
+    record["runs"][0]["history"] = parent["history"]
+    with pytest.raises(InputError, match="is there already, as far or farther"):
+        added(tmp_path, "cifar", record)
 
 
 @pytest.mark.parametrize(

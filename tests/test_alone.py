@@ -142,6 +142,16 @@ def test_bad_input_is_one_line(alone, data_set, words, message):
     assert not list(alone.folder.glob("*.json"))
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_training_that_cannot_print_is_saved(alone, data_set):
+    out = alone.folder / "run.json"
+    words = [*map(str, SMALL), "--data-dir", str(data_set), "--out", str(out)]
+    code = "import sys, highway_networks as hn; sys.stdout = open('/dev/full', 'w'); sys.exit(hn.main(sys.argv[1:]))"
+    process = alone("-c", code, *words)
+    assert process.returncode == 3, process.stderr
+    assert json.loads(out.read_text())["runs"]
+
+
 def test_several_jobs_run_one_after_another_and_the_command_says_so(alone, data_set):
     process = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--jobs", 2, "--no-save")
     assert process.returncode == 0

@@ -279,7 +279,7 @@ def committed(name) -> bytes | None:
 
 def test_a_step_of_one_rank_is_timed(monkeypatch):
     monkeypatch.setattr(ranks, "SECONDS", 0)
-    assert ranks.seconds_of_step(ranks.ConvSettings(net="mnist-2"), ALONE) > 0
+    assert ranks.seconds_of_step(ranks.settings_of(net="mnist-2"), ALONE) > 0
 
 
 def test_a_step_of_two_ranks_is_timed():
@@ -330,7 +330,7 @@ def test_out_may_not_name_the_committed_file(quick):
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("notes.txt", "does not end in .json"), ("notes.json", "is not a results file of this project")],
+    [("notes.txt", "does not end in .json"), ("notes.json", "does not hold results of benchmark_step")],
 )
 def test_only_results_are_replaced(quick, tmp_path, name, why):
     path = tmp_path / name
@@ -338,7 +338,7 @@ def test_only_results_are_replaced(quick, tmp_path, name, why):
     with pytest.raises(InputError, match=why):
         quick("step", "--rounds", 1, "--out", path)
     assert path.read_text() == "{}"
-    with pytest.raises(InputError, match="is not of this benchmark"):
+    with pytest.raises(InputError, match="does not hold results of benchmark_step"):
         quick("step", "--rounds", 1, "--out", ROOT / "results" / "claims.json")
 
 

@@ -15,8 +15,9 @@ from conftest import BAD_ANSWERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from highways.conv import cifar
-from highways.conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
+from highways import cifar
+from highways.cifar import PIXELS, load_cifar
+from highways.conv.pipeline import FILTER_BIAS, Pipeline, whitening_of
 from highways.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
@@ -588,7 +589,7 @@ def test_a_pipeline_must_be_fitted_first(images, kind):
             use(images[0])
 
 
-@pytest.mark.parametrize("kind", Pipeline.KINDS)
+@pytest.mark.parametrize("kind", ["contrast", "standardised"])  # whitening comes after these checks, and takes seconds
 def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
     right = np.random.default_rng(0).integers(0, 256, (4, 3072), np.uint8)
     fitted = Pipeline(kind, 4).fit(right)

@@ -12,23 +12,29 @@ from test_cifar_images import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.conv import cifar as images_of_cifar
+from highways import cifar as images_of_cifar
 from highways.conv import images as conv_images
 from highways.conv import official_cifar, protocols, runs
 from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED, find_net, mnist_net
+from highways.conv.pipeline import Pipeline
 from highways.files import InputError
 
-A = protocols.ConvSettings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
-CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
+A = protocols.settings_of(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 
 
-def training(s=A, protocol=None, classes=10, **images):
+def by_protocol(name: str, **others) -> protocols.ConvSettings:
+    """A's settings by this protocol."""
+    a = {"net": "highway-a", "data": "cifar-10", "epochs": 2, "n_train": 200, "n_test": 30}
+    return protocols.settings_of(protocol=name, **{**a, **others})
+
+
+def training(s=A, classes=10, **images):
     """A Training for images that need not exist; `images` replaces parts of their fingerprint."""
     fingerprint = {"pixels": 3072, "classes": classes, "crc32": ""} | images
-    return convolutional.Training(s, protocol or protocols.protocol_of(s), fingerprint)
+    return convolutional.Training(s, fingerprint)
 
 
 @functools.cache
@@ -36,8 +42,8 @@ def some_images() -> hn.Dataset:
     return conv_images.select_images(official_cifar.made_up("cifar-10"), A)
 
 
-def training_of_some_images(s=A, protocol=None) -> convolutional.Training:
-    return convolutional.Training(s, protocol or protocols.protocol_of(s), conv_images.fingerprint(some_images()))
+def training_of_some_images(s=A) -> convolutional.Training:
+    return convolutional.Training(s, conv_images.fingerprint(some_images()))
 
 
 # ---- Nets and protocols
@@ -46,9 +52,9 @@ def training_of_some_images(s=A, protocol=None) -> convolutional.Training:
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
     """Its weights are drawn one after another, layer by layer.  Other trainings must not change these numbers, which
     are those of Table 1."""
-    s = protocols.ConvSettings(net="mnist-4", seed=3)
+    s = protocols.settings_of(net="mnist-4", seed=3)
     rng = np.random.default_rng(3)
-    net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
+    net = convolutional.Training(s, {"pixels": 784, "classes": 10, "crc32": ""}).net
     for layer in (layer for layer in net.layers if layer.shapes):
         limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
         is_last = isinstance(layer, Dense)
@@ -58,7 +64,7 @@ def test_the_start_of_mnist_s_net_is_the_same_as_ever():
 
 def test_the_authors_rates_on_cifar():
     """0.025, then a tenth of it from epoch 200 of 400 on, a hundredth from 300 on, a thousandth from 350 on."""
-    t = training(replace(A, epochs=400, n_train=50000, protocol="paper"))
+    t = training(by_protocol("paper", epochs=400, n_train=50000))
     zero = np.zeros_like(t.parameters)
     rates = []
     around_changes = [500 * epoch - before for epoch in (200, 300, 350) for before in (1, 0)]
@@ -79,7 +85,7 @@ def test_the_authors_rates_on_cifar():
 def test_how_the_19_layers_start_and_decay(data, protocol, images):
     is_short = protocol == "short"
     classes = int(data.removeprefix("cifar-"))
-    t = training(replace(A, net="nineteen-layers", data=data, protocol=protocol, gate_bias=-2.0), classes=classes)
+    t = training(by_protocol(protocol, net="nineteen-layers", data=data, gate_bias=-2.0), classes=classes)
     first, *between, last = (layer for layer in t.net.layers if layer.shapes)
     he = math.sqrt(2 / math.prod(last.W.shape[1:]))
     of_authors = 0.05 if data == "cifar-10" else he
@@ -141,7 +147,7 @@ def test_the_deeper_a_published_net_is_the_lower_its_gates_start():
     ],
 )
 def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, deviation):
-    run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol=protocol, epochs=400, n_train=50000))
+    run = training(protocols.settings_of(net=net, data="cifar-10", protocol=protocol, epochs=400, n_train=50000))
     first = next(layer for layer in run.net.layers if layer.shapes)
     assert first.W.std() == pytest.approx(deviation, rel=0.2)
 
@@ -152,7 +158,7 @@ def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, devi
 def test_a_step_sees_what_the_pipeline_makes():
     t = training_of_some_images()
     data = some_images()
-    pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train)
+    pipeline = Pipeline("standardised", 4).fit(data.x_train)
     t.inputs.fit(data.x_train)
     expected = t.net.predict(pipeline.train_batch(data.x_train[:100], np.random.default_rng([0, 1])))
     np.testing.assert_allclose(t.forward(data.x_train[:100]), expected, rtol=1e-4, atol=1e-5)
@@ -161,7 +167,7 @@ def test_a_step_sees_what_the_pipeline_makes():
 
 @pytest.mark.parametrize("protocol", ["paper", "short"])
 def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
-    s = replace(A, protocol=protocol)
+    s = by_protocol(protocol)
     path = tmp_path / "net.npz"
     whole = training_of_some_images(s)
     first = training_of_some_images(s)
@@ -190,7 +196,7 @@ def test_it_learns():
     x = x.reshape(n, -1)
     s = replace(A, epochs=3, n_train=500, n_test=100)
     data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
-    t = convolutional.Training(s, CIFAR_10["short"], conv_images.fingerprint(data))
+    t = convolutional.Training(s, conv_images.fingerprint(data))
     convolutional.train_conv(t, data)
     assert t.history["test_acc"][-1] > 0.9
 

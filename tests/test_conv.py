@@ -464,8 +464,3 @@ def test_replacing_an_array_of_the_net_is_refused():
     net.parameters *= 0
     highway.W += 1
     assert net.parameters.sum() == highway.W.size
-
-
-def test_the_repr_of_a_net():
-    net = ConvNet((1, 4, 4), [("conv", 3, 2, "valid"), ("dense", 3)], 0)
-    assert repr(net) == "ConvNet((1, 4, 4), [conv 3 2 valid, dense 3], float32, 47 parameters)"

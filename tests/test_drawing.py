@@ -1,7 +1,6 @@
 """The pictures and the GIF, drawn from small records: like ours, and like those of the published
 program."""
 
-import ast
 import copy
 import json
 import os
@@ -12,95 +11,12 @@ from xml.etree import ElementTree
 import imageio.v3 as imageio
 import pytest
 from conftest import ROOT, must_be_readable, one_line_error, run
+from small_records import diverged, ours, published
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from benchmarks import show as benchmark
-from experiments.headline import show as headline
 from highways.lab.showing import registry, style
-
-
-def small_run(block, epochs=3, layers=4, level=0.9):
-    history = {"epoch": list(range(1, epochs + 1)), "train_loss": [2.0 - 0.5 * i for i in range(epochs)]}
-    history |= {
-        name: [level * (i + 1) / epochs for i in range(epochs)] for name in ("train_acc", "test_acc", "grad_norm")
-    }
-    record = {
-        "label": block,
-        "block": block,
-        "depth": layers,
-        "hidden": 8,
-        "epochs": epochs,
-        "batch_size": 32,
-        "lr": 0.005,
-    }
-    record |= {
-        "seed": 0,
-        "history": history,
-        "final_train_acc": level,
-        "final_test_acc": level,
-        "final_train_loss": 1.0,
-    }
-    if block == "highway":
-        record["layer_T_history"] = [[e, [0.1 + 0.02 * e + 0.01 * k for k in range(layers)]] for e in history["epoch"]]
-        record["final_T_per_layer"] = record["layer_T_history"][-1][1]
-    return record | {"wallclock_sec": 1.0}
-
-
-def layer_history(block, layers=4):
-    """What our program adds to a run, beside what the published one writes."""
-    steps = [0, 1, 5, 100, 120]
-    history = {"step": steps, "loss": [2.3 - 0.01 * step for step in steps]}
-    history["gradient"] = [[10.0 ** (k - layers) * (step + 1) for k in range(layers)] for step in steps]
-    if block == "highway":
-        history["T"] = [[0.1 + 0.001 * step + 0.01 * k for k in range(layers)] for step in steps]
-    return history
-
-
-def published(depths=(4,)):
-    """A record of the published program: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
-    head = {
-        "seed": 0,
-        "hidden": 8,
-        "depth": 4,
-        "epochs": 3,
-        "batch_size": 32,
-        "lr": 0.005,
-        "n_train": 200,
-        "n_test": 60,
-    }
-    runs = [
-        {
-            "depth": d,
-            "wallclock_sec": 2.0,
-            "highway": small_run("highway", layers=d),
-            "plain": small_run("plain", level=0.1),
-        }
-        for d in depths
-    ]
-    return head | {"env": {"python": "3.12"}, "runs": runs}
-
-
-def ours(pairs, **more):
-    record = published() | {"gate_bias": -2.0, "clip": 5.0, "data_set": "MNIST", "n_classes": 10} | more
-    record["runs"] = []
-    for seed, depth in pairs:
-        both = {}
-        for block in ("highway", "plain"):
-            both[block] = small_run(block, layers=depth) | {"diverged": False}
-            both[block]["layer_history"] = layer_history(block, depth)
-        record["runs"].append({"depth": depth, "seed": seed, "wallclock_sec": 2.0, **both})
-    return record
-
-
-def diverged():
-    record = ours([(0, 4)])
-    run = record["runs"][0]["plain"]
-    run |= {"diverged": True, "final_test_acc": None, "final_train_acc": None, "final_train_loss": None}
-    run["history"] = {name: [] for name in run["history"]}
-    run["layer_history"] = {name: values[:2] for name, values in run["layer_history"].items()}
-    return record
-
 
 PROGRAMS = {"visualize_highway_networks.py": viz, "make_highway_networks_gif.py": gif}
 
@@ -186,47 +102,6 @@ def test_pictures_move_with_the_numbers():
         draw_figure = registry.PICTURES[name].draw
         pictures = [style.picture_bytes(draw_figure(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "words"),
-    [(0.9, "learns (0.900)"), (0.18, "learns a little (0.180)"), (0.12, "stays at chance (0.120)"), (None, "diverges")],
-)
-def test_chance_is_guessing_and_no_more(accuracy, words):
-    assert headline.fate({"final_test_acc": accuracy}, {"n_classes": 10}) == words
-
-
-def test_a_title_says_at_which_depths_a_net_fails():
-    def title(*accuracies, pairs=((0, 5), (0, 10), (0, 20))):
-        record = ours(pairs[: len(accuracies)])
-        for pair, accuracy in zip(record["runs"], accuracies, strict=True):
-            pair["plain"]["final_test_acc"] = accuracy
-        return headline.fate_over_depths(record, "plain")
-
-    assert title(0.9) == "plain learns at depth 5"
-    assert title(0.1) == "plain is at chance at depth 5"
-    assert title(0.9, 0.9) == "plain learns at every depth from 5 to 10"
-    assert title(0.9, 0.1, 0.1) == "plain is at chance from 10 on"
-    assert title(0.9, 0.18, 0.1) == "plain fails from 10 on"
-    assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"
-
-
-def test_numbers_at_the_ends_of_two_curves_do_not_touch():
-    record = ours([(0, 4)])
-    record["runs"][0]["plain"]["history"] = record["runs"][0]["highway"]["history"]
-    fig = headline.learning_curves(record)
-    style.plt.close(fig)
-    for ax in fig.axes:
-        above, below, *_ = [text.get_window_extent() for text in ax.texts]
-        assert below.y1 <= above.y0
-
-
-def test_one_seed_has_no_deviation():
-    for pairs, n in (([(0, 4)], 0), ([(0, 4), (1, 4)], 2)):
-        fig = headline.seeds(ours(pairs))
-        style.plt.close(fig)
-        means = [text.get_text() for text in fig.axes[1].texts]
-        assert sum("±" in text for text in means) == n
 
 
 def test_what_is_missing_is_named():
@@ -588,23 +463,3 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
     (tmp_path / "out.gif").rmdir()
     process, _ = draw(run=without(GOOD, "runs", 0, "highway", "layer_T_history"), script="make_highway_networks_gif.py")
     assert "nothing moves" in one_line_error(process)
-
-
-# what every program that draws may import
-KNOWN = {"numpy", "matplotlib", "imageio", "highways", "experiments"} | sys.stdlib_module_names
-# what some of them may import besides
-MORE = {
-    "pages/make_explorer.py": {"highway_networks"},  # the page holds a net, and the headline's run
-    "pages/make_train.py": {"highway_networks", "pages"},  # the page trains on MNIST
-    "experiments/headline/show.py": {"highway_networks"},  # the table that the command prints
-}
-REPORTS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "experiments").glob("*/show.py"))
-DRAWING = [*PROGRAMS, "pages/make_explorer.py", "pages/make_train.py", *REPORTS]
-
-
-@pytest.mark.parametrize("path", DRAWING)
-def test_drawing_knows_json_only(path):
-    """Programs that draw import nothing that trains, except what MORE names."""
-    imports = [n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))]
-    names = {getattr(node, "module", None) or node.names[0].name for node in imports}
-    assert {name.split(".")[0] for name in names} <= KNOWN | MORE.get(path, set())

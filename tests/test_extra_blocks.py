@@ -8,6 +8,8 @@ import highway_networks as hn
 from highways.nets import layer_by_layer
 from highways.nets.matched_blocks import parameters_per_layer
 
+pytestmark = pytest.mark.quick
+
 
 def sigmoid(z):
     return 1 / (1 + np.exp(-z))

@@ -16,15 +16,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, names_in, write_data_set
+from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, names_in, one_line_error, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways import files
-from highways.conv import checkpoints, cifar, protocols
+import make_highway_networks_gif
+import visualize_highway_networks
+from highways import cifar, files
+from highways.conv import checkpoints, protocols
 from highways.conv import training as convolutional
-from highways.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
+from highways.files import (
+    InputError,
+    Lock,
+    check_writable,
+    read_json,
+    replace_file,
+    write_json,
+    write_whole,
+    written_beside,
+)
 from highways.lab.trials import Runner
+from highways.records import OF_RESULTS
+from pages import make_train
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -119,6 +132,21 @@ def test_the_lock_of_a_link_is_that_of_its_file(tmp_path):
     (tmp_path / "link.json").symlink_to(tmp_path / "run.json")
     with Lock(tmp_path / "run.json"), pytest.raises(InputError, match="another command is writing"):
         Lock(tmp_path / "link.json")
+
+
+@posix
+def test_what_is_no_empty_lock_file_is_in_the_way(tmp_path, shapes, capsys):
+    lock = tmp_path / ".run.json.lock"
+    notes = tmp_path / "notes"
+    notes.write_text("mine")
+    for make in (os.mkfifo, os.mkdir, lambda path: path.write_text("mine"), lambda path: path.symlink_to(notes)):
+        make(lock)
+        assert cn.main(conv_words(shapes, tmp_path / "run.json")) == 2
+        error = capsys.readouterr().err
+        assert ".run.json.lock is in the way: it is not the empty file of a lock" in error
+        assert len(error.splitlines()) == 1
+        lock.rename(tmp_path / f"kept{len(os.listdir(tmp_path))}")
+    assert notes.read_text() == "mine"
 
 
 def test_a_folder_where_nothing_can_be_locked(tmp_path):
@@ -281,6 +309,12 @@ def test_of_a_data_file_no_more_is_read_than_its_header_allows(tmp_path, compres
         hn.load_mnist(folder)
 
 
+def test_a_small_json_file_takes_little_memory(tmp_path):
+    (tmp_path / "run.json").write_text(OLD)
+    with at_most(1):
+        read_json(tmp_path / "run.json")
+
+
 def test_a_json_file_larger_than_any_is_not_read(tmp_path):
     sparse(tmp_path / "run.json", 1 << 36)
     with at_most(16), pytest.raises(InputError, match="68719476736 bytes; at most"):
@@ -304,10 +338,8 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = protocols.ConvSettings(net="mnist-1", epochs=1, n_train=100)
-    convolutional.Training(
-        settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
-    ).save(path)
+    settings = protocols.settings_of(net="mnist-1", epochs=1, n_train=100)
+    convolutional.Training(settings, {"pixels": 196, "classes": 3, "crc32": ""}).save(path)
 
 
 SAVED = {"a net": (saved_net, hn.DeepNet.load), "a checkpoint": (saved_training, convolutional.Training.load)}
@@ -429,7 +461,7 @@ def test_asking_for_the_commit_writes_nothing_in_the_repository(tmp_path, monkey
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o777])
 def test_what_is_replaced_keeps_its_permissions(tmp_path, mode):
     target = tmp_path / "run.json"
     target.write_text("old")
@@ -439,6 +471,225 @@ def test_what_is_replaced_keeps_its_permissions(tmp_path, mode):
     write_whole({target: b"new"})
     assert target.read_text() == "new"
     assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+@posix
+def test_a_read_only_file_is_not_replaced(tmp_path, capsys, data_set):
+    target = tmp_path / "run.json"
+    target.write_text(OLD)
+    target.chmod(0o444)
+    for write in (check_writable, lambda path: write_whole({path: b"new"})):
+        with pytest.raises(InputError, match=r"run\.json is read-only: it is not replaced"):
+            write(target)
+    words = (*SMALL, "--data-dir", data_set, "--out", target)
+    assert hn.main([*map(str, words)]) == 2
+    assert "run.json is read-only: it is not replaced, choose another name" in capsys.readouterr().err
+    assert target.read_text() == OLD
+    assert names_in(tmp_path) == ["run.json", "shapes"]
+
+
+@posix
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_replaces_keeps_its_owner(tmp_path):
+    target = tmp_path / "run.json"
+    new = tmp_path / "new.json"
+    for path in (target, new):
+        path.write_text("old")
+    os.chown(target, 1234, 2345)
+    target.chmod(0o640)
+    write_whole({target: b"new"})
+    for _ in range(2):
+        kept = target.stat()
+        assert (kept.st_uid, kept.st_gid, stat.S_IMODE(kept.st_mode)) == (1234, 2345, 0o640)
+        if new.exists():
+            replace_file(new, target)
+
+
+@posix
+def test_the_folder_is_synced_after_the_last_name_is_given(tmp_path, monkeypatch):
+    synced = []
+    original = os.fsync
+
+    def fsync(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            synced.append((os.fstat(descriptor).st_ino, sorted(os.listdir(tmp_path))))
+        original(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", fsync)
+    write_whole({tmp_path / "a.json": b"1", tmp_path / "b.json": b"2"})
+    replace_file(tmp_path / "a.json", tmp_path / "c.json")
+    folder = tmp_path.stat().st_ino
+    assert synced == [(folder, ["a.json", "b.json"]), (folder, ["b.json", "c.json"])]
+
+
+def test_only_a_temporary_file_that_was_made_here_is_removed(tmp_path, monkeypatch):
+    for name in (".run.json.mybackup.tmp", ".run.json.0101010101010101.tmp"):
+        (tmp_path / name).write_text("mine")
+    monkeypatch.setattr(files.os, "urandom", lambda n: b"\1" * n)
+    with pytest.raises(InputError, match="cannot be written: File exists"):
+        write_whole({tmp_path / "run.json": b"new"})
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}
+    assert names_in(tmp_path) == [".run.json.0101010101010101.tmp", ".run.json.mybackup.tmp"]
+
+
+SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}
+NOT_OURS = {
+    "SARIF": json.dumps(SARIF),
+    "no runs": json.dumps(json.loads(OLD) | {"runs": []}),
+    "a run without its nets": json.dumps(json.loads(OLD) | {"runs": [{"depth": 3}]}),
+    "a list": "[]",
+    "no JSON": "text",
+}
+
+
+@pytest.mark.parametrize("what", [*NOT_OURS, "the other program's"])
+@pytest.mark.parametrize("program", [hn, cn])
+def test_a_training_replaces_only_its_own_record(tmp_path, shapes, capsys, program, what):
+    target = tmp_path / "run.json"
+    text = NOT_OURS.get(what) or (OLD_OF_CONV if program is hn else OLD)
+    target.write_text(text)
+    words = conv_words(shapes, target)
+    if program is hn:
+        words = [str(word) for word in (*SMALL, "--jobs", 1, "--data-dir", shapes, "--out", target)]
+    assert program.main(words) == 2
+    assert "run.json holds something else than runs of this program: it is not" in capsys.readouterr().err
+    assert target.read_text() == text
+    target.unlink()
+    for _ in range(2):  # the second time it replaces what it wrote
+        assert program.main(words) == 0, capsys.readouterr().err
+
+
+def test_an_experiment_replaces_only_its_own_results(tmp_path):
+    results = dict.fromkeys(OF_RESULTS) | {"experiment": "another"}
+    for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
+        (tmp_path / "log.json").write_text(text)
+        with pytest.raises(InputError, match=r"log\.json does not hold results of log: it is not replaced"):
+            runner_of("log", tmp_path)
+    (tmp_path / "log.json").write_text(json.dumps(results | {"experiment": "log"}))
+    with runner_of("log", tmp_path):
+        pass
+
+
+def test_an_experiment_writes_only_to_its_own_log(tmp_path):
+    for text in (b'{"event": 1}\n{"event"', b"notes"):
+        (tmp_path / "log.jsonl").write_bytes(text)
+        with (
+            runner_of("log", tmp_path) as runner,
+            pytest.raises(InputError, match=r"log\.jsonl is not a log of trials"),
+        ):
+            runner.run(abs_of, [{"x": -1}])
+        assert (tmp_path / "log.jsonl").read_bytes() == text
+
+
+def test_a_picture_or_page_replaces_only_files_of_its_kind(tmp_path):
+    for name in ("viz.gif", "page.html", "learning_curves.png"):
+        (tmp_path / name).write_text("mine")
+    run = ROOT / "run.json"
+    for main, words in (
+        (make_highway_networks_gif.main, ("--run", run, "--out", tmp_path / "viz.gif")),
+        (visualize_highway_networks.main, ("--run", run, "--only", "learning_curves", "--out", tmp_path)),
+        (make_train.main, ("--out", tmp_path / "page.html")),
+    ):
+        process = in_process(main, *words)
+        assert "is not what this program writes: it is not replaced" in one_line_error(process)
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}
+
+
+def test_a_resumed_training_does_not_replace_a_foreign_net(tmp_path, shapes, capsys):
+    out = tmp_path / "run.json"
+    words = [*conv_words(shapes, out), "--epochs", "2"]
+    assert cn.main([*words, "--stop-after", "1"]) == 0
+    (tmp_path / "run_0.npz").write_bytes(b"mine")
+    assert cn.main([*words, "--resume"]) == 2
+    assert "run_0.npz is not a checkpoint of a convolutional net" in capsys.readouterr().err
+    assert (tmp_path / "run_0.npz").read_bytes() == b"mine"
+
+
+# ---- what is written can be read again
+
+
+@pytest.mark.parametrize("value", [10**400, 10**5000, -(10**400)], ids=["large", "huge", "negative"])
+def test_a_record_that_could_not_be_read_again_is_not_written(tmp_path, value):
+    target = tmp_path / "run.json"
+    target.write_text("old")
+    with pytest.raises(InputError, match="this record is not written, since it could not be read again"):
+        write_json(target, {"seed": value})
+    assert target.read_text() == "old"
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [10**5000, float("nan"), nested(100_000)], ids=["huge", "nan", "nested"])
+def test_a_net_whose_notes_could_not_be_read_again_is_not_saved(tmp_path, value):
+    net = hn.DeepNet(4, 3, 5, 2, "highway", 0)
+    net.about = {"a": value}
+    with pytest.raises(ValueError, match="JSON"):
+        net.save(tmp_path / "net.npz")
+    assert names_in(tmp_path) == []
+
+
+def test_arrays_are_read_before_they_replace_anything(tmp_path, monkeypatch):
+    (tmp_path / "net.npz").write_bytes(b"old")
+    monkeypatch.setattr(hn.np, "savez", lambda file, **arrays: file.write(b"torn"))
+    with pytest.raises(ValueError, match=r"not a complete \.npz file"):
+        hn.write_arrays(tmp_path / "net.npz", {}, x=np.zeros(3))
+    assert (tmp_path / "net.npz").read_bytes() == b"old"
+
+
+def test_a_result_that_the_log_could_not_give_back_is_not_logged(tmp_path):
+    with runner_of("log", tmp_path) as runner, pytest.raises(InputError, match="could not be read again"):
+        runner.run(too_large, [{"x": 1}])
+    assert (tmp_path / "log.jsonl").read_bytes() == b""
+
+
+def too_large(trial):
+    return {"number": 10**400}
+
+
+@pytest.mark.parametrize("program", [hn, cn])
+@pytest.mark.parametrize(
+    "seed", [str(2**63), "9" * 330, "9" * 5000, "0," + "9" * 330], ids=["2^63", "330 digits", "5000 digits", "a list"]
+)
+def test_a_seed_is_below_two_to_the_63(program, seed):
+    flag = "--seeds" if "," in seed else "--seed"
+    error = one_line_error(in_process(program.main, flag, seed, "--no-save"))
+    assert "is not a whole number from 0 to 9223372036854775807" in error
+    assert len(error) < 200
+    program.parse_arguments(["--seed", str(2**63 - 1)])
+
+
+# ---- what is printed
+
+
+NAME = "a\n\x1b[31mb\x9b"
+
+
+@posix
+def test_names_are_printed_without_what_a_terminal_obeys(tmp_path, data_set):
+    folder = tmp_path / NAME
+    data_set.rename(folder)
+    out = tmp_path / f"{NAME}.json"
+    words = (*SMALL, "--jobs", 1, "--data-dir", folder)
+    process = in_process(hn.main, *words, "--out", out)
+    assert process.returncode == 0, process.stderr
+    assert r"a\n\x1b[31mb\x9b: 200 training" in process.stdout
+    assert r"a\n\x1b[31mb\x9b.json after" in process.stdout
+    refused = in_process(hn.main, *words, "--out", f"{out}.txt")
+    unknown = in_process(hn.main, "--x\x1b[31m")
+    convolutional_net = in_process(cn.main, "--data-dir", folder, "--no-save")
+    for ended in (process, refused, unknown, convolutional_net):
+        assert all(line.isprintable() for line in (ended.stdout + ended.stderr).split("\n"))
+
+
+def test_text_is_printable_in_one_line():
+    assert files.printable("MNIST ± é 漢") == "MNIST ± é 漢"
+    assert files.printable("a\r\n\x1b]0;b\x07\u202e\udc80\u2028") == r"a\r\n\x1b]0;b\x07\u202e\udc80\u2028"
+    assert hn.Alone.printable(NAME) == files.printable(NAME)
 
 
 @posix

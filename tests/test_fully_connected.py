@@ -8,7 +8,9 @@ import pytest
 from conftest import setting
 
 import highway_networks as hn
-from highways.nets import fully_connected, search
+from highways.conv.official_cifar import made_up
+from highways.files import InputError
+from highways.nets import fully_connected, matched_blocks, search
 from highways.nets.extra_blocks import Residual
 
 
@@ -156,3 +158,17 @@ def test_training_reads_no_setting_that_a_search_would_drop():
     fully_connected.train(Watched(setting()))
     assert read
     assert read <= set(search.SETTING)
+
+
+def test_cifar_100_must_be_the_official_one(monkeypatch):
+    monkeypatch.setenv("CIFAR_DIR", "somewhere")
+    altered = made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
+    monkeypatch.setattr(fully_connected, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
+    fully_connected.data_set.cache_clear()
+    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
+        fully_connected.data_set("CIFAR-100")
+
+
+def test_thirds_of_the_blocks():
+    assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
+    assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import experiments.static_gates.trial  # noqa: F401  these three modules register their activations and blocks
 import highway_networks as hn
 
+pytestmark = pytest.mark.quick
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N
     (3, 4, 5, 2, 7),

@@ -1,5 +1,5 @@
-"""Imports point one way, so that a room (a folder of the project) can be read without those above
-it."""
+"""Imports point one way, so that a folder of the project can be read without those above it:
+NumPy <- highway_networks <- highways.nets <- experiments."""
 
 import ast
 from pathlib import Path
@@ -7,13 +7,32 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-# what no module of a room may import
+ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "pages", "visualize_highway_networks", "make_highway_networks_gif")
+# what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
-    "highways": ("experiments", "benchmarks"),
-    "highways/lab/judging": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
-    "highways/lab/showing": ("highways.conv", "highways.nets", "highways.lab.judging"),
-    "benchmarks": ("experiments",),
+    "highway_networks.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab", "straightforward"),
+    "straightforward.py": (*ABOVE_THE_LIBRARY, "highways"),
+    "conv_highway_networks.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab"),
+    "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
+    "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/lab/**/*.py": ABOVE_THE_LIBRARY,
+    "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
+    "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),
+    "experiments/*/trial.py": ("highways.lab", "benchmarks", "pages"),
+    "experiments/*/question.py": ("highways.lab.showing", "benchmarks", "pages"),
+    "benchmarks/**/*.py": ("experiments",),
+    # programs that draw know JSON only
+    "visualize_highway_networks.py": ("highway_networks", "highways.nets", "highways.conv"),
+    "make_highway_networks_gif.py": ("highway_networks", "highways.nets", "highways.conv"),
 }
+# the only modules of this project that some files may import
+ALLOWED = {
+    "experiments/*/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
+    "benchmarks/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
+}
+# what highways/conv may import of highways.nets
+OF_NETS_IN_CONV = ("highways.nets.optimizers", "highways.nets.schedules")
 
 
 def imported(path: Path) -> set[str]:
@@ -23,34 +42,62 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+            found.update(modules_of(node))
     return found
 
 
-def is_within(module: str, room: str) -> bool:
-    return module == room or module.startswith(f"{room}.")
+def modules_of(node: ast.ImportFrom) -> set[str]:
+    """The modules that a `from` names: MODULE.NAME where this is a module, too, otherwise MODULE."""
+    folder = ROOT / node.module.replace(".", "/")
+    found = set()
+    for alias in node.names:
+        is_module = (folder / f"{alias.name}.py").exists() or (folder / alias.name).is_dir()
+        found.add(f"{node.module}.{alias.name}" if is_module else node.module)
+    return found
 
 
-@pytest.mark.parametrize("room", FORBIDDEN)
-def test_a_room_imports_none_above_it(room):
-    for path in sorted((ROOT / room).rglob("*.py")):
+def is_within(module: str, *folders: str) -> bool:
+    return any(module == folder or module.startswith(f"{folder}.") for folder in folders)
+
+
+def files_of(pattern: str) -> list[Path]:
+    """The files of a pattern that are no tests; there is one at least."""
+    paths = [path for path in sorted(ROOT.glob(pattern)) if not path.name.startswith("test_")]
+    assert paths
+    return paths
+
+
+@pytest.mark.parametrize("pattern", FORBIDDEN)
+def test_nothing_imports_what_is_above_it(pattern):
+    for path in files_of(pattern):
         for module in imported(path):
-            above = [other for other in FORBIDDEN[room] if is_within(module, other)]
-            assert not above, f"{path.relative_to(ROOT)} imports {module}"
+            assert not is_within(module, *FORBIDDEN[pattern]), f"{path.relative_to(ROOT)} imports {module}"
+
+
+@pytest.mark.parametrize("pattern", ALLOWED)
+def test_what_shows_a_question_imports_nothing_else(pattern):
+    for path in files_of(pattern):
+        for module in imported(path):
+            is_ours = (ROOT / module.split(".")[0]).is_dir() or (ROOT / f"{module}.py").exists()
+            assert not is_ours or is_within(module, *ALLOWED[pattern]), f"{path.relative_to(ROOT)} imports {module}"
+
+
+def test_convolutional_nets_share_optimisers_and_schedules_with_others_and_nothing_else():
+    for path in files_of("highways/conv/**/*.py"):
+        for module in imported(path):
+            if is_within(module, "highways.nets"):
+                assert is_within(module, *OF_NETS_IN_CONV), f"{path.relative_to(ROOT)} imports {module}"
 
 
 def test_only_trials_are_imported_from_another_question():
     """Other questions' claims, rows and pictures are not."""
-    for path in sorted((ROOT / "experiments").glob("*/*.py")):
-        if path.stem.startswith("test_"):
-            continue
+    for path in files_of("experiments/*/*.py"):
         for module in imported(path):
             if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):
                 assert not module.endswith((".question", ".show")), f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_an_import_of_a_room_above_is_seen(tmp_path):
+def test_an_import_of_what_is_above_is_seen(tmp_path):
     path = tmp_path / "module.py"
-    path.write_text("def late():\n    from experiments import lesion\n")
-    assert {"experiments", "experiments.lesion"} <= imported(path)
+    path.write_text("def late():\n    from experiments import lesion\n    from highways.lab.trials import Runner\n")
+    assert imported(path) == {"experiments.lesion", "highways.lab.trials"}

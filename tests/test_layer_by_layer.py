@@ -7,6 +7,8 @@ from test_gradients import STEP, random_net
 import highway_networks as hn
 from highways.nets import layer_by_layer
 
+pytestmark = pytest.mark.quick
+
 
 def logits_from(net, state, start=0):
     """Logits from the state that block `start` sees."""

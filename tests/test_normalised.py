@@ -193,9 +193,9 @@ def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
 
 
 def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
-    settings = protocols.ConvSettings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
+    settings = protocols.settings_of(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
     data = conv_images.select_images(mnist, settings)
-    run = convolutional.Training(settings, protocols.PROTOCOLS["mnist"]["short"], conv_images.fingerprint(data))
+    run = convolutional.Training(settings, conv_images.fingerprint(data))
     convolutional.train_conv(run, data)
     run.save(tmp_path / "net.npz")
     again = convolutional.Training.load(tmp_path / "net.npz")

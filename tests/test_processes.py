@@ -1,12 +1,13 @@
 """Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
+import signal
 
 import pytest
 
 from highways import commands
 from highways.commands import _once_a_second
-from highways.processes import in_processes
+from highways.processes import Terminated, in_processes
 
 
 @pytest.mark.parametrize("jobs", [0, -1])
@@ -51,3 +52,6 @@ def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
     now[0] = 102.3
     with pytest.raises(KeyboardInterrupt):
         interrupt()
+    now[0] = 104
+    with pytest.raises(Terminated):
+        interrupt(signal.SIGTERM, None)

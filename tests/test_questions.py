@@ -1,8 +1,7 @@
-"""The questions, which are the files in experiments/.  Each is run with --quick: what does it
-write, does it go on after a stop, and does a cluster change anything?  Then come the committed
-results of all questions."""
+"""The questions, a folder each in experiments/.  Each is run with --quick: what does it write, does it
+go on after a stop, and does a cluster change anything?  Then come the committed results of all
+questions."""
 
-import functools
 import itertools
 import json
 import os
@@ -12,21 +11,18 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, write_data_set
+from asking import ask, ask_here, command, committed, draw, in_one_process, numbers_of, read_results_in
+from conftest import ROOT, one_line_error, write_data_set
 
 import highway_networks as hn
-import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
-from experiments.cifar import question as cifar
 from highways.files import InputError
-from highways.lab.showing import registry, style
-from highways.nets import fully_connected, matched_blocks, search
-from highways.records import load_results
+from highways.lab.showing import registry
+from highways.nets import fully_connected
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
@@ -46,95 +42,9 @@ NO_PICTURES = (
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
-def command(name, folder, *words):
-    return [sys.executable, "-m", "experiments", name, "--quick", "--results", str(folder), *map(str, words)]
-
-
-def ask(name, folder, *words):
-    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
-    a busy machine."""
-    pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
-    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
-
-
-def ask_here(name, folder, *words, budget="--quick"):
-    """The same in this process, for tests that are not about processes; raises what the command
-    prints as an error.
-
-    budget=None is the default budget, which has no flag."""
-    question = find_question(name)
-    words = ["--results", folder, "--jobs", 1, *words]
-    if budget:
-        words.insert(0, budget)
-    return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """finished(name, folder): fills the folder with a quick run of the question, which was done once for all tests;
-    returns what it printed."""
-
-    @functools.cache
-    def run_once(name):
-        folder = tmp_path_factory.mktemp(name)
-        for needed in find_question(name).needs:
-            fill(needed, folder)
-        process = ask(name, folder)
-        assert process.returncode == 0, process.stderr
-        return folder, process.stdout
-
-    def fill(name, folder):
-        done, printed = run_once(name)
-        shutil.copytree(done, folder, dirs_exist_ok=True)
-        return printed
-
-    return fill
-
-
-def numbers_of(folder, name) -> str:
-    """A results file as text, without times and environment: all that must be the same in another
-    run."""
-
-    def is_time(key):
-        return key in ("env", "wallclock_sec") or key.startswith("seconds")
-
-    def clean(part):
-        if isinstance(part, dict):
-            return {key: clean(value) for key, value in part.items() if not is_time(key)}
-        return [clean(value) for value in part] if isinstance(part, list) else part
-
-    return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
-
-
-def draw(name, results) -> list[str]:
-    """Draws the pictures of a question, which must be in the house style; returns their names.
-
-    This checks even the pictures of questions whose results are not committed yet."""
-    pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
-    for picture in pictures:
-        assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
-        sources, draw_figure, _ = registry.PICTURES[picture]
-        with style.house_style():
-            fig = draw_figure(*(read_results_in(results, source_path(source)) for source in sources))
-            style.plt.close(fig)
-            must_be_readable(fig)
-    return pictures
-
-
-def source_path(source: str) -> str:
-    """The committed JSON of this name, from which pictures are drawn."""
-    return f"{'data' if source in viz.PUBLISHED else 'results'}/{source}.json"
-
-
 def tables_of(name) -> list:
     """The tables of experiments/NAME/show.py."""
     return [make for make in registry.TABLES.values() if make.func.__module__ == f"experiments.{name}.show"]
-
-
-def read_results_in(folder, path) -> dict:
-    """The results of this name in the folder; the committed ones if it has none."""
-    there = folder / Path(path).name
-    return json.loads((there if there.exists() else ROOT / path).read_text())
 
 
 def can_stand_in_a_row(value) -> bool:
@@ -153,11 +63,6 @@ RARELY = (
     "more_seeds", "past_a_thousand", "residual_past_a_thousand", "table1", "thousand_layers", "very_deep",
     "why_plain_fails", "wider_rates",
 )  # fmt: skip
-
-
-def in_one_process(name):
-    """Runs the tests of a question in one process, where they share its quick run: see finished()."""
-    return pytest.mark.xdist_group(f"quick run of {name}")
 
 
 def as_parameters(always) -> list:
@@ -210,23 +115,6 @@ def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, fin
     assert numbers_of(tmp_path, name) == before
 
 
-def test_final_seeds_selected_nothing(tmp_path, finished):
-    finished("optimization", tmp_path)
-    trials = json.loads((tmp_path / "optimization.json").read_text())["trials"]
-    selecting = trials["search"] + trials["finalists"]
-    assert not {trial["seed"] for trial in trials["final"]} & {trial["seed"] for trial in selecting}
-
-
-@in_one_process("cifar")
-def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
-    finished("cifar", tmp_path)
-    data_sets = json.loads((tmp_path / "cifar.json").read_text())["env"]["data_sets"]
-    lines = (tmp_path / "cifar.jsonl").read_text().splitlines()
-    assert len(data_sets) == 4
-    as_read = {checksum for name, checksum in data_sets.items() if name.endswith(", as read")}
-    assert {json.loads(line)["data"] for line in lines} == as_read
-
-
 def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsys):
     monkeypatch.setattr(command_line, "Runner", None)  # the measurement would begin with a TypeError
     question = find_question("optimization")
@@ -259,7 +147,7 @@ def test_the_list_of_questions():
     assert "judged by what 'python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9' and" in printed
 
 
-@pytest.mark.parametrize("words", [["headline"], ["headline", "--quick"], ["add", "headline"]])
+@pytest.mark.parametrize("words", [["headline"], ["headline", "--quick"], ["add", "headline", "run.json"]])
 def test_a_question_without_trials_names_the_commands_that_write_its_files(words):
     words = [sys.executable, "-m", "experiments", *words]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -363,94 +251,6 @@ def test_what_the_command_refuses(tmp_path, capsys):
 # ---- Data sets, and nets that other questions look into --------------------------------------------------------------
 
 
-@pytest.fixture
-def made_up_cifar(monkeypatch):
-    """A few random images in place of CIFAR-100's."""
-
-    def load(name, data_dir):
-        return cifar.made_up("cifar-100")._replace(name=name)
-
-    monkeypatch.setattr(fully_connected, "load_cifar", load)
-    fully_connected.data_set.cache_clear()
-    fully_connected.images.cache_clear()
-    yield
-    fully_connected.data_set.cache_clear()
-    fully_connected.images.cache_clear()
-
-
-def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
-    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has
-    this layout)."""
-    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
-    few = write_data_set(tmp_path / "few", 127)
-    results = tmp_path / "results"
-    for folder, message in (
-        (few, "must hold 128 images"),
-        (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
-        (tmp_path / "absent", "is not a folder"),
-    ):
-        with pytest.raises(InputError, match=message):
-            ask_here("fifty_layers", results, "--data-dir", folder)
-    finished("fifty_layers", results)
-    for name in ("lesion", "fifty_layers", "gates"):  # lesion trains the nets that are missing
-        ask_here(name, results, "--data-dir", "CIFAR-100", harder)
-        record = json.loads((results / f"{name}.json").read_text())
-        assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
-        rows = [row for row in record["summary"] if "data" in row]
-        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", 'folder "harder"'}
-        final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
-        names = ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed")
-        assert [tuple(trial[key] for key in names) for trial in final] == [
-            (*of_set, seed)
-            for of_set in (
-                ("MNIST", None, 1280, 300, -2, 2),
-                ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),
-                ('folder "harder"', str(harder), 700, 80, -2, 2),
-            )
-            for seed in (1, 2)
-        ]
-        assert draw(name, results) or name == "fifty_layers"
-    assert sorted(path.name for path in results.glob("*.npz")) == [
-        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "folder_harder", "mnist") for seed in (1, 2)
-    ]
-    for name, pixels in (("cifar-100", "[-1, 1]"), ("folder_harder", "[0, 1]")):
-        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
-    of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
-    of_harder = fully_connected.images(1280, 80, str(harder)).x_train
-    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
-
-
-def test_static_gates_on_both_data_sets(tmp_path, made_up_cifar):
-    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
-    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
-    record = json.loads((tmp_path / "static_gates.json").read_text())
-    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
-        trials = record["trials"][group]
-        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
-        counted = [(trial["data"], trial["variant"]) for trial in trials]
-        assert {counted.count(kind) for kind in counted} == {of_each}
-    final = record["trials"]["final"]
-    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
-    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
-    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
-    for trial in final:  # the finalist with the lower training loss was taken
-        of_kind = {"data": trial["data"], "variant": trial["variant"]}
-        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
-        assert (trial["effective_lr"], trial["gate_bias"]) == (best["effective_lr"], best["gate_bias"])
-    assert draw("static_gates", tmp_path) == ["static_gates"]
-    for name in ("nets", "compared", "replaced"):
-        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
-        assert text.count("CIFAR-100") == text.count("MNIST") > 0
-
-
-def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
-    monkeypatch.setenv("CIFAR_DIR", "somewhere")
-    altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
-    monkeypatch.setattr(fully_connected, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
-    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
-        fully_connected.data_set("CIFAR-100")
-
-
 def test_nets_that_are_missing_are_trained_first(tmp_path):
     ask_here("lesion", tmp_path)
     assert (tmp_path / "fifty_layers.json").exists()
@@ -520,17 +320,8 @@ def cluster(tmp_path):
 
 
 @unix
-def test_a_cluster_changes_nothing(tmp_path, cluster, finished):
-    for name in ("optimization", "full_mnist"):
-        finished(name, tmp_path / "here")
-        process = ask(name, tmp_path / "there", "--scheduler", cluster)
-        assert process.returncode == 0, process.stderr
-        assert numbers_of(tmp_path / "there", name) == numbers_of(tmp_path / "here", name)
-
-
-@unix
 @pytest.mark.xdist_group("kills")
-def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, finished):
+def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_path, cluster, finished):
     from distributed import Client
 
     name = "optimization"
@@ -551,11 +342,6 @@ def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, fi
 
 
 # ---- The committed results -------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def committed(name) -> dict:
-    return load_results(ROOT / "results" / f"{name}.json")
 
 
 @pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)
@@ -584,11 +370,19 @@ def test_committed_results_sum_up_their_trials(name):
     command_line.print_rows(again)  # as the command does: every entry has a text
 
 
-@pytest.mark.parametrize("name", ["optimization", "blocks"])
+def names_with_finals() -> list[str]:
+    """The questions in which some seeds chose settings, and others were trained with these."""
+    groups = {name: committed(name)["trials"] for name in ANSWERED}
+    return [name for name, trials in groups.items() if isinstance(trials, dict) and {"search", "final"} <= {*trials}]
+
+
+@pytest.mark.parametrize("name", names_with_finals())
 def test_committed_finals_have_seeds_that_selected_nothing(name):
+    """Unless they were selected on images held out of the training images."""
     trials = committed(name)["trials"]
-    selecting = trials["search"] + trials["finalists"]
-    assert not {trial["seed"] for trial in trials["final"]} & {trial["seed"] for trial in selecting}
+    selecting = trials["search"] + trials.get("finalists", [])
+    seeds = {trial["seed"] for trial in selecting if not trial.get("validation")}
+    assert not seeds & {trial["seed"] for trial in trials["final"]}
 
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
@@ -614,42 +408,3 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
     assert question.run(runner) == record["trials"]
     assert len(known) == sum(map(len, record["trials"].values()))
-
-
-def test_committed_nets_of_50_layers():
-    there = [name for name in LOOK_INTO_KEPT_NETS if (ROOT / "results" / f"{name}.json").exists()]
-    for name in ("fifty_layers", *there):
-        trials = committed(name)["trials"]
-        if isinstance(trials, dict):
-            trials = trials["final" if name == "fifty_layers" else "trained"]
-        of_set = {trial["data"]: (trial["depth"], trial["gate_bias"], trial["n_train"]) for trial in trials}
-        expected = {"MNIST": (49, -2, 60000), "CIFAR-100": (49, -4, 50000), "fashion-mnist": (49, -2, 60000)}
-        assert of_set.items() <= expected.items()
-        assert "MNIST" in of_set
-        assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)
-
-
-def test_committed_searches_are_whole():
-    final = committed("blocks")["trials"]["final"]  # some may have diverged
-    assert committed("blocks")["settings"]["depths"] == [9, 19, 49, 99, 199]
-    kinds = [(trial["block"], trial["depth"], trial["width"] == 50) for trial in final]
-    for depth in committed("blocks")["settings"]["depths"]:
-        for block in matched_blocks.WIDTH:
-            for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
-                assert kinds.count((block, depth, at_50)) >= 3
-
-
-@pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])
-def test_nothing_was_chosen_on_test_images(name, group, n_train):
-    trials = committed(name)["trials"]
-    assert all(trial["validation"] for trial in trials[group])
-    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
-    assert {trial["n_train"] for trial in trials["final"]} == {n_train}
-
-
-# ---- The parts -------------------------------------------------------------------------------------------------------
-
-
-def test_thirds_of_the_blocks():
-    assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
-    assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)

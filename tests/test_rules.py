@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from experiments.published import PUBLISHED
 from highways.lab.judging.rules import (
@@ -51,6 +50,8 @@ def test_intervals_are_student_s():
 
 def test_unequal_variances_are_welch_s():
     """Of 1, 2, 3 and of 0, 10."""
+    from scipy import stats  # not for all tests: it takes a second
+
     errors = np.array([1 / 3, 25])  # squared standard errors
     freedoms = np.array([2, 1])
     quantile = stats.t.ppf(0.975, errors.sum() ** 2 / (errors**2 / freedoms).sum())
@@ -221,6 +222,8 @@ def test_an_interval_of_another_level():
 
 
 def test_paired_differences_are_one_sample():
+    from scipy import stats
+
     first = [1.0, 2.0, 4.0, 3.0]
     second = [0.5, 1.6, 3.4, 2.7]
     found = paired([one - other for one, other in zip(first, second, strict=True)])

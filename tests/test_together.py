@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_ranks_draw_the_same_order_of_images_and_drop_different_units(eight):
 def test_a_net_of_two_ranks_is_not_trained_by_one(eight):
     data = hn.load_mnist(eight)
     training = of_ranks.tiny_training(ALONE, data)
-    training.settings = of_ranks.ConvSettings(**{**vars(training.settings), "ranks": 2})
+    training.settings = replace(training.settings, ranks=2)
     with pytest.raises(ValueError, match="2 ranks train this net together, not 1"):
         train_conv(training, data)
 

@@ -37,6 +37,7 @@ def test_the_published_losses_to_nine_digits(mnist):
         assert result["history"]["train_loss"][0] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.quick
 def test_a_short_real_training_learns_with_gates_and_not_without(mnist):
     s = hn.Settings(epochs=4)
     data = hn.subset(mnist, s.seed, s.n_train, s.n_test)

@@ -15,6 +15,7 @@ import highway_networks as hn
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 
+pytestmark = pytest.mark.quick
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 BLOCK, GATED, TRAINING, DRAWING, ACTIVATION, TRAINING_WITH_ACTIVATION = EXAMPLES
@@ -46,7 +47,7 @@ def test_the_command_checks_the_gradient(tmp_path, right, wrong):
     (tmp_path / "rezero.py").write_text(BLOCK.replace(right, wrong))
     python, *words = shlex.split(CHECK)
     assert python == "python"
-    process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-p", "no:cacheprovider", "-n", "0")
+    process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-x", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
     outcome = "passed" if right == wrong else "failed"
     assert outcome in process.stdout
@@ -64,7 +65,7 @@ def test_the_command_checks_the_slope_of_an_activation(tmp_path, right, wrong):
     (tmp_path / "silu.py").write_text(ACTIVATION.replace(right, wrong))
     python, *words = shlex.split(CHECK_ACTIVATION)
     assert python == "python"
-    process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-p", "no:cacheprovider", "-n", "0")
+    process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-x", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
     outcome = "passed" if right == wrong else "failed"
     assert outcome in process.stdout
@@ -138,7 +139,7 @@ def test_a_block_with_a_required_setting_is_loaded_again(tmp_path):
         hn.DeepNet.load(tmp_path / "net.npz")
 
 
-@pytest.mark.parametrize("block", [None, 5, Residual, ["highway"]])
+@pytest.mark.parametrize("block", [None, 5, ["highway"]])
 def test_what_is_not_a_block_is_refused(block):
     with pytest.raises(ValueError, match="is not one of highway, plain"):
         hn.DeepNet(4, 3, 6, 2, block, np.random.default_rng(0))
@@ -453,7 +454,7 @@ def test_the_settings_of_an_activation_are_saved(tmp_path):
         hn.DeepNet.load(path)
 
 
-@pytest.mark.parametrize("activation", [None, 5, hn.Tanh, np.tanh, ["tanh"]])
+@pytest.mark.parametrize("activation", [None, 5, np.tanh, ["tanh"]])
 def test_what_is_not_an_activation_is_refused(activation):
     with pytest.raises(ValueError, match="is not one of tanh, relu"):
         hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=activation)

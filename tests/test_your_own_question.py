@@ -1,5 +1,5 @@
-"""docs/your_own_question.md does what it shows: with its three files, its commands make results, a verdict, a picture,
-numbers on a page and a row of the ledger."""
+"""docs/your_own_question.md does what it shows: with its one folder, its commands make results, a verdict, a picture,
+numbers on a page, a row of the ledger and one of the list of questions."""
 
 import os
 import re
@@ -14,10 +14,17 @@ from conftest import ROOT
 from highways.files import read_json
 from highways.records import select
 
-# the page, and what it shows: the question, its picture and table, a section of a page, and three groups of commands
+# the page, and what it shows: the five files of a question's folder, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
-QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-[SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
+TRIAL, QUESTION, SHOW, TRIED = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+[README] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
+FILES = {
+    "trial.py": TRIAL,
+    "question.py": QUESTION.replace("EPOCHS = 12", "EPOCHS = 1"),
+    "show.py": SHOW,
+    "README.md": README,
+    "test_narrow.py": TRIED,
+}
 MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
@@ -26,7 +33,7 @@ FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "re
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """The project with the page's three files, after the page's commands; nets train one epoch instead of twelve."""
+    """The project with the page's folder, after the page's commands; nets train one epoch instead of twelve."""
     folder = tmp_path_factory.mktemp("clone")
     for path in ROOT.iterdir():
         if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif"):
@@ -35,17 +42,11 @@ def clone(tmp_path_factory):
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
 
-    question = folder / "experiments" / "narrow" / "question.py"
-    question.parent.mkdir()
-    text = QUESTION.replace("EPOCHS = 12", "EPOCHS = 1")
-    question.write_text(text, encoding="utf-8")
-    (question.parent / "show.py").write_text(SHOWN, encoding="utf-8")
-    page = folder / "docs" / "open_questions.md"
-    page.write_text(f"{page.read_text(encoding='utf-8')}\n{SECTION}", encoding="utf-8")
-    for command in MEASURE.splitlines():
-        run(folder, command)
-    question.write_text(text.replace("    awaits=True,\n", ""), encoding="utf-8")
-    for command in (*LOOK.splitlines(), *PUBLISH.splitlines()):
+    narrow = folder / "experiments" / "narrow"
+    narrow.mkdir()
+    for name, text in FILES.items():
+        (narrow / name).write_text(text, encoding="utf-8")
+    for command in (*MEASURE.splitlines(), *LOOK.splitlines(), *PUBLISH.splitlines()):
         if not command.startswith(TEST):
             run(folder, command)
     return folder
@@ -80,11 +81,13 @@ def test_the_results_have_rows_and_a_verdict(clone):
 def test_the_page_and_the_ledger_have_the_numbers(clone):
     row = select(read_json(clone / "results" / "narrow.json")["summary"], width=10)
     claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
-    page = (clone / "docs" / "open_questions.md").read_text(encoding="utf-8")
+    page = (clone / "experiments" / "narrow" / "README.md").read_text(encoding="utf-8")
     assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 5 seeds \|", page)
     assert claim["ours"] in (clone / "docs" / "ledger.md").read_text(encoding="utf-8")
+    questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 
@@ -96,5 +99,7 @@ def test_the_page_that_shows_the_marks_keeps_them(clone):
     assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
 
 
-def test_the_tests_of_the_claims_pass_with_a_new_claim(clone):
-    run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
+def test_its_own_test_and_those_of_the_claims_pass(clone):
+    one_process = "-n 0 -p no:cacheprovider"
+    run(clone, f"python -m pytest experiments/narrow {one_process}")
+    run(clone, f"python -m pytest tests/test_claims.py {one_process} -k 'is_judged or what_is_committed'")

@@ -8,7 +8,8 @@ from experiments.authors_images import question as authors_images
 from experiments.authors_images.show import losses, other_measurements
 from experiments.authors_images.trial import Scaled
 from experiments.published import AUTHORS_LOGS
-from highways.conv.cifar import PIXELS, Pipeline
+from highways.cifar import PIXELS
+from highways.conv.pipeline import Pipeline
 
 LOGS = authors_images.CURRENT + authors_images.EARLIER
 

@@ -13,9 +13,9 @@ import numpy as np
 import highway_networks as hn
 from experiments.published import AUTHORS_LOGS
 from highways.conv import protocols
-from highways.conv.cifar import Pipeline
 from highways.conv.images import fingerprint, inputs_of, select_images
 from highways.conv.nets import find_net
+from highways.conv.pipeline import Pipeline
 from highways.conv.training import Training, train_conv
 
 TEN = "cifar-10"
@@ -32,15 +32,14 @@ def before_training(setting: dict, load) -> dict:
     log = AUTHORS_LOGS[setting["log"]]
     data = load(log["data"])
     n_test = setting["n_test"]
-    settings = settings_of("nineteen-layers", setting, data=log["data"], n_train=len(data.x_train), n_test=n_test)
-    protocol = protocols.protocol_of(settings)
-    inputs = images_of(setting["images"], protocol).fit(data.x_train)
+    settings = settings_of_net("nineteen-layers", setting, data=log["data"], n_train=len(data.x_train), n_test=n_test)
+    inputs = images_of(setting["images"], settings).fit(data.x_train)
     x = inputs.test(data.x_test[:n_test])
     y = data.y_test[:n_test]
     images = {**fingerprint(data), "classes": log["outputs"]}
     losses = []
     for seed in range(setting["draws"]):
-        net = Training(replace(settings, seed=seed), protocol, images).net
+        net = Training(replace(settings, seed=seed), images).net
         loss, _ = hn.softmax_cross_entropy(net.predict(x).astype(np.float64), y)
         losses.append(float(f"{loss:.5g}"))
     packed = inputs.before_mean_image(data.x_test[: setting["packed"]])
@@ -62,7 +61,7 @@ def largest_of_mean_image(inputs: Scaled, x: np.ndarray) -> float:
 
 def start(setting: dict, load) -> dict:
     """The first steps of Highway A with the first layer of the released program."""
-    settings = settings_of(
+    settings = settings_of_net(
         "highway-a",
         setting,
         data=TEN,
@@ -71,11 +70,11 @@ def start(setting: dict, load) -> dict:
         n_train=setting["n_start"],
         n_test=min(protocols.HELD_OUT, setting["n_start"]),
         validation=True,
+        first=FIRST,
     )
     data = select_images(load(TEN), settings)
-    protocol = protocols.protocol_of(settings)._replace(first=FIRST)
-    training = Training(settings, protocol, fingerprint(data))
-    training.inputs = images_of(setting["images"], protocol)
+    training = Training(settings, fingerprint(data))
+    training.inputs = images_of(setting["images"], settings)
     train_conv(training, data)
     return {"diverged": training.diverged}
 
@@ -83,7 +82,7 @@ def start(setting: dict, load) -> dict:
 @hn.one_blas_thread()
 def first_epochs(setting: dict, load) -> dict:
     """The first epochs of the 19 layers, at the rates of all 400."""
-    settings = settings_of(
+    settings = settings_of_net(
         "nineteen-layers",
         setting,
         data=TEN,
@@ -93,9 +92,8 @@ def first_epochs(setting: dict, load) -> dict:
         n_test=min(len(load(TEN).x_test), setting["n_epoch"]),
     )
     data = select_images(load(TEN), settings)
-    protocol = protocols.protocol_of(settings)
-    training = Training(settings, protocol, fingerprint(data))
-    training.inputs = images_of(setting["images"], protocol)
+    training = Training(settings, fingerprint(data))
+    training.inputs = images_of(setting["images"], settings)
     train_conv(training, data, stop_after=setting["epochs"])
     return {name: training.history[name] for name in ("test_acc", "test_loss")} | {"diverged": training.diverged}
 
@@ -124,14 +122,14 @@ class Scaled:
         return self.pipeline.before_mean_image(x) * self.factor
 
 
-def images_of(kind: str, protocol: protocols.Protocol) -> Scaled:
+def images_of(kind: str, settings: protocols.ConvSettings) -> Scaled:
     """Makes the net's input of this kind."""
-    return Scaled(inputs_of(protocol), SCALES[kind])
+    return Scaled(inputs_of(settings), SCALES[kind])
 
 
-def settings_of(net: str, setting: dict, **others) -> protocols.ConvSettings:
+def settings_of_net(net: str, setting: dict, **others) -> protocols.ConvSettings:
     """The settings of a net on the images of a trial."""
-    return protocols.ConvSettings(
+    return protocols.settings_of(
         net=net,
         protocol=KINDS[setting["images"]],
         gate_bias=find_net(net).gate_bias,

@@ -1,10 +1,12 @@
 """Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
 import pytest
-from conftest import ROOT, claim_of, verdict_on
+from asking import committed
+from conftest import claim_of, verdict_on
 
 from experiments.blocks import question as blocks
-from highways.records import load_results, select
+from highways.nets import matched_blocks
+from highways.records import select
 
 DEPTHS = blocks.BUDGETS["default"]["depths"]
 NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
@@ -151,7 +153,7 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
 
 
 def test_a_net_that_lost_a_seed_has_no_mean():
-    record = load_results(ROOT / "results" / "blocks.json")
+    record = committed("blocks")
     rows = blocks.rows(record)
     net = select(rows, row="net", block="highway-carry", width=41, depth=199)
     assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}
@@ -166,3 +168,13 @@ def test_the_seeds_that_did_not_learn_are_named():
         "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000",
         "of width 41 at 200 layers, seed by seed: 0.9700, diverged",
     ]
+
+
+def test_the_committed_search_is_whole():
+    final = committed("blocks")["trials"]["final"]  # some may have diverged
+    assert committed("blocks")["settings"]["depths"] == [9, 19, 49, 99, 199]
+    kinds = [(trial["block"], trial["depth"], trial["width"] == 50) for trial in final]
+    for depth in committed("blocks")["settings"]["depths"]:
+        for block in matched_blocks.WIDTH:
+            for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
+                assert kinds.count((block, depth, at_50)) >= 3

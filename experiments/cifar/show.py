@@ -51,7 +51,7 @@ FIRST_JUDGED = 10  # the epoch from which on a headline compares trainings
 LOGS = {"authors' log": "log", "earlier log": "earlier log"}  # {name in a legend: training}
 LINES = {"paper": ":"}  # of protocols
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
-COLOR_OF_STOPPED = {"whitened": OTHERS[1]}
+COLOR_OF_PROTOCOL = {"whitened": OTHERS[1]}
 LOOKS_OF_TRAININGS = {
     "paper": {"color": COLOR["highway"], "lw": 1.5},
     "whitened": {"color": OTHERS[1], "lw": 1.5},
@@ -133,7 +133,8 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> Non
         same = [other for other in runs if (other["block"], other["protocol"]) == kind]
         line = LINES.get(run["protocol"], "-")
         label = None if kind in labelled else label_of(same)
-        error_curve(ax, run, ls=line, color=COLORS[run["block"]], lw=1.5, label=label)
+        color = COLOR_OF_PROTOCOL.get(run["protocol"], COLORS[run["block"]])
+        error_curve(ax, run, ls=line, color=color, lw=1.5, label=label)
         labelled.add(kind)
     for run in stopped:
         draw_stopped_run(ax, run)
@@ -163,7 +164,7 @@ def label_of(runs: list[dict]) -> str:
 def draw_stopped_run(ax, run: dict) -> None:
     """A run that was stopped early, or a branch: one that began at an epoch of another run, its
     parent, and went on at another rate."""
-    color = COLOR_OF_STOPPED.get(run["protocol"], COLORS[run["block"]])
+    color = COLOR_OF_PROTOCOL.get(run["protocol"], COLORS[run["block"]])
     look = {"color": color, "ls": LINES.get(run["protocol"], "-"), **STOPPED}
     if "parent" in run:
         epoch = run["parent"]["epoch"]
@@ -177,27 +178,32 @@ def draw_stopped_run(ax, run: dict) -> None:
 
 @picture("cifar", "authors_logs_cifar")
 def authors_log(record, authors_logs):
-    """The 19 layers beside the authors' log: how far our runs and their earlier log are from it, epoch by epoch;
-    and what the first fall of the rate gains."""
+    """The 19 layers beside the authors' log: how far our runs and their earlier log are from it, epoch by epoch,
+    until our longest run ends or the rate falls; and what the first fall of the rate gains."""
     fig, axes = panels(2, 1, 6)
     beside = axes[0]
     fall = axes[1]
     beside.axhline(0, **LOOKS_OF_TRAININGS["log"], label="the authors' log")
     rows = rows_less_the_log(record["summary"])
+    last = last_drawn(rows)
     for row in rows:
-        epochs, differences = smoothed(row["differences"][:FALLS_AFTER])
+        epochs, differences = smoothed(row["differences"][:last])
         training = row["training"]
         text = TRAININGS[training]
-        if len(row["differences"]) < FALLS_AFTER:
+        if len(row["differences"]) < last:
             text += f": {len(row['differences'])} epochs"
         beside.plot(epochs, differences, **LOOKS_OF_TRAININGS[training], label=text)
     beside.set(xlabel="epoch", ylabel=f"test accuracy less the log's,\npoints, over {SMOOTHED_OVER} epochs")
     beside.legend()
+    drawn = set()
     for training, history, epoch in first_falls(record, authors_logs):
+        line = "--" if training in drawn else "-"  # a second fall of the same training
+        drawn.add(training)
         around = slice(epoch - AROUND_THE_FALL, epoch + AROUND_THE_FALL)
         percent = 100 * np.array(history["test_acc"][around])
         epochs = np.arange(len(percent)) + 1 - AROUND_THE_FALL
-        fall.plot(epochs, percent, **LOOKS_OF_TRAININGS[training], label=f"{TRAININGS[training]}: {epoch}")
+        text = f"{TRAININGS[training]}: {epoch}"
+        fall.plot(epochs, percent, ls=line, **LOOKS_OF_TRAININGS[training], label=text)
     fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
     fall.legend(title="the rate falls after epoch", loc="lower right")
     of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch {FIRST_JUDGED} on"
@@ -209,11 +215,18 @@ def rows_less_the_log(summary: list[dict]) -> list[dict]:
     return [row for row in summary if row.get("row") == "less the log"]
 
 
+def last_drawn(rows: list[dict]) -> int:
+    """The last epoch that is drawn: where our longest run ends, but at least where the log's rate falls."""
+    ours = [len(row["differences"]) for row in rows if row["training"] != "earlier log"]
+    return max([FALLS_AFTER, *ours])
+
+
 def furthest(rows: list[dict]) -> str:
     """How far each training is from the authors' log at most, from FIRST_JUDGED on."""
     texts = []
+    last = last_drawn(rows)
     for row in rows:
-        epochs, differences = smoothed(row["differences"][:FALLS_AFTER])
+        epochs, differences = smoothed(row["differences"][:last])
         points = np.abs(differences[epochs >= FIRST_JUDGED]).max()
         texts.append(f"{points:.1f} points {FOR_WHAT[row['training']]}")
     return ", ".join(texts)
@@ -371,13 +384,17 @@ def relation(row: dict) -> str:
 
 
 def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
-    """For our branches of the 19 layers and for the authors' logs: the training, its history, and the epoch
-    after which its rate falls to a tenth."""
+    """For our runs of the 19 layers whose rate fell, and for the authors' logs: the training, its history, and the
+    epoch after which its rate falls to a tenth."""
     falls = []
     wanted = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10"}
-    for run in results["trials"].get("partial", []):
-        if wanted.items() <= run.items() and run["protocol"] in TRAININGS and is_first_fall(run):
+    for run in [*results["trials"].get("partial", []), *results["trials"]["final"]]:
+        if not wanted.items() <= run.items() or run["protocol"] not in TRAININGS:
+            continue
+        if is_first_fall(run):
             falls.append((run["protocol"], run["history"], run["parent"]["epoch"]))
+        elif "parent" not in run and len(run["history"]["epoch"]) >= FALLS_AFTER + AROUND_THE_FALL:
+            falls.append((run["protocol"], run["history"], FALLS_AFTER))
     falls.append(("log", authors_logs["CIFAR-10"], FALLS_AFTER))
     falls.append(("earlier log", authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
     return falls

@@ -28,7 +28,7 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
 
     `changes` replaces settings of the protocol, or the net's gate bias."""
     net, block = kind
-    conv_settings = protocols.ConvSettings(
+    settings = protocols.settings_of(
         net=net,
         data=data,
         block=block,
@@ -38,7 +38,7 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
         gate_bias=find_net(net).gate_bias,
         **selection,
     )
-    return {**conv_trials.setting(conv_settings, protocols.protocol_of(conv_settings)), **changes}
+    return {**conv_trials.setting(settings), **changes}
 
 
 def trial(setting: dict, folder: str, load) -> dict:

@@ -1,14 +1,17 @@
 """Nets that are kept: which are used, which are trained again, which are refused; and the committed one."""
 
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from asking import ask_here, committed, draw, in_one_process
 from conftest import ROOT, write_data_set
 
 import highway_networks as hn
+from experiments import all_questions
 from experiments.fifty_layers import trial as fifty_layers
 from highways.files import InputError
 from highways.nets import fully_connected
@@ -107,3 +110,66 @@ def test_the_committed_net_is_the_one_of_the_results():
     again = fully_connected.measure(net, trial)
     assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)
     assert again["test_accuracy"] == pytest.approx(trial["test_accuracy"], abs=1.5e-4)
+
+
+# ---- Runs --------------------------------------------------------------------------------------
+
+
+@in_one_process("fifty_layers")
+def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
+    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has
+    this layout)."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
+    few = write_data_set(tmp_path / "few", 127)
+    results = tmp_path / "results"
+    for folder, message in (
+        (few, "must hold 128 images"),
+        (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
+        (tmp_path / "absent", "is not a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask_here("fifty_layers", results, "--data-dir", folder)
+    finished("fifty_layers", results)
+    for name in ("lesion", "fifty_layers", "gates"):  # lesion trains the nets that are missing
+        ask_here(name, results, "--data-dir", "CIFAR-100", harder)
+        record = json.loads((results / f"{name}.json").read_text())
+        assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
+        rows = [row for row in record["summary"] if "data" in row]
+        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", 'folder "harder"'}
+        final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
+        names = ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed")
+        assert [tuple(trial[key] for key in names) for trial in final] == [
+            (*of_set, seed)
+            for of_set in (
+                ("MNIST", None, 1280, 300, -2, 2),
+                ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),
+                ('folder "harder"', str(harder), 700, 80, -2, 2),
+            )
+            for seed in (1, 2)
+        ]
+        assert draw(name, results) or name == "fifty_layers"
+    assert sorted(path.name for path in results.glob("*.npz")) == [
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "folder_harder", "mnist") for seed in (1, 2)
+    ]
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("folder_harder", "[0, 1]")):
+        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
+    of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
+    of_harder = fully_connected.images(1280, 80, str(harder)).x_train
+    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
+
+
+# ---- The committed results -----------------------------------------------------------------------
+
+
+def test_committed_nets_of_50_layers():
+    look_into_them = [question for question in all_questions() if question.needs == ("fifty_layers",)]
+    there = [question.name for question in look_into_them if not question.awaits]
+    for name in ("fifty_layers", *there):
+        trials = committed(name)["trials"]
+        if isinstance(trials, dict):
+            trials = trials["final" if name == "fifty_layers" else "trained"]
+        of_set = {trial["data"]: (trial["depth"], trial["gate_bias"], trial["n_train"]) for trial in trials}
+        expected = {"MNIST": (49, -2, 60000), "CIFAR-100": (49, -4, 50000), "fashion-mnist": (49, -2, 60000)}
+        assert of_set.items() <= expected.items()
+        assert "MNIST" in of_set
+        assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)

@@ -37,7 +37,7 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 
 BUDGETS = {
-    "quick": {"epochs": 1, "depths": (9, 19, 29), "n_train": 256, "n_test": 100},
+    "quick": {"epochs": 1, "depths": (9, 19, 29), "n_train": 128, "n_test": 100},
     "default": {"epochs": 3, "depths": (9, 19, 29, 49, 99), **fully_connected.ALL},
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)

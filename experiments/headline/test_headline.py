@@ -1,9 +1,12 @@
-"""The rules by which the published program's numbers are compared with ours."""
+"""The rules by which the published program's numbers are compared with ours, and what the pictures say."""
 
 import pytest
 from conftest import verdict_on
+from small_records import ours
 
 from experiments.headline import question
+from experiments.headline import show as headline
+from highways.lab.showing import style
 
 
 def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
@@ -24,3 +27,44 @@ def test_plain_learns_much_less_at_10(at_10, verdict):
     for depth, accuracies in ((5, [0.86, 0.87, 0.85]), (10, at_10)):
         runs += [{"depth": depth, "plain": {"final_test_acc": accuracy}} for accuracy in accuracies]
     assert verdict_on("headline", "plain-at-5-and-10", {"runs": runs}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "words"),
+    [(0.9, "learns (0.900)"), (0.18, "learns a little (0.180)"), (0.12, "stays at chance (0.120)"), (None, "diverges")],
+)
+def test_chance_is_guessing_and_no_more(accuracy, words):
+    assert headline.fate({"final_test_acc": accuracy}, {"n_classes": 10}) == words
+
+
+def test_a_title_says_at_which_depths_a_net_fails():
+    def title(*accuracies, pairs=((0, 5), (0, 10), (0, 20))):
+        record = ours(pairs[: len(accuracies)])
+        for pair, accuracy in zip(record["runs"], accuracies, strict=True):
+            pair["plain"]["final_test_acc"] = accuracy
+        return headline.fate_over_depths(record, "plain")
+
+    assert title(0.9) == "plain learns at depth 5"
+    assert title(0.1) == "plain is at chance at depth 5"
+    assert title(0.9, 0.9) == "plain learns at every depth from 5 to 10"
+    assert title(0.9, 0.1, 0.1) == "plain is at chance from 10 on"
+    assert title(0.9, 0.18, 0.1) == "plain fails from 10 on"
+    assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"
+
+
+def test_numbers_at_the_ends_of_two_curves_do_not_touch():
+    record = ours([(0, 4)])
+    record["runs"][0]["plain"]["history"] = record["runs"][0]["highway"]["history"]
+    fig = headline.learning_curves(record)
+    style.plt.close(fig)
+    for ax in fig.axes:
+        above, below, *_ = [text.get_window_extent() for text in ax.texts]
+        assert below.y1 <= above.y0
+
+
+def test_one_seed_has_no_deviation():
+    for pairs, n in (([(0, 4)], 0), ([(0, 4), (1, 4)], 2)):
+        fig = headline.seeds(ours(pairs))
+        style.plt.close(fig)
+        means = [text.get_text() for text in fig.axes[1].texts]
+        assert sum("±" in text for text in means) == n

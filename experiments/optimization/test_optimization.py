@@ -3,16 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, verdict_on
+from asking import committed
+from conftest import verdict_on
 
 from experiments.optimization import question as optimization
 from highways.nets import search
-from highways.records import load_results, select
-
-
-def committed(name) -> dict:
-    return load_results(ROOT / "results" / f"{name}.json")
-
+from highways.records import select
 
 # ---- Ten to a hundred layers -----------------------------------------------------------------------------------------
 

@@ -1,12 +1,14 @@
 """Static gates, which do not see the image: the blocks, the nets that are compared, and how they
 are compared."""
 
+import json
 import math
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from asking import ask_here, draw
 from conftest import ROOT, claim_of, verdict_on
 
 import highway_networks as hn
@@ -16,7 +18,8 @@ from experiments.static_gates import question
 from experiments.static_gates import show as shown
 from experiments.static_gates import trial as static_gates
 from highways.lab.judging.claim import NotMeasured, judge
-from highways.nets import fully_connected
+from highways.lab.showing import registry
+from highways.nets import fully_connected, search
 from highways.records import load_results, select
 
 DATA_SETTING = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
@@ -419,3 +422,26 @@ def test_the_tables_hold_the_numbers():
     assert "| test accuracy | MNIST | random | 0.00 points (0.00 to 0.00) | 1 | not needed |" in text
     assert "| MNIST | of every unit | 1.00" in shown.replaced(lambda name: record)
     assert "| CIFAR-100 | wide | 50 | 1000 |" in shown.nets(lambda name: record)
+
+
+def test_a_run_on_both_data_sets(tmp_path, made_up_cifar):
+    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
+    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
+    record = json.loads((tmp_path / "static_gates.json").read_text())
+    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
+        trials = record["trials"][group]
+        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
+        counted = [(trial["data"], trial["variant"]) for trial in trials]
+        assert {counted.count(kind) for kind in counted} == {of_each}
+    final = record["trials"]["final"]
+    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
+    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
+    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
+    for trial in final:  # the finalist with the lower training loss was taken
+        of_kind = {"data": trial["data"], "variant": trial["variant"]}
+        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
+        assert (trial["effective_lr"], trial["gate_bias"]) == (best["effective_lr"], best["gate_bias"])
+    assert draw("static_gates", tmp_path) == ["static_gates"]
+    for name in ("nets", "compared", "replaced"):
+        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
+        assert text.count("CIFAR-100") == text.count("MNIST") > 0

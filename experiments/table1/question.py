@@ -34,14 +34,14 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.statistics import mean_sd_n, spaced
 
-PILOT = protocols.SHORT_ON_MNIST._replace(lr=0.05)  # "short" came of it, and has twice its rate
+PILOT = {**protocols.SHORT_ON_MNIST, "lr": 0.05}  # "short" came of it, and has twice its rate
 RECIPES = {
     "pilot": PILOT,
-    "more dropout": PILOT._replace(dropout=(0.2, 0.3, 0.4, 0.5)),
-    "images not moved": PILOT._replace(shift=0),
-    "twice the rate": PILOT._replace(lr=0.1),
-    "twice the rate and images not moved": PILOT._replace(lr=0.1, shift=0),
-    "four times the rate": PILOT._replace(lr=0.2),
+    "more dropout": {**PILOT, "dropout": (0.2, 0.3, 0.4, 0.5)},
+    "images not moved": {**PILOT, "shift": 0},
+    "twice the rate": {**PILOT, "lr": 0.1},
+    "twice the rate and images not moved": {**PILOT, "lr": 0.1, "shift": 0},
+    "four times the rate": {**PILOT, "lr": 0.2},
 }
 # recipe_epochs: the epochs of a recipe; runs: maps, block, protocol, epochs, seeds
 BUDGETS = {
@@ -136,7 +136,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
 def kinds_of_runs() -> set[tuple]:
     """The net, block, protocol and epochs of every run that Table 1 takes."""
     return {
-        (f"mnist-{width}", block, name, protocol.epochs)
+        (f"mnist-{width}", block, name, protocol["epochs"])
         for width in WIDTHS
         for block in BLOCKS
         for name, protocol in protocols.PROTOCOLS["mnist"].items()

@@ -3,6 +3,7 @@
 import functools
 
 import pytest
+from asking import committed
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
@@ -160,3 +161,10 @@ def test_a_width_trained_on_several_cores_only_has_no_hours():
     records = {"results/table1.json": {"summary": summary}, "data/published.json": PUBLISHED}
     text = pictures_of_table1.table_1_differences(records.get)
     assert text.count("1 seed | - |") == 2
+
+
+def test_nothing_was_chosen_on_test_images():
+    trials = committed("table1")["trials"]
+    assert all(trial["validation"] for trial in trials["recipes"])
+    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
+    assert {trial["n_train"] for trial in trials["final"]} == {60000}

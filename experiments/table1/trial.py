@@ -8,17 +8,17 @@ from highways.nets import fully_connected
 
 
 def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
-    """The setting of a trial.  `width` is the number of maps in each layer, `recipe` a Protocol."""
-    settings = protocols.ConvSettings(
+    """The setting of a trial.  `width` is the number of maps in each layer, `recipe` says how it is trained."""
+    settings = protocols.settings_of(
         net=f"mnist-{width}",
         block=block,
         protocol=protocol,
-        epochs=epochs,
         seed=seed,
         validation=validation,
+        **{**recipe, "epochs": epochs},
         **images,
     )
-    return {"width": width, **conv_trials.setting(settings, recipe)}
+    return {"width": width, **conv_trials.setting(settings)}
 
 
 def trial(setting: dict, folder: str) -> dict:

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from experiments.thousand_layers import thousand
+from experiments.thousand_layers.trial import BEST, setting_of
 from experiments.very_deep.trial import trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -84,13 +84,13 @@ def sweep(settings: dict) -> list[dict]:
     """The settings of the sweep: the net of thousand_layers, at each bias and with each seed."""
     deepest = {**settings, "depth": settings["depths"][-1]}
     longer = {
-        "effective_lr": thousand.BEST["effective_lr"],
+        "effective_lr": BEST["effective_lr"],
         "epochs": settings["longer"],
     }
     trials = []
     for seed in range(settings["seeds"]):
         for bias in BIASES:
-            trials.append(thousand.setting_of(deepest, **longer, gate_bias=bias, seed=seed))
+            trials.append(setting_of(deepest, **longer, gate_bias=bias, seed=seed))
     return trials
 
 

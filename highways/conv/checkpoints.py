@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 from highways import files
-from highways.conv.protocols import ConvSettings, Protocol
+from highways.conv.protocols import ConvSettings
 from highways.conv.training import Training
-from highways.files import InputError, check_writable, real_path
+from highways.files import InputError, check_writable, printable, real_path
 
 # ---- The same run -------------------------------------------------------------------------------
 
 
 def differences(saved: Training, asked: Training) -> dict:
-    """{name: saved value} where two runs differ in their settings, protocol or images."""
+    """{name: saved value} where two runs differ in their settings or images."""
     asked_task = asked.task()
     return {name: value for name, value in saved.task().items() if value != asked_task[name]}
 
@@ -23,8 +23,8 @@ def differences(saved: Training, asked: Training) -> dict:
 def load_same_run(path: Path, asked: Training) -> Training:
     """Loads the run in a checkpoint, and checks that it is the run that is asked for.
 
-    `asked` is that run as it would begin.  This is the only rule for resuming: settings, protocol
-    and images must be equal; the commit may differ.  Raises InputError otherwise."""
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
+    images must be equal; the commit may differ.  Raises InputError otherwise."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:
@@ -47,16 +47,16 @@ def warn_of_other_program(path: Path, saved: Training) -> None:
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
         programs = f"trained by {saved.commits}, from now on by {now}"
-        print(f"{path}: {programs}: compare with care", file=sys.stderr)
+        print(f"{printable(path)}: {programs}: compare with care", file=sys.stderr)
 
 
-def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
-    """Loads the run in a checkpoint, to continue it at the rate of `protocol`.
+def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
+    """Loads the run in a checkpoint, to continue it at the rate of `settings`.
 
     Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
     if the run has other settings or images, is finished, or is a branch itself."""
     training = Training.load(path)
-    asked = Training(settings, protocol, images)
+    asked = Training(settings, images)
     other = differences(training, asked).keys() - {"lr"}
     if other:
         names = ", ".join(sorted(other))
@@ -67,8 +67,8 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
         message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
         raise InputError(message)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
-    training.protocol = asked.protocol
+    training.parent = {"epoch": training.epochs, "lr": training.settings.lr, "sha256": sha256}
+    training.settings = asked.settings
     return training
 
 
@@ -120,7 +120,10 @@ def checkpoint_to_resume(
 
     Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
     InputError for a checkpoint of another run."""
-    check_writable(unfinished(file))
+    for written in (unfinished(file), file):
+        check_writable(written)
+    if unfinished(file).exists() and file.exists():
+        Training.load(file)  # raises InputError for what is not a checkpoint: this command would replace it
     path = unfinished(file) if unfinished(file).exists() else file
     begun = is_begun(file)
     if begun and was_stopped and path == file:
@@ -128,7 +131,7 @@ def checkpoint_to_resume(
     if not begun:
         start = branch_of or "its first epoch"
         missing = f"there is no {unfinished(file)}, it starts from {start}"
-        print(f"{asked.settings.label}: {missing}", file=sys.stderr)
+        print(f"{asked.settings.label}: {printable(missing)}", file=sys.stderr)
         return unfinished(file)
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:

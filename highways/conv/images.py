@@ -10,8 +10,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
-from highways.conv.cifar import Pipeline, load_cifar
-from highways.conv.protocols import HELD_OUT, ConvSettings, Protocol
+from highways.cifar import load_cifar
+from highways.conv.pipeline import Pipeline
+from highways.conv.protocols import HELD_OUT, ConvSettings
 
 
 def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
@@ -89,7 +90,7 @@ class Pixels:
     """Makes a net's input from MNIST's images: (n, pixels) uint8 -> float32 in [0, 1).
 
     This is the authors' scale.  For training each image is moved by at most `shift` pixels.
-    conv.cifar.Pipeline does the same for CIFAR.
+    highways.conv.pipeline.Pipeline does the same for CIFAR.
 
     Raises ValueError for pixels that are not bytes."""
 
@@ -108,13 +109,13 @@ class Pixels:
         return x.astype(np.float32) * np.float32(1 / 256)
 
 
-def inputs_of(protocol: Protocol) -> Pixels | Pipeline:
-    """The object that makes a net's input from images, as the protocol asks.
+def inputs_of(settings: ConvSettings) -> Pixels | Pipeline:
+    """The object that makes a net's input from images, as the settings ask.
 
     Raises ValueError for an unknown kind of images."""
-    if protocol.images == "pixels":
-        return Pixels(protocol.shift)
-    return Pipeline(protocol.images, protocol.shift)
+    if settings.images == "pixels":
+        return Pixels(settings.shift)
+    return Pipeline(settings.images, settings.shift)
 
 
 def load_images(data: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:

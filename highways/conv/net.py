@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+import threading
 from functools import partial
+from itertools import cycle
 from operator import index
 
 import numpy as np
 
 from highway_networks import (
+    SAMPLED,
     FixedNames,
     Gradients,
+    Stamp,
     cached,
+    check_inputs,
     check_numbers,
     generator,
     kinds_for,
     one_blas_thread,
+    one_thread,
     views_into,
     zero_rows,
     zeros,
@@ -67,11 +73,12 @@ class ConvNet(FixedNames):
     gate_bias, all other biases at 0.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
-    `method`.  A net has one set of work arrays: use it in one thread at a time.
+    `method`.  A net has one set of work arrays: while one thread computes with it, RuntimeError is
+    raised in any other.
 
     Raises ValueError for layers that do not make a net.  forward() and predict() raise ValueError
-    for an x of another shape, or not finite, and TypeError unless x is an unmasked array of real
-    numbers.
+    for an x of another shape, or not finite, and TypeError unless x is an unmasked array of floats;
+    pixels that are whole numbers must be scaled before.
     """
 
     _called = "net"
@@ -170,6 +177,9 @@ class ConvNet(FixedNames):
         in the order of the list."""
         self._work = {}
         self._saved = None
+        self._stamp = None
+        self._lock = threading.Lock()
+        self._firsts = cycle(range(SAMPLED))
         parameters_before = 0
         statistics_before = 0
         for layer in self.layers:
@@ -198,6 +208,7 @@ class ConvNet(FixedNames):
         self._make_layers()
         self._name_views()
 
+    @one_thread
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array.
 
@@ -210,14 +221,17 @@ class ConvNet(FixedNames):
         work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout)
         self._saved = work
+        self._stamp = Stamp(self)
         return logits
 
+    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """x as in forward() -> the logits without dropout, keeping nothing.  It may be called
         between forward() and backward()."""
         return np.concatenate([logits for logits, _ in self._in_parts(x, "predict")])
 
+    @one_thread
     @one_blas_thread()
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns),
@@ -242,16 +256,20 @@ class ConvNet(FixedNames):
             work = self._workspace(len(part), purpose)
             yield self._run(part, work, None), work
 
+    @one_thread
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
 
-        Raises RuntimeError unless forward() was called since the last backward(), ValueError for
-        a d_logits of another shape, and TypeError unless it is an array of real numbers."""
+        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
+        and where the parameters have changed since forward() (see highway_networks.Stamp);
+        ValueError for a d_logits of another shape, and TypeError unless it is an array of real
+        numbers."""
         work = self._saved
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
+        self._stamp.check(self)
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
@@ -279,7 +297,7 @@ class ConvNet(FixedNames):
 
     def _checked(self, x) -> int:
         """len(x); raises what forward() raises."""
-        check_numbers("x", x, kinds_for(self.dtype))
+        check_inputs(x, self.dtype)
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"

@@ -9,8 +9,8 @@ import hashlib
 import numpy as np
 
 import highway_networks as hn
+from highways.cifar import PIXELS, SHAPE, sha256_as_read
 from highways.conv import protocols
-from highways.conv.cifar import PIXELS, SHAPE, sha256_as_read
 from highways.conv.images import load_images
 from highways.files import InputError
 

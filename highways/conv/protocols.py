@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
 
 from highway_networks import python_number, use_python_numbers
 from highways.conv.nets import find_net
@@ -12,15 +11,16 @@ BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
 
 
-class Protocol(NamedTuple):
-    """How a net is trained.  For another number of epochs the schedule is stretched or squeezed.
+@dataclass(frozen=True)
+class ConvSettings:
+    """The settings of a run: how a net is trained, and what is trained.
 
-    All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
-    normalisation, learn at twice the rate and do not decay.
+    With its images they are all that its numbers depend on, except the program.  A branch also
+    depends on its parent.  settings_of() makes them of the name of a protocol."""
 
-    Checkpoints hold the fields by position: a new one belongs at the end, with a default."""
-
-    epochs: int  # the default: a run takes its epochs from ConvSettings
+    # How: all protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
+    # normalisation, learn at twice the rate and do not decay.
+    epochs: int  # the schedule is stretched or squeezed to them
     # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
     dropout: tuple[float, ...]
     shift: int  # a training image is moved by up to this many pixels, at random in each epoch
@@ -29,74 +29,108 @@ class Protocol(NamedTuple):
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
     init: str  # this, `first` and `last`: see ConvNet
-    first: str | float | None = None
-    last: str | float = 0.1
-    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/cifar.py's Pipeline, which also
+    first: str | float | None
+    last: str | float
+    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline, which also
     # mirrors images
-    images: str = "pixels"
+    images: str
 
-    def in_python_numbers(self) -> Protocol:
-        """The same without NumPy's scalars, which JSON cannot hold."""
-        same = Protocol(*map(python_number, self))
-        return same._replace(dropout=tuple(map(python_number, self.dropout)))
+    # What
+    net: str
+    data: str
+    block: str = "highway"
+    protocol: str = "short"  # the name of the protocol, whatever is changed above
+    seed: int = 0
+    gate_bias: float = -1.0  # b_T at the start
+    n_train: int = 60000
+    n_test: int = 10000
+    # True: tested on the last HELD_OUT training images, which are not trained on
+    validation: bool = False
+    # how many processes train the net together: see highways/conv/together.py.  The rounding depends on
+    # it and, where a net drops units or images are moved, the random numbers do.
+    ranks: int = 1
+
+    def __post_init__(self):
+        use_python_numbers(self)
+        object.__setattr__(self, "dropout", tuple(map(python_number, self.dropout)))
+
+    @property
+    def label(self) -> str:
+        return f"{self.net}, {self.data}, {self.block}, {self.protocol}, seed {self.seed}"
+
+    @property
+    def tested_on(self) -> str:
+        return "validation" if self.validation else "test"
+
+    def for_json(self) -> dict:
+        """The settings as JSON gives them back."""
+        return {**asdict(self), "dropout": list(self.dropout)}
 
 
 # Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also
 # have "whitened", which is "paper" on whitened images.
-PAPER_ON_MNIST = Protocol(
-    epochs=300,
-    dropout=(0.2, 0.3, 0.4, 0.5),
-    shift=0,
-    lr=0.01,
-    schedule="in steps",
-    weight_decay=1e-3,
-    decay_of_last=1e-2,
-    init="he",
-)
-SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1/question.py
-    epochs=12,
-    dropout=(0.0, 0.1, 0.2, 0.3),
-    shift=1,
-    lr=0.1,
-    schedule="warm cosine",
-    weight_decay=5e-4,
-    decay_of_last=5e-4,
-    init="uniform",
-)
+PAPER_ON_MNIST = {
+    "epochs": 300,
+    "dropout": (0.2, 0.3, 0.4, 0.5),
+    "shift": 0,
+    "lr": 0.01,
+    "schedule": "in steps",
+    "weight_decay": 1e-3,
+    "decay_of_last": 1e-2,
+    "init": "he",
+    "first": None,
+    "last": 0.1,
+    "images": "pixels",
+}
+SHORT_ON_MNIST = {  # chosen by experiments/table1/question.py
+    "epochs": 12,
+    "dropout": (0.0, 0.1, 0.2, 0.3),
+    "shift": 1,
+    "lr": 0.1,
+    "schedule": "warm cosine",
+    "weight_decay": 5e-4,
+    "decay_of_last": 5e-4,
+    "init": "uniform",
+    "first": None,
+    "last": 0.1,
+    "images": "pixels",
+}
 # The released settings are those of Table 3's 19 layers.  The paper says that rate and schedule
 # "were selected once", on CIFAR-10, "and kept fixed for all experiments" (section 3), and gives
 # advice on gate biases (section 2.2).  Dropout, weight decay and the first layer of Table 2's nets
-# are not published.  protocol_of() uses these settings for them; "paper" with another first layer.
-PAPER_ON_CIFAR_10 = Protocol(
-    epochs=400,
-    dropout=(0.2,) * 4,
-    shift=8,
-    lr=0.025,
-    schedule="in late steps",
-    weight_decay=1e-3,
-    decay_of_last=1e-2,
-    init="he",
-    first=1.0,
-    last=0.05,
-    images="contrast",
-)
-PAPER_ON_CIFAR_100 = PAPER_ON_CIFAR_10._replace(last="he")
+# are not published.  settings_of() uses these settings for them; "paper" with another first layer.
+PAPER_ON_CIFAR_10 = {
+    "epochs": 400,
+    "dropout": (0.2,) * 4,
+    "shift": 8,
+    "lr": 0.025,
+    "schedule": "in late steps",
+    "weight_decay": 1e-3,
+    "decay_of_last": 1e-2,
+    "init": "he",
+    "first": 1.0,
+    "last": 0.05,
+    "images": "contrast",
+}
+PAPER_ON_CIFAR_100 = {**PAPER_ON_CIFAR_10, "last": "he"}
 # The authors say that they normalised the contrast of their images, and nothing of whitening.  But
 # trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
 # images stands in docs/convolution.md.
-WHITENED_CIFAR_10 = PAPER_ON_CIFAR_10._replace(images="whitened")
-WHITENED_CIFAR_100 = PAPER_ON_CIFAR_100._replace(images="whitened")
-SHORT_ON_CIFAR = Protocol(
-    epochs=60,
-    dropout=(0.0,) * 4,
-    shift=4,
-    lr=0.05,
-    schedule="warm cosine",
-    weight_decay=5e-4,
-    decay_of_last=5e-4,
-    init="he",
-    images="standardised",
-)
+WHITENED_CIFAR_10 = {**PAPER_ON_CIFAR_10, "images": "whitened"}
+WHITENED_CIFAR_100 = {**PAPER_ON_CIFAR_100, "images": "whitened"}
+SHORT_ON_CIFAR = {
+    "epochs": 60,
+    "dropout": (0.0,) * 4,
+    "shift": 4,
+    "lr": 0.05,
+    "schedule": "warm cosine",
+    "weight_decay": 5e-4,
+    "decay_of_last": 5e-4,
+    "init": "he",
+    "images": "standardised",
+    "first": None,
+    "last": 0.1,
+}
 PROTOCOLS = {
     "mnist": {
         "paper": PAPER_ON_MNIST,
@@ -121,48 +155,16 @@ PROTOCOLS = {
 FIRST_OF_TABLE_2 = 0.05
 
 
-@dataclass(frozen=True)
-class ConvSettings:
-    """The settings of a run.
-
-    With its Protocol, which may have another rate than the one that is named here, and with its
-    images they are all that its numbers depend on, except the program.  A branch also depends on
-    its parent."""
-
-    net: str = "mnist-16"
-    data: str = "mnist"
-    block: str = "highway"
-    protocol: str = "short"
-    epochs: int = 12
-    seed: int = 0
-    gate_bias: float = -1.0  # b_T at the start
-    n_train: int = 60000
-    n_test: int = 10000
-    # True: tested on the last HELD_OUT training images, which are not trained on
-    validation: bool = False
-    # how many processes train the net together: see highways/conv/together.py.  The rounding depends on
-    # it and, where a net drops units or images are moved, the random numbers do.
-    ranks: int = 1
-
-    def __post_init__(self):
-        use_python_numbers(self)
-
-    @property
-    def label(self) -> str:
-        return f"{self.net}, {self.data}, {self.block}, {self.protocol}, seed {self.seed}"
-
-    @property
-    def tested_on(self) -> str:
-        return "validation" if self.validation else "test"
-
-
-def protocol_of(settings: ConvSettings, lr: float | None = None) -> Protocol:
-    """The protocol that the settings name; with the rate `lr`, if one is given.
+def settings_of(
+    net: str = "mnist-16",
+    data: str = "mnist",
+    protocol: str = "short",
+    **others,
+) -> ConvSettings:
+    """The settings of a run by this protocol; `others` are further settings, or replace the protocol's.
 
     By "paper" the nets of Table 2 get another first layer: FIRST_OF_TABLE_2."""
-    protocol = PROTOCOLS[settings.data][settings.protocol]
-    if settings.protocol == "paper" and find_net(settings.net).title == "Table 2":
-        protocol = protocol._replace(first=FIRST_OF_TABLE_2)
-    if lr is not None:
-        protocol = protocol._replace(lr=lr)
-    return protocol
+    values = dict(PROTOCOLS[data][protocol])
+    if protocol == "paper" and find_net(net).title == "Table 2":
+        values["first"] = FIRST_OF_TABLE_2
+    return ConvSettings(net=net, data=data, protocol=protocol, **{**values, **others})

@@ -5,16 +5,15 @@ A RUN is an entry of the JSON's list "runs": the settings and the results of one
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
+from highways.cifar import sha256_as_read
 from highways.conv.checkpoints import branch, load_same_run
-from highways.conv.cifar import sha256_as_read
 from highways.conv.images import fingerprint
-from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
@@ -26,7 +25,6 @@ PICTURED = 60  # the most misclassified test images whose pixels are kept for a 
 @hn.one_blas_thread()
 def train_one(
     settings: ConvSettings,
-    protocol: Protocol,
     data: hn.Dataset,
     checkpoint: Path | None = None,
     *,
@@ -50,11 +48,11 @@ def train_one(
 
     Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
     be written."""
-    training = Training(settings, protocol, fingerprint(data))
+    training = Training(settings, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
         training = load_same_run(checkpoint, training)
     elif branch_of:
-        training = branch(branch_of, settings, protocol, training.images)
+        training = branch(branch_of, settings, training.images)
 
     def tell_step():
         tell((settings.seed, {"step": training.steps}))
@@ -80,7 +78,7 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
     settings = training.settings
     history = training.history
     diverged = training.diverged is not None
-    run = {"label": settings.label, **asdict(settings)}
+    run = {"label": settings.label, **settings.for_json()}
     run["n_parameters"] = len(training.parameters)
     run["commits"] = training.commits
     run["diverged"] = diverged
@@ -133,14 +131,13 @@ def wrong_answers(training: Training, data: hn.Dataset) -> list[dict]:
 def file_record(
     data: hn.Dataset,
     settings: ConvSettings,
-    protocol: Protocol,
     seeds,
     runs: list[dict],
 ) -> dict:
     """The JSON of a command, whose runs differ in their seeds alone.
 
     `seeds` are those of --seeds, or empty.  Where there are several, "seed" is null."""
-    record = protocol._asdict() | asdict(settings)
+    record = settings.for_json()
     if seeds:
         record["seeds"] = seeds
     if len(seeds) > 1:

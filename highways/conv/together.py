@@ -32,7 +32,7 @@ import numpy as np
 
 import highway_networks as hn
 from highways.files import InputError
-from highways.processes import interrupts_deferred
+from highways.processes import INTERRUPTS, interrupts_deferred
 
 # Variables that tell a process its index, and how many ranks there are: those of MPICH and what is
 # built on it, of Open MPI, and of other starters that speak PMIx.
@@ -48,11 +48,12 @@ def number_in(names: tuple[str, ...]) -> int | None:
 
 
 def let_the_first_rank_speak() -> None:
-    """In every other rank: prints nothing from now on, and leaves Ctrl-C to the first."""
+    """In every other rank: prints nothing from now on, and leaves Ctrl-C and SIGTERM to the first."""
     if number_in(INDEX):
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in INTERRUPTS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 class Alone:

@@ -4,7 +4,6 @@ it ends with the same bits as without the stop."""
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,17 @@ from highways.conv.images import fingerprint, inputs_of, shape_of
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import BATCH, ConvSettings, Protocol
+from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE, Ranks
 from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
+
+# in older checkpoints, the settings that stand apart from the others
+OF_PROTOCOL = (
+    *("epochs", "dropout", "shift", "lr", "schedule", "weight_decay", "decay_of_last", "init", "first", "last"),
+    "images",
+)
 
 
 class Training:
@@ -31,30 +36,28 @@ class Training:
 
     If several processes train the net together, `ranks` are these: see join().
 
-    Raises ValueError for images that the net cannot take, and for settings or a protocol with
-    which nothing would be trained."""
+    Raises ValueError for images that the net cannot take, and for settings with which
+    nothing would be trained."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
 
-    def __init__(self, settings: ConvSettings, protocol: Protocol, images: dict):
-        protocol = protocol.in_python_numbers()
-        if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
+    def __init__(self, settings: ConvSettings, images: dict):
+        if settings.epochs < 1 or settings.n_train < BATCH or settings.schedule not in SCHEDULES:
             schedules = " or ".join(map(repr, SCHEDULES))
             needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
-            given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
+            given = f"{settings.epochs} epochs, {settings.n_train} images, {settings.schedule!r}"
             raise ValueError(f"at least {needed} are needed, not {given}")
         self.settings = settings
-        self.protocol = protocol
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
         # makes the net's input from images; train_conv() fits it to them
-        self.inputs = inputs_of(protocol)
+        self.inputs = inputs_of(settings)
         self.optimizer = Nesterov(
             self.net.parameters,
-            protocol.lr,
+            settings.lr,
             weight_decay=self.net.per_parameter(
-                protocol.weight_decay,
-                last=protocol.decay_of_last,
+                settings.weight_decay,
+                last=settings.decay_of_last,
             ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
@@ -76,30 +79,29 @@ class Training:
 
     def _make_net(self) -> ConvNet:
         settings = self.settings
-        shape, layers = self.shape_and_layers(settings, self.protocol, self.images)
+        shape, layers = self.shape_and_layers(settings, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with hn.memory_for(f"nets of this size: {size}"):
             return ConvNet(
                 shape,
                 layers,
                 np.random.default_rng(settings.seed),
-                init=self.protocol.init,
-                first=self.protocol.first,
-                last=self.protocol.last,
+                init=settings.init,
+                first=settings.first,
+                last=settings.last,
                 gate_bias=settings.gate_bias,
             )
 
     @staticmethod
     def shape_and_layers(
         settings: ConvSettings,
-        protocol: Protocol,
         images: dict,
     ) -> tuple[tuple, list[tuple]]:
         """The shape of the images, and the layers of the net."""
         net = find_net(settings.net)
         layers = net.layers_of(
             block=settings.block,
-            dropout=protocol.dropout,
+            dropout=settings.dropout,
             classes=images["classes"],
         )
         return shape_of(net.shape[0], images["pixels"]), layers
@@ -175,7 +177,7 @@ class Training:
             length = f"the {self.settings.epochs} epochs of the settings, {all_steps} steps"
             raise ValueError(f"{length}, are over")
         progress = (self.steps + 0.5) / all_steps
-        self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
+        self.optimizer.lr = self.settings.lr * SCHEDULES[self.settings.schedule](progress)
         norm = self.ranks.step(self.optimizer, gradient, self.net.parameters)
         self.steps += 1
         self.after_step()
@@ -191,9 +193,7 @@ class Training:
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program, as JSON gives it back."""
-        protocol = self.protocol._asdict()
-        protocol["dropout"] = [*self.protocol.dropout]
-        return {**protocol, **self.images, **asdict(self.settings)}
+        return {**self.images, **self.settings.for_json()}
 
     def check_whole(self) -> None:
         """Raises ValueError if the run ended within an epoch, or made steps outside train_conv().
@@ -240,8 +240,7 @@ class Training:
     def _head(self) -> dict:
         """What save() writes beside the arrays."""
         return {
-            "settings": asdict(self.settings),
-            "protocol": self.protocol,
+            "settings": self.settings.for_json(),
             "images": self.images,
             "history": self.history,
             "seconds": self.seconds,
@@ -266,8 +265,9 @@ class Training:
             settings = dict(head["settings"])
             if "cores" in settings:  # the name in older checkpoints
                 settings["ranks"] = settings.pop("cores")
-            settings = ConvSettings(**settings)
-            return settings, Protocol(*head["protocol"]), dict(head["images"])
+            if "protocol" in head:  # older checkpoints hold these apart, by position
+                settings = {**dict(zip(OF_PROTOCOL, head["protocol"], strict=True)), **settings}
+            return ConvSettings(**settings), dict(head["images"])
 
         def shapes_of(head):
             shape, layers = cls.shape_and_layers(*arguments_of(head))

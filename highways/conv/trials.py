@@ -8,40 +8,30 @@ from dataclasses import fields
 from pathlib import Path
 
 import highway_networks as hn
-from highways.conv import checkpoints, protocols
+from highways.conv import checkpoints
 from highways.conv import images as conv_images
 from highways.conv import training as convolutional
+from highways.conv.protocols import ConvSettings
 from highways.conv.runs import train_one
-from highways.lab.trials import Runner
 from highways.records import ranks_of
 from highways.statistics import mean_sd_n
 
-PROTOCOL_NAMES = protocols.Protocol._fields
-SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
-# run() trains a trial in one process; trials that were added may have had more
-SETTINGS_NAMES.remove("ranks")
-TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
+# what setting() returns.  run() trains a trial in one process; trials that were added may have had more
+TRIAL_NAMES = tuple(field.name for field in fields(ConvSettings) if field.name != "ranks")
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
 
 # ---- What a trial is ----------------------------------------------------------------------------
 
 
-def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The setting of a trial, one flat dict of both.  Its epochs are those of `settings`; those of
-    the protocol are left out."""
-    of_protocol = protocol._asdict()
-    of_protocol["dropout"] = list(protocol.dropout)
-    of_settings = {name: getattr(settings, name) for name in SETTINGS_NAMES}
-    return {**of_protocol, **of_settings}
+def setting(settings: ConvSettings) -> dict:
+    """The setting of a trial."""
+    values = settings.for_json()
+    return {name: values[name] for name in TRIAL_NAMES}
 
 
-def settings_in(trial: dict) -> protocols.ConvSettings:
-    return protocols.ConvSettings(**{name: trial[name] for name in SETTINGS_NAMES})
-
-
-def protocol_in(trial: dict) -> protocols.Protocol:
-    return protocols.Protocol(**{name: trial[name] for name in PROTOCOL_NAMES})
+def settings_in(trial: dict) -> ConvSettings:
+    return ConvSettings(**{name: trial[name] for name in TRIAL_NAMES})
 
 
 def kind_of(trial: dict) -> str:
@@ -68,10 +58,10 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
     images = conv_images.select_images(data, settings)
-    return train_one(settings, protocol_in(setting), images, checkpoint)
+    return train_one(settings, images, checkpoint)
 
 
-def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
+def run(runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run() for trials with checkpoints.
 
     A trial's checkpoint is removed only after its result is in the log, on disk.  Prints a warning
@@ -93,7 +83,7 @@ def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
     """Warns if another commit trained the checkpoint; raises InputError if it is another run's."""
     settings = settings_in(setting)
     images = conv_images.fingerprint(conv_images.select_images(data, settings))
-    asked = convolutional.Training(settings, protocol_in(setting), images)
+    asked = convolutional.Training(settings, images)
     saved = checkpoints.load_same_run(path, asked)
     checkpoints.warn_of_other_program(path, saved)
 

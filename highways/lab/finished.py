@@ -10,6 +10,9 @@ trials; experiments/table1/question.py refuses them.  Both refuse
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
     runs of programs that were not committed
+
+A run takes the place of the same run that was stopped earlier.  The run from which a branch began
+stays.
 """
 
 from __future__ import annotations
@@ -75,16 +78,20 @@ def check_committed(commits: list) -> None:
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier.
+    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier, unless
+    a branch began from that one.
 
     Raises ValueError if the run is there already, or if whole runs of its kind have other
     settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
-    earlier = [other for other in partial if identity_of(other) == identity]
+    same_run = [other for other in partial if identity_of(other) == identity]
+    earlier = [other for other in same_run if not any(began_from(branch, other) for branch in partial)]
     if group == "partial":
         epochs = len(trial["history"]["epoch"])
-        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
+        is_there = any(len(other["history"]["epoch"]) >= epochs for other in earlier)
+        is_there = is_there or any(accuracies_of(other, epochs) == accuracies_of(trial, epochs) for other in same_run)
+        if is_there:
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
     else:
         check_new(trials.get(group, []), trial)
@@ -93,6 +100,19 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
     if earlier:
         trials["partial"] = [other for other in partial if other not in earlier]
     trials.setdefault(group, []).append(trial)
+
+
+def began_from(branch: dict, run: dict) -> bool:
+    """Whether a branch was trained from a checkpoint of this run: its first epochs are those of the run."""
+    if "parent" not in branch or branch["label"] != run["label"]:
+        return False
+    epochs = branch["parent"]["epoch"]
+    return len(run["history"]["epoch"]) >= epochs and accuracies_of(branch, epochs) == accuracies_of(run, epochs)
+
+
+def accuracies_of(run: dict, epochs: int) -> list[float]:
+    """The test accuracies after the first epochs of a run."""
+    return run["history"]["test_acc"][:epochs]
 
 
 def check_new(others: list[dict], trial: dict) -> None:
@@ -143,9 +163,8 @@ def finished_trial(record: dict, run: dict) -> dict:
     Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
     ("paper" or "whitened") in which a setting differs from them.  A branch may have another
     rate."""
-    settings = conv_trials.settings_in(run)
-    protocol = conv_trials.protocol_in(record)
-    trial = {**conv_trials.setting(settings, protocol), **run}
+    settings = conv_trials.settings_in({**record, **run})  # in older records a run lacks those of its protocol
+    trial = {**conv_trials.setting(settings), **run}
     check_finished(trial)
     if trial["protocol"] != "short":
         check_authors_settings(trial)
@@ -178,12 +197,16 @@ def check_finished(trial: dict) -> None:
 
 def check_authors_settings(trial: dict) -> None:
     """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
-    settings = conv_trials.settings_in(trial)
-    protocol = protocols.protocol_of(settings)
-    expected = conv_trials.setting(settings, protocol)
-    expected["epochs"] = protocol.epochs
-    expected["gate_bias"] = find_net(trial["net"]).gate_bias
-    for name, value in expected.items():
+    authors = protocols.settings_of(
+        net=trial["net"],
+        data=trial["data"],
+        protocol=trial["protocol"],
+        gate_bias=find_net(trial["net"]).gate_bias,
+    )
+    unsaid = ("block", "seed", "n_train", "n_test", "validation")  # of these the protocol says nothing
+    for name, value in conv_trials.setting(authors).items():
+        if name in unsaid:
+            continue
         is_rate_of_branch = name == "lr" and "parent" in trial
         if trial[name] != value and not is_rate_of_branch:
             found = f"{name} {value}, not {trial[name]}"

@@ -18,8 +18,19 @@ import time
 from pathlib import Path
 
 import highway_networks as hn
-from highways.files import ROOT, InputError, Lock, check_writable, commit, environment, from_json, json_bytes, open_file
+from highways.files import (
+    ROOT,
+    InputError,
+    Lock,
+    commit,
+    environment,
+    from_json,
+    json_bytes,
+    open_file,
+    printable,
+)
 from highways.processes import WorkerDied, all_cores, in_processes
+from highways.records import check_results_replaceable
 from highways.trial_code import checksum_of_code
 
 
@@ -59,7 +70,7 @@ class Runner:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
-        check_writable(self.path)
+        check_results_replaceable(self.path, name)
         self.log = self.folder / f"{name}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
@@ -106,7 +117,7 @@ class Runner:
         n_logged = len(settings) - len(missing)
         if n_logged:
             found = f"{n_logged} of {len(settings)} trials"
-            print(f"{found} were in {self.log} (remove it to start afresh)")
+            print(f"{found} were in {printable(self.log)} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
@@ -119,12 +130,14 @@ class Runner:
             )
             for key, result, commit_of_trial in progress:
                 line = _line_of_log(key, result, commit_of_trial)
-                log.write(json.dumps(line) + "\n")
+                text = json.dumps(line)
+                _trial_in(text)  # what the log could not give back is not written
+                log.write(text + "\n")
                 log.flush()
                 os.fsync(log.fileno())
                 after_logging(line["trial"])
                 logged[key] = line
-                tqdm.write(_as_text(_setting_and_result(line)))
+                tqdm.write(printable(_as_text(_setting_and_result(line))))
         lines = [logged[key] for key in keys]
         self.commits.update(line["git"] for line in lines)
         return [_setting_and_result(line) for line in lines]
@@ -152,7 +165,7 @@ class Runner:
     def _print_once(self, text: str) -> None:
         if text not in self._printed:
             self._printed.add(text)
-            print(text, file=sys.stderr)
+            print(printable(text), file=sys.stderr)
 
     def _run_missing(self, function, data_of, missing: list[tuple[dict, str]]):
         """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
@@ -278,12 +291,15 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     """Reads a log: its lines that are trials, and a message about the others, or None.
 
     A killed process may have left an incomplete last line.  The file is mended: if only the line
-    end is missing, it is added; otherwise the incomplete line is removed."""
+    end is missing, it is added; otherwise the incomplete line is removed.  Raises InputError for a
+    file without any trial, which is not ours to write to."""
     try:
         with open_file(log) as file:
             data = file.read()
     except FileNotFoundError:
         return [], None
+    if data and b'{"trial": ' not in data:
+        raise InputError(f"{log} is not a log of trials: it is not written to, move it or choose another folder")
     end = data.rfind(b"\n") + 1
     whole = data[:end]
     last_line = data[end:]
@@ -313,7 +329,7 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     return lines, f"{log}: {which} cannot be read as a trial: what was there is run again"
 
 
-def _trial_in(text: bytes) -> dict:
+def _trial_in(text: str | bytes) -> dict:
     """The contents of a line of a log; raises ValueError if it is not a trial."""
     line = from_json(text)
     parts = {"trial", "data", "code", "result", "git", "checksum"}

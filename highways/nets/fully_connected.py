@@ -19,9 +19,8 @@ import numpy as np
 import highway_networks as hn
 import highways.nets.activations
 import highways.nets.extra_blocks  # noqa: F401  both register their kinds, wherever a trial runs
-from highways.conv.cifar import load_cifar
+from highways.cifar import load_cifar
 from highways.files import InputError
-from highways.lab.trials import Runner
 from highways.nets import initial
 from highways.nets.optimizers import SGD
 
@@ -64,7 +63,7 @@ def slug(data: str) -> str:
     return re.sub(r"\W+", "_", data.lower()).strip("_")
 
 
-def data_sets(runner: Runner) -> dict[str, dict]:
+def data_sets(runner) -> dict[str, dict]:
     """{name: {data, data_dir, n_train, n_test}} for MNIST and the sets beside it.
 
     The budget says how many images are used.  Raises InputError for two sets whose names would
@@ -277,7 +276,7 @@ def trial_and_skip(setting: dict) -> dict:
     return result
 
 
-def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
+def run(runner, settings: list[dict], function=trial) -> list[dict]:
     """runner.run(function, settings).  Reads the images first: forked processes share them."""
     for setting in settings:
         images_of(setting)

@@ -7,7 +7,13 @@ import math
 import numpy as np
 from numpy import add, multiply, subtract  # called in loops
 
-from highway_networks import Optimizer, zeros
+from highway_networks import FLOATS, Optimizer, check_numbers, check_real, zeros
+
+
+def check_momentum(momentum) -> None:
+    check_real("momentum", momentum)
+    if not 0 <= momentum < 1:
+        raise ValueError(f"momentum must be at least 0 and less than 1, not {momentum}")
 
 
 class SGD(Optimizer):
@@ -15,16 +21,21 @@ class SGD(Optimizer):
 
     `learned` has a 1 for every parameter that is learned and a 0 for every other; None means all.
     The gradient of the others is set to 0 in place: they stay as they are, and do not count for
-    the clip."""
+    the clip.  Raises ValueError, too, unless 0 <= momentum < 1 and `learned` is as long as the
+    parameters."""
 
     v: np.ndarray
 
     def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf, learned=None):
         super().__init__(parameters, lr, clip, decay, states=("v",))
+        check_momentum(momentum)
+        if learned is not None and np.shape(learned) != parameters.shape:
+            raise ValueError(f"learned must have the shape of the parameters, {parameters.shape}: {np.shape(learned)}")
         self.momentum = momentum
         self.learned = learned
 
     def step(self, gradient):
+        check_numbers("gradient", gradient, FLOATS)
         if self.learned is not None:
             multiply(gradient, self.learned, gradient)
         return super().step(gradient)
@@ -48,7 +59,7 @@ class Nesterov(Optimizer):
     `weight_decay` and `rates` are numbers, or arrays with a number for each parameter: see
     ConvNet.per_parameter().  `lr` may be set before every step; the new rate then applies to all
     of v.  (In Caffe v already contains the rates of earlier steps.)  Raises ValueError unless lr
-    is positive."""
+    is positive and 0 <= momentum < 1."""
 
     v: np.ndarray
     weight_decay: np.ndarray
@@ -62,6 +73,7 @@ class Nesterov(Optimizer):
             decay=1.0,
             states=("v", "weight_decay", "rates"),
         )
+        check_momentum(momentum)
         self.momentum = momentum
         self.weight_decay[:] = weight_decay
         self.rates[:] = rates

@@ -12,6 +12,9 @@ from conftest import OLD, ROOT, SMALL, run
 from strikes import linux, one_after_another, start, unix
 from test_drawing import ours
 
+from highways.commands import BROKEN_PIPE, NOT_PRINTED
+from highways.records import load_record
+
 pytestmark = one_after_another
 
 
@@ -22,7 +25,7 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
 
     target = tmp_path / "run.json"
     target.write_text(OLD)
-    with start(*SMALL, "--epochs", 1000, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
+    with start(*SMALL, "--epochs", 300, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
         assert any("epoch   1" in line for line in process.stdout)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
         stdout, stderr = process.communicate(timeout=60)
@@ -58,7 +61,7 @@ def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
     record = tmp_path / "record.json"
     record.write_text(json.dumps(ours([(0, 4)])))
     (small_disk / "rest").write_bytes(bytes(515_000))
-    (small_disk / "highway_networks.gif").write_text("old")
+    (small_disk / "highway_networks.gif").write_text("GIF89a, old")
     for words in (
         ("visualize_highway_networks.py", "--only", "seeds", "--seeds", record, "--out", small_disk),
         ("make_highway_networks_gif.py", "--run", record, "--out", small_disk / "highway_networks.gif"),
@@ -67,7 +70,7 @@ def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
         assert process.returncode == 2
         assert process.stderr.endswith("cannot be written: No space left on device\n")
         assert sorted(os.listdir(small_disk)) == ["highway_networks.gif", "rest"]
-    assert (small_disk / "highway_networks.gif").read_text() == "old"
+    assert (small_disk / "highway_networks.gif").read_text() == "GIF89a, old"
 
 
 # ---- Standard output
@@ -112,37 +115,55 @@ def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_se
     target.write_text(OLD)
     program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
     process = redirected(FULL, *program, *words, "--out", target)
-    assert process.returncode == 2
-    written = "nothing" if target.read_text() == OLD else target
+    assert process.returncode == NOT_PRINTED
     why = "standard output: No space left on device"
-    assert process.stderr == f"highway_networks.py: error: {why}; {written} was written\n"
-    assert (written == "nothing") == ("--quiet" not in words)
+    assert process.stderr == f"highway_networks.py: error: {why}; {target} was written\n"
+    assert load_record(target)["epochs"] == 2
 
 
-DRAWING = [
-    ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café"),
-    ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif"),
-]
+@unix
+@pytest.mark.parametrize("words", [*TRAINING, ("--jobs", "1")])
+@pytest.mark.parametrize("redirection", ["| head -1", "| true", "2>&1 | true"])
+def test_a_training_whose_reader_has_gone_is_saved_without_a_word(tmp_path, data_set, words, redirection):
+    target = tmp_path / "run.json"
+    program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), *words])
+    line = f"{program} --data-dir {data_set} --out {target} {redirection}; echo ${{PIPESTATUS[0]}} >&2"
+    process = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    assert int(process.stderr) in (0, BROKEN_PIPE)  # 0: the reader went after the last line
+    assert load_record(target)["epochs"] == 2
+
+
+@unix
+def test_a_training_that_saves_nothing_ends_when_its_reader_has_gone(data_set):
+    program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), "--epochs", "1000000"])
+    for jobs in (1, 2):
+        line = f"{program} --jobs {jobs} --data-dir {data_set} --no-save | head -1; echo ${{PIPESTATUS[0]}} >&2"
+        process = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+        assert process.stderr == f"{BROKEN_PIPE}\n"
+
+
+PICTURE = ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café")
+GIF = ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif")
 
 
 @unix
 @pytest.mark.parametrize(
-    "redirection",
+    ("words", "redirection"),
     [
-        pytest.param(">&-", marks=pytest.mark.thorough),
-        ">&- 2>&-",
-        pytest.param(FULL, marks=needs_a_full_device),
-        pytest.param("> out.txt", marks=pytest.mark.thorough),
+        (PICTURE, ">&- 2>&-"),
+        pytest.param(PICTURE, FULL, marks=needs_a_full_device),
+        *(pytest.param(PICTURE, other, marks=pytest.mark.thorough) for other in (">&-", "> out.txt")),
+        *(pytest.param(GIF, other, marks=pytest.mark.thorough) for other in (">&-", ">&- 2>&-", "> out.txt")),
+        pytest.param(GIF, FULL, marks=[needs_a_full_device, pytest.mark.thorough]),
     ],
 )
-@pytest.mark.parametrize("words", DRAWING)
 def test_what_the_drawing_programs_say_cannot_stop_them(tmp_path, words, redirection):
     (tmp_path / "run.json").write_text(json.dumps(ours([(0, 4)])))
     program, *flags = words
     ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
     process = redirected(redirection, ROOT / program, *flags, cwd=tmp_path, env=ascii_only)
     if redirection == FULL:
-        assert process.returncode == 2
+        assert process.returncode == NOT_PRINTED
         assert "Traceback" not in process.stderr
     else:
         assert (process.returncode, process.stderr) == (0, "")

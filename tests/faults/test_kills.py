@@ -215,6 +215,58 @@ def test_ctrl_c(tmp_path, data_set, jobs, whom):
     assert stderr.splitlines() == ["interrupted: nothing was written"]
 
 
+@unix
+@pytest.mark.parametrize("whom", ["the group, as a batch system does", "the parent alone"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_sigterm_ends_a_command_as_ctrl_c_does(tmp_path, data_set, jobs, whom):
+    with long_training(data_set, tmp_path / "run.json", jobs) as process:
+        if whom == "the parent alone":
+            os.kill(process.pid, signal.SIGTERM)
+        else:
+            os.killpg(process.pid, signal.SIGTERM)
+        stderr = end_of(process)
+    assert process.returncode == 143, stderr
+    assert stderr.splitlines() == ["terminated: nothing was written"]
+
+
+SLOW_WRITERS = """
+import sys, time
+from pathlib import Path
+from highways import files
+from highways.commands import run_command, run_program
+from highways.processes import in_processes
+
+def write(name):
+    with files.written_beside({Path(name): b"unfinished"}):
+        Path(name + ".begun").touch()
+        time.sleep(60)
+
+def work(save):
+    names = sys.argv[2:]
+    for _ in in_processes(write, [(name,) for name in names], int(sys.argv[1])):
+        pass
+
+run_program(lambda: run_command("slow", work))
+"""
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_unfinished_file_stays(tmp_path, jobs, number):
+    """Whether the command itself writes it or a worker, and whichever signal ends the command."""
+    targets = [tmp_path / f"{i}.json" for i in range(jobs)]
+    with start(jobs, *targets, code=SLOW_WRITERS) as process:
+        while len(list(tmp_path.glob("*.begun"))) < jobs:
+            assert process.poll() is None
+            time.sleep(0.01)
+        assert len(list(tmp_path.glob(".*.tmp"))) == jobs
+        os.kill(process.pid, number)
+        end_of(process)
+    assert process.returncode == 128 + number
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
 @linux
 def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
     with long_training(data_set, tmp_path / "run.json", 2) as process:
@@ -276,20 +328,20 @@ def test_ctrl_c_waits_while_a_process_starts_or_a_file_is_written(
 
 @unix
 def test_ctrl_c_waits_until_all_processes_have_ended(monkeypatch):
-    original = multiprocessing.process.BaseProcess.kill
-    killed = []
+    original = multiprocessing.process.BaseProcess.terminate
+    ended = []
 
     def interrupted(process):
         os.kill(os.getpid(), signal.SIGINT)
         original(process)
-        killed.append(process)
+        ended.append(process)
 
-    monkeypatch.setattr(multiprocessing.process.BaseProcess, "kill", interrupted)
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "terminate", interrupted)
     under_way = in_processes(time.sleep, [(0,), (100,), (100,)], 3)
     next(under_way)
     with pytest.raises(KeyboardInterrupt):
         under_way.close()
-    assert len(killed) == 2
+    assert len(ended) == 2
     assert not multiprocessing.active_children()
 
 

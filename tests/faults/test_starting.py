@@ -18,23 +18,23 @@ from strikes import linux, unix
 from test_installing import python
 
 import highway_networks as hn
-from highways import processes
+from highways import cifar, processes
 from highways.commands import run_command, run_program
-from highways.conv import cifar, protocols
+from highways.conv import protocols
 from highways.conv import training as convolutional
 from highways.processes import CannotStart, in_processes
 
 
 @pytest.mark.parametrize(
-    "path",
+    "command",
     [
-        "conv_highway_networks.py",
-        "visualize_highway_networks.py",
-        "experiments/__main__.py",
+        ("conv_highway_networks.py",),
+        ("visualize_highway_networks.py",),
+        ("-m", "experiments"),
     ],
 )
-def test_commands_do_without_docstrings(path, tmp_path):
-    process = python("-OO", ROOT / path, "--help", cwd=tmp_path)
+def test_commands_do_without_docstrings(command):
+    process = python("-OO", *command, "--help", cwd=ROOT)
     assert process.returncode == 0, process.stderr
     assert process.stdout.startswith("usage: ")
 
@@ -152,7 +152,7 @@ def test_what_is_too_large_of_the_convolutional_nets_is_named(monkeypatch, tmp_p
     monkeypatch.setattr(convolutional, "ConvNet", out_of_memory)
     images = {"pixels": 196, "classes": 3, "crc32": ""}
     with pytest.raises(MemoryError, match="nets of this size: mnist-16 for images of 196 pixels"):
-        convolutional.Training(protocols.ConvSettings(), protocols.PROTOCOLS["mnist"]["short"], images)
+        convolutional.Training(protocols.settings_of(), images)
 
 
 class Images(np.ndarray):

@@ -152,8 +152,8 @@ def side_by_side(
     return "; ".join(parts)
 
 
-def expected(published: dict, paper: Accuracies) -> str:
-    """The prediction interval in percent; if no deviation is published, the standard errors that
+def expected(published: dict, paper: Accuracies, errors: float = ERRORS) -> str:
+    """The prediction interval in percent; if no deviation is published, as many standard errors as
     the rule allows for, which there are only if no run diverged."""
     if published.get("sd"):
         intervals = []
@@ -162,5 +162,5 @@ def expected(published: dict, paper: Accuracies) -> str:
         return f"95 % prediction interval {' or '.join(intervals)}"
     if None in paper.over_seeds:
         return "no standard error, since a run diverged"
-    margin = 100 * ERRORS * paper.standard_error
-    return f"± {margin:.2f}, {ERRORS} standard errors on {paper.images} images"
+    margin = 100 * errors * paper.standard_error
+    return f"± {margin:.2f}, {errors} standard errors on {paper.images} images"

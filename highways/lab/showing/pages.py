@@ -1,4 +1,4 @@
-"""Fills the numbers of README.md and docs/*.md from the committed JSON; it measures nothing.
+"""Fills the numbers of all pages from the committed JSON; it measures nothing.
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
@@ -9,7 +9,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
     takes-FILE                               how long the measurement of this record took
-    the name of a table or a sentence that a module of report/ registers
+    the name of a table or a sentence that a show.py registers
 
 `python -m experiments publish` writes the pages.
 """

@@ -1,7 +1,7 @@
 """What is shown of the results: pictures and tables, each registered where it is defined.
 
-`report/NAME.py` has the pictures and the tables of one question, from JSON alone.  `python -m experiments publish`
-draws the pictures and puts the tables on the pages.
+`experiments/NAME/show.py` has the pictures and the tables of one question, from JSON alone.
+`python -m experiments publish` draws the pictures and puts the tables on the pages.
 """
 
 from __future__ import annotations

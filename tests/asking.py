@@ -1,0 +1,89 @@
+"""How tests ask a question, as a user does, and look at what it writes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, must_be_readable
+
+import visualize_highway_networks as viz
+from experiments import __main__ as command_line
+from experiments import find_question
+from highways.lab.showing import registry, style
+from highways.records import load_results
+
+
+def command(name, folder, *words):
+    return [sys.executable, "-m", "experiments", name, "--quick", "--results", str(folder), *map(str, words)]
+
+
+def ask(name, folder, *words):
+    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
+    a busy machine."""
+    pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
+    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
+
+
+def ask_here(name, folder, *words, budget="--quick"):
+    """The same in this process, for tests that are not about processes; raises what the command
+    prints as an error.
+
+    budget=None is the default budget, which has no flag."""
+    question = find_question(name)
+    words = ["--results", folder, "--jobs", 1, *words]
+    if budget:
+        words.insert(0, budget)
+    return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
+
+
+def in_one_process(name):
+    """Runs the tests of a question in one process, where they share its quick run: see finished()."""
+    return pytest.mark.xdist_group(f"quick run of {name}")
+
+
+def numbers_of(folder, name) -> str:
+    """A results file as text, without times and environment: all that must be the same in another
+    run."""
+
+    def is_time(key):
+        return key in ("env", "wallclock_sec") or key.startswith("seconds")
+
+    def clean(part):
+        if isinstance(part, dict):
+            return {key: clean(value) for key, value in part.items() if not is_time(key)}
+        return [clean(value) for value in part] if isinstance(part, list) else part
+
+    return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
+
+
+def draw(name, results) -> list[str]:
+    """Draws the pictures of a question, which must be in the house style; returns their names.
+
+    This checks even the pictures of questions whose results are not committed yet."""
+    pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
+    for picture in pictures:
+        assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+        sources, draw_figure, _ = registry.PICTURES[picture]
+        with style.house_style():
+            fig = draw_figure(*(read_results_in(results, source_path(source)) for source in sources))
+            style.plt.close(fig)
+            must_be_readable(fig)
+    return pictures
+
+
+def source_path(source: str) -> str:
+    """The committed JSON of this name, from which pictures are drawn."""
+    return f"{'data' if source in viz.PUBLISHED else 'results'}/{source}.json"
+
+
+def read_results_in(folder, path) -> dict:
+    """The results of this name in the folder; the committed ones if it has none."""
+    there = folder / Path(path).name
+    return json.loads((there if there.exists() else ROOT / path).read_text())
+
+
+def committed(name) -> dict:
+    """The committed results of a question."""
+    return load_results(ROOT / "results" / f"{name}.json")

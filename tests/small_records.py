@@ -1,0 +1,83 @@
+"""Small records of trainings, from which pictures are drawn: like ours, and like the published program's."""
+
+
+def small_run(block, epochs=3, layers=4, level=0.9):
+    history = {"epoch": list(range(1, epochs + 1)), "train_loss": [2.0 - 0.5 * i for i in range(epochs)]}
+    history |= {
+        name: [level * (i + 1) / epochs for i in range(epochs)] for name in ("train_acc", "test_acc", "grad_norm")
+    }
+    record = {
+        "label": block,
+        "block": block,
+        "depth": layers,
+        "hidden": 8,
+        "epochs": epochs,
+        "batch_size": 32,
+        "lr": 0.005,
+    }
+    record |= {
+        "seed": 0,
+        "history": history,
+        "final_train_acc": level,
+        "final_test_acc": level,
+        "final_train_loss": 1.0,
+    }
+    if block == "highway":
+        record["layer_T_history"] = [[e, [0.1 + 0.02 * e + 0.01 * k for k in range(layers)]] for e in history["epoch"]]
+        record["final_T_per_layer"] = record["layer_T_history"][-1][1]
+    return record | {"wallclock_sec": 1.0}
+
+
+def layer_history(block, layers=4):
+    """What our program adds to a run, beside what the published one writes."""
+    steps = [0, 1, 5, 100, 120]
+    history = {"step": steps, "loss": [2.3 - 0.01 * step for step in steps]}
+    history["gradient"] = [[10.0 ** (k - layers) * (step + 1) for k in range(layers)] for step in steps]
+    if block == "highway":
+        history["T"] = [[0.1 + 0.001 * step + 0.01 * k for k in range(layers)] for step in steps]
+    return history
+
+
+def published(depths=(4,)):
+    """A record of the published program: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
+    head = {
+        "seed": 0,
+        "hidden": 8,
+        "depth": 4,
+        "epochs": 3,
+        "batch_size": 32,
+        "lr": 0.005,
+        "n_train": 200,
+        "n_test": 60,
+    }
+    runs = [
+        {
+            "depth": d,
+            "wallclock_sec": 2.0,
+            "highway": small_run("highway", layers=d),
+            "plain": small_run("plain", level=0.1),
+        }
+        for d in depths
+    ]
+    return head | {"env": {"python": "3.12"}, "runs": runs}
+
+
+def ours(pairs, **more):
+    record = published() | {"gate_bias": -2.0, "clip": 5.0, "data_set": "MNIST", "n_classes": 10} | more
+    record["runs"] = []
+    for seed, depth in pairs:
+        both = {}
+        for block in ("highway", "plain"):
+            both[block] = small_run(block, layers=depth) | {"diverged": False}
+            both[block]["layer_history"] = layer_history(block, depth)
+        record["runs"].append({"depth": depth, "seed": seed, "wallclock_sec": 2.0, **both})
+    return record
+
+
+def diverged():
+    record = ours([(0, 4)])
+    run = record["runs"][0]["plain"]
+    run |= {"diverged": True, "final_test_acc": None, "final_train_acc": None, "final_train_loss": None}
+    run["history"] = {name: [] for name in run["history"]}
+    run["layer_history"] = {name: values[:2] for name, values in run["layer_history"].items()}
+    return record
