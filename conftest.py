@@ -237,7 +237,7 @@ def setting(**changes):
     """The setting of a trial: a net of four layers, trained on a few images."""
     common = {
         "block": "highway",
-        "layers": 4,
+        "depth": 3,
         "activation": "tanh",
         "effective_lr": 2.0,
         "momentum": 0.9,

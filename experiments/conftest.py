@@ -26,7 +26,7 @@ def kept(tmp_path_factory) -> KeptNet:
         "data": "MNIST",
         "data_dir": None,
         "block": "highway",
-        "layers": 7,
+        "depth": 6,
         "activation": "tanh",
         "effective_lr": 4.0,
         "momentum": 0.9,

@@ -194,7 +194,7 @@ CONVOLUTIONAL = ("authors_images", "cifar", "table1")  # their trials have the n
 def with_new_names(record: dict) -> dict:
     """A record of results with the names that results have today: all that read it know no others.
 
-    A name of today stays as it is.  So do numbers, and records of convolutional nets."""
+    Records of convolutional nets stay as they are, and so does what has the names of today already."""
     if record.get("experiment") in CONVOLUTIONAL:
         return record
     parts = {
@@ -241,9 +241,18 @@ def _rate(value, entries: dict) -> dict:
     return {"lr" if is_of_adam else "effective_lr": value}
 
 
+def _depths(value, name: str) -> dict:
+    """It was the paper's number of layers, in which the plain first layer is counted; depth counts blocks."""
+    if _are_numbers(value):
+        return {f"{name}s": [layers - 1 for layers in value]}
+    return {name: value - 1 if _are_numbers([value]) else value}
+
+
 OLD_NAMES = {  # {name: function of the value, and of all entries, that returns the entries of today}
     "diverged": _diverged,
     "hidden": lambda value, _: {"width": value},
+    "layers": lambda value, _: _depths(value, "depth"),
+    "deeper": lambda value, _: _depths(value, "deeper_depth"),
     "rate": _rate,
 }
 

@@ -74,9 +74,9 @@ def test_spread():
 
 
 def test_one_row_is_selected():
-    rows = [{"block": "highway", "loss": 1}, {"block": "plain", "loss": 2}, {"block": "plain", "layers": 9}]
+    rows = [{"block": "highway", "loss": 1}, {"block": "plain", "loss": 2}, {"block": "plain", "depth": 9}]
     assert select(rows, block="highway")["loss"] == 1
-    for wanted in ({"block": "plain"}, {"block": "residual"}, {"layers": 8}):
+    for wanted in ({"block": "plain"}, {"block": "residual"}, {"depth": 8}):
         with pytest.raises(LookupError, match=r"rows have"):
             select(rows, **wanted)
 
@@ -115,12 +115,12 @@ def claim_about(**about) -> Claim:
     return Claim(id="low", source="paper, 1", says="the loss is low", rule=is_low, about=about, over=("a",))
 
 
-TRIALS = [{"data": "MNIST", "layers": 50, "loss": 0.5}, {"data": "CIFAR-100", "layers": 50, "loss": 2.0}]
+TRIALS = [{"data": "MNIST", "depth": 49, "loss": 0.5}, {"data": "CIFAR-100", "depth": 49, "loss": 2.0}]
 
 
 def test_a_claim_is_judged_by_the_trials_that_it_is_about():
     record = {"settings": {"budget": "default"}, "trials": TRIALS}
-    assert judge(claim_about(data="MNIST", layers=50), record) == ("loss 0.5", "reproduced")
+    assert judge(claim_about(data="MNIST", depth=49), record) == ("loss 0.5", "reproduced")
     assert judge(claim_about(data="CIFAR-100"), record) == ("loss 2", "not reproduced")
     assert judge(claim_about(), record)[0] == "loss 1.25 ± 1.1 (n = 2)"
 
@@ -172,7 +172,7 @@ def test_trials_that_lack_a_setting_are_not_selected_by_it():
     ("about", "message"),
     [
         ({"data": "Fashion-MNIST"}, "results of lesion have no trial with data Fashion-MNIST: the claim low is not"),
-        ({"layers": (20, 30)}, "no trial with layers 20 or 30"),
+        ({"depth": (19, 29)}, "no trial with depth 19 or 29"),
         ({"n_train": 60000}, "have n_train 5000, not 60000"),
     ],
 )

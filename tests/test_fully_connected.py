@@ -16,7 +16,7 @@ from highways.nets.extra_blocks import Residual
 
 def test_layers_have_as_many_parameters():
     sizes = {
-        block: fully_connected.make(setting(block=block, layers=3))._blocks[0].size for block in fully_connected.WIDTH
+        block: fully_connected.make(setting(block=block, depth=2))._blocks[0].size for block in fully_connected.WIDTH
     }
     assert sizes == {"highway": 5100, "plain": 5112}
 
@@ -91,9 +91,9 @@ def test_epochs_to_a_loss():
 
 
 def test_a_trial_may_name_a_width_and_a_scale():
-    wide = fully_connected.make(setting(block="residual", width=11, layers=3, scale=1.0))
+    wide = fully_connected.make(setting(block="residual", width=11, depth=2, scale=1.0))
     assert wide.W_H.shape == (2, 11, 11)
-    halved = fully_connected.make(setting(block="residual", width=11, layers=3, scale=0.5))
+    halved = fully_connected.make(setting(block="residual", width=11, depth=2, scale=0.5))
     np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
     np.testing.assert_array_equal(halved.W_in, wide.W_in)
 
@@ -103,7 +103,7 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
         "activation": "tanh",
         "seed": 0,
         "width": 8,
-        "layers": 3,
+        "depth": 2,
         "block": "residual",
         "block_settings": {"scale": 0.3},
     }

@@ -7,7 +7,7 @@ from highways.nets import fully_connected, resumable
 
 SETTING = {
     "block": "highway",
-    "layers": 4,
+    "depth": 3,
     "activation": "tanh",
     "effective_lr": 2.0,
     "momentum": 0.9,

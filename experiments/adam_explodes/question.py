@@ -74,8 +74,8 @@ from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 10, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **fully_connected.ALL},
+    "quick": {"depth": 9, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
+    "default": {"depth": 99, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **fully_connected.ALL},
 }
 RATE = 1e-3  # a short run of full_mnist selected it
 UNCHANGED = "as it was"

@@ -16,7 +16,7 @@ from highways.records import load_results, select
 
 
 def adam_setting(**others):
-    budget = {"layers": 6, "epochs": 2, "n_train": 1280, "n_test": 300}
+    budget = {"depth": 5, "epochs": 2, "n_train": 1280, "n_test": 300}
     adam = {"optimizer": "adam", "lr": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
     return full_mnist.setting_of(budget, seed=3, **{**adam, **others})
 
@@ -83,7 +83,7 @@ def test_what_is_out_of_range_first():
 def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
     """Its stretch is the largest singular value of the whole net's Jacobian, here by complex step."""
     monkeypatch.setattr(adam_explodes, "BURST", 0.01)
-    setting = adam_setting(layers=3)
+    setting = adam_setting(depth=2)
     burst = adam_explodes.trial(setting)["burst"]
     assert (burst["epoch"], burst["step"]) == (2, 1)
 

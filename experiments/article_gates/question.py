@@ -68,7 +68,7 @@ def rows(record: dict) -> list[dict]:
 
 # ---- Claims ------------------------------------------------------------------------------------
 
-ABOUT = {"data": PAPERS_SETS, "layers": 50}
+ABOUT = {"data": PAPERS_SETS, "depth": 49}
 
 
 @claim("middle-gates-select", source="encyclopedia article", about=ABOUT, note="the definition is ours")

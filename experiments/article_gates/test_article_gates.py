@@ -53,7 +53,7 @@ def made_up(changes: dict | None = None) -> dict:
     for data in ("MNIST", CIFAR):
         for seed in range(3):
             trial = {name: value + seed / 1000 for name, value in values.items()}
-            trials.append({"data": data, "layers": 50, **trial})
+            trials.append({"data": data, "depth": 49, **trial})
     return {"settings": {}, "trials": trials}
 
 

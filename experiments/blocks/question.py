@@ -43,8 +43,8 @@ from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
 from highways.nets.matched_blocks import (
     DECAY,
+    DEPTHS,
     GATE_BIASES,
-    LAYERS,
     LEARNED,
     MARGIN,
     RATES,
@@ -60,8 +60,8 @@ from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
-    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
+    "quick": {"depths": (9, 19), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {"depths": DEPTHS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
 }
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here seeds a kind's search
 # WIDTH has the widths at which all kinds have as many parameters
@@ -74,29 +74,29 @@ FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last'
 
 
 def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a net, (block, width, layers): tanh and ReLU in turn."""
-    block, width, layers = kind
-    rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
+    """The k-th setting that the search tries for a net, (block, width, depth): tanh and ReLU in turn."""
+    block, width, depth = kind
+    rng = np.random.default_rng([k, depth + 1, SEEDED.index(block), 6])
     activation = ("tanh", "relu")[k % 2]
     setting = {
         "block": block,
         "width": width,
-        "layers": layers,
+        "depth": depth,
         "activation": activation,
-        "effective_lr": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][depth][activation])),
         "momentum": 0.9,
         "decay": DECAY,
     }
     if block == "residual":
-        setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
+        setting["scale"] = four_digits(log_uniform(rng, 1 / (depth + 1), (depth + 1) ** -0.5))
     elif hn.BLOCKS[block].gates:
-        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[depth]), 2)
     return setting
 
 
 def run(runner: Runner) -> dict:
-    depths = runner.settings["layers"]
-    kinds = [(block, width, layers) for layers in reversed(depths) for block, width in SEARCHED]
+    depths = runner.settings["depths"]
+    kinds = [(block, width, depth) for depth in reversed(depths) for block, width in SEARCHED]
     trials, bests = search(runner, kinds, sample)
     for block in NOT_SEARCHED:
         bests += [{**best, "width": SAME_WIDTH} for best in bests if best["block"] == block]
@@ -104,8 +104,8 @@ def run(runner: Runner) -> dict:
     trials["final"] = fully_connected.run(runner, final, final_trial)
 
     unscaled = []
-    for layers in depths:
-        first = drawn(sample, ("residual", WIDTH["residual"], layers), runner)[:UNSCALED]
+    for depth in depths:
+        first = drawn(sample, ("residual", WIDTH["residual"], depth), runner)[:UNSCALED]
         unscaled += [{**setting, "scale": 1.0} for setting in first]
     trials["unscaled"] = fully_connected.run(runner, unscaled)
     return trials
@@ -126,9 +126,9 @@ def rows(record: dict) -> list[dict]:
             "parameters_per_layer": parameters_per_layer(block, width),
         })  # fmt: skip
     trials = record["trials"]
-    for layers in record["settings"]["layers"]:
+    for depth in record["settings"]["depths"]:
         for block, width in WIDTH.items():
-            net = {"block": block, "layers": layers}
+            net = {"block": block, "depth": depth}
             final = ranked(trials["final"], **net, width=width)
             result.append(row_of_net(final))
             if width != SAME_WIDTH:
@@ -136,7 +136,7 @@ def rows(record: dict) -> list[dict]:
             result += [row_of_gradient(final, when) for when in WHEN]
             if hn.BLOCKS[block].gates:
                 result.append(row_of_gates(final))
-        result += rows_of_residual_start(trials, layers)
+        result += rows_of_residual_start(trials, depth)
     return result
 
 
@@ -153,7 +153,7 @@ def row_of_net(final: list[dict]) -> dict:
 
 
 def net_of(trial: dict) -> dict:
-    return {name: trial[name] for name in ("block", "width", "layers")}
+    return {name: trial[name] for name in ("block", "width", "depth")}
 
 
 def row_of_gradient(final: list[dict], when: str) -> dict:
@@ -182,9 +182,9 @@ def row_of_gates(final: list[dict]) -> dict:
     }
 
 
-def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
+def rows_of_residual_start(trials: dict, depth: int) -> list[dict]:
     """The best losses without the scale of W_H, and with it in the same trials of the search."""
-    net = {"block": "residual", "width": WIDTH["residual"], "layers": layers}
+    net = {"block": "residual", "width": WIDTH["residual"], "depth": depth}
     unscaled = ranked(trials["unscaled"], **net)
     rates = {trial["effective_lr"] for trial in unscaled}
     scaled = [trial for trial in ranked(trials["search"], **net) if trial["effective_lr"] in rates]
@@ -193,7 +193,7 @@ def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
         relu_losses = [trial["loss"] for trial in tried if trial["activation"] == "relu"]
         result.append({
             "row": "residual start",
-            "layers": layers,
+            "depth": depth,
             "start": start,
             "best_loss": tried[0]["loss"],
             # None if no ReLU net was tried; relu_losses[0] is None, too, if all of them diverged
@@ -215,27 +215,27 @@ def first_over_last(norms: list[float | None]) -> float | None:
 
 
 def accuracies(record: dict, net: tuple[str, int]) -> dict[int, Sample]:
-    """{layers: the test accuracy of every seed} of one net, (block, width)."""
+    """{depth: the test accuracy of every seed} of one net, (block, width)."""
     block, width = net
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
     final = record["trials"]["final"]
-    return {layers: values_of(final, "test_accuracy", block=block, width=width, layers=layers) for layers in depths}
+    return {depth: values_of(final, "test_accuracy", block=block, width=width, depth=depth) for depth in depths}
 
 
-def highway_losses(record: dict, layers: int) -> Sample:
+def highway_losses(record: dict, depth: int) -> Sample:
     final = record["trials"]["final"]
-    return values_of(final, "loss", block="highway", width=SAME_WIDTH, layers=layers)
+    return values_of(final, "loss", block="highway", width=SAME_WIDTH, depth=depth)
 
 
-def identity_parts(record: dict, when: str, layers: int) -> Sample:
+def identity_parts(record: dict, when: str, depth: int) -> Sample:
     """The product of all factors 1 - T of highway nets, a mean over units and images, of every seed."""
-    nets = values_of(record["trials"]["final"], when, block="highway", layers=layers)
+    nets = values_of(record["trials"]["final"], when, block="highway", depth=depth)
     return Sample([net["identity_part"] for net in nets])
 
 
-def gradient_ratios(record: dict, when: str, layers: int) -> Sample:
+def gradient_ratios(record: dict, when: str, depth: int) -> Sample:
     """first_over_last() of highway nets, of every seed."""
-    nets = values_of(record["trials"]["final"], when, block="highway", layers=layers)
+    nets = values_of(record["trials"]["final"], when, block="highway", depth=depth)
     return Sample([first_over_last(net["gradient"]) for net in nets])
 
 
@@ -244,7 +244,7 @@ def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks
 
     At a depth where only one side lost a seed, that side is the worse one.  The other depths are
     tested, with Holm's correction for their number and one for the looks."""
-    comparisons = [compared(is_above, ours[layers], theirs[layers], -margin) for layers in ours]
+    comparisons = [compared(is_above, ours[depth], theirs[depth], -margin) for depth in ours]
     return corrected(*comparisons, looks=looks)
 
 
@@ -254,7 +254,7 @@ def have_learned(samples: list[Sample]) -> list[bool | None]:
 
 
 def range_of(values_by_depth: dict) -> str:
-    return f"{min(values_by_depth)} to {max(values_by_depth)} layers"
+    return f"{min(values_by_depth) + 1} to {max(values_by_depth) + 1} layers"
 
 
 def means(accuracies_by_depth: dict[int, list]) -> str:
@@ -271,23 +271,23 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list], level: floa
 
     Leaves out depths at which a seed is lost."""
     means_less_theirs = {}
-    for layers in ours:
-        if None not in ours[layers] and None not in theirs[layers]:
-            means_less_theirs[layers] = np.mean(ours[layers]) - np.mean(theirs[layers])
+    for depth in ours:
+        if None not in ours[depth] and None not in theirs[depth]:
+            means_less_theirs[depth] = np.mean(ours[depth]) - np.mean(theirs[depth])
     if not means_less_theirs:
         return "no difference is known: seeds are lost at every depth"
-    layers = min(means_less_theirs, key=means_less_theirs.get)
-    return f"least difference, at {layers} layers: {effect_as_text(ours[layers], theirs[layers], level)}"
+    depth = min(means_less_theirs, key=means_less_theirs.get)
+    return f"least difference, at {depth + 1} layers: {effect_as_text(ours[depth], theirs[depth], level)}"
 
 
 def not_learned(narrow: dict[int, list]) -> list[str]:
     """The accuracies of width 41 at the depths at which a seed has not learned, as text."""
     texts = []
-    for layers, seeds in narrow.items():
+    for depth, seeds in narrow.items():
         if all(accuracy is not None and accuracy > LEARNED for accuracy in seeds):
             continue  # all seeds have learned
         seed_by_seed = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in seeds]
-        texts.append(f"of width 41 at {layers} layers, seed by seed: {', '.join(seed_by_seed)}")
+        texts.append(f"of width 41 at {depth + 1} layers, seed by seed: {', '.join(seed_by_seed)}")
     return texts
 
 
@@ -341,7 +341,7 @@ def carry_gate_trains(r):
 @claim(
     "struggles-beyond-100",
     source="encyclopedia article",
-    about={"layers": (1, 20, 100, 200, 1000), **ALL},
+    about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
     note=f"{TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
     "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
@@ -352,9 +352,9 @@ def struggles_beyond_100(r, depth_of_use, thousand_layers):
     """highway nets struggle beyond about 100 layers (at 100 and at 200 layers over three times the
     loss of 20; at 1000 layers less accurate than one hidden layer, both at the same rate and at a
     rate of its own)"""
-    at_20 = highway_losses(r, 20)
-    at_100 = highway_losses(r, 100)
-    at_200 = highway_losses(r, 200)
+    at_20 = highway_losses(r, 19)
+    at_100 = highway_losses(r, 99)
+    at_200 = highway_losses(r, 199)
     first_seeds = thousand_layers["trials"]
     more_seeds = depth_of_use["trials"]
     deep = values_of([*first_seeds["best"], *more_seeds["deep"]], "test_accuracy")
@@ -379,15 +379,15 @@ def struggles_beyond_100(r, depth_of_use, thousand_layers):
     "worse-beyond-100",
     kind="open question",
     source="encyclopedia article, open",
-    about={"layers": (20, 100, 200), **ALL},
+    about={"depth": (19, 99, 199), **ALL},
     note=f"{CHOSEN_AFTER}; at first counted as a claim; the search chose tanh at 20 and 100 "
     "layers, ReLU at 200; the loss of 200 layers is lower than that of 100",
 )
 def worse_beyond_100(r):
     """do highway nets of 100 and 200 layers have a higher loss than those of 20?"""
-    at_20 = highway_losses(r, 20)
-    at_100 = highway_losses(r, 100)
-    at_200 = highway_losses(r, 200)
+    at_20 = highway_losses(r, 19)
+    at_100 = highway_losses(r, 99)
+    at_200 = highway_losses(r, 199)
     parts = corrected(
         in_ratio(is_above, at_100, 1, baseline=at_20),
         in_ratio(is_above, at_200, 1, baseline=at_20),
@@ -401,7 +401,7 @@ def worse_beyond_100(r):
 @claim(
     "factors-compound",
     source="encyclopedia article",
-    about={"layers": (100, 200), **ALL},
+    about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
     note=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
     f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
@@ -412,10 +412,10 @@ def factors_compound(r, more_seeds):
     """the factors 1 - T compound (in highway nets of 100 and 200 layers the product of all of them is
     below half after training)"""
     record = with_more_seeds(r, more_seeds)
-    start_100 = identity_parts(record, "at_start", 100)
-    start_200 = identity_parts(record, "at_start", 200)
-    trained_100 = identity_parts(record, "trained", 100)
-    trained_200 = identity_parts(record, "trained", 200)
+    start_100 = identity_parts(record, "at_start", 99)
+    start_200 = identity_parts(record, "at_start", 199)
+    trained_100 = identity_parts(record, "trained", 99)
+    trained_200 = identity_parts(record, "trained", 199)
     parts = corrected(is_below(trained_100, FADED), is_below(trained_200, FADED), looks=LOOKS)
     return parts, (
         f"product at 100 and 200 layers: trained {trained_100:interval}, {trained_200:interval}; "
@@ -426,7 +426,7 @@ def factors_compound(r, more_seeds):
 @claim(
     "gradient-fades",
     source="encyclopedia article",
-    about={"layers": (100, 200), **ALL},
+    about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
     note=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
     "trained nets judged, by which the row was 'not reproduced'; that untrained nets judge, "
@@ -437,10 +437,10 @@ def gradient_fades(r, more_seeds):
     100 and 200 layers, before and after training, that at the first layer is less than half of that
     at the last)"""
     record = with_more_seeds(r, more_seeds)
-    start_100 = gradient_ratios(record, "at_start", 100)
-    start_200 = gradient_ratios(record, "at_start", 200)
-    trained_100 = gradient_ratios(record, "trained", 100)
-    trained_200 = gradient_ratios(record, "trained", 200)
+    start_100 = gradient_ratios(record, "at_start", 99)
+    start_200 = gradient_ratios(record, "at_start", 199)
+    trained_100 = gradient_ratios(record, "trained", 99)
+    trained_200 = gradient_ratios(record, "trained", 199)
     parts = corrected(
         is_below(start_100, FADED),
         is_below(trained_100, FADED),

@@ -14,13 +14,13 @@ def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
     fig, axes = panels(1, 2, 4.8)
     loss, error = axes
-    depths = record["settings"]["layers"]
+    layers = [depth + 1 for depth in record["settings"]["depths"]]
     for ax, measure in ((loss, loss_of), (error, error_of)):
         for block in KINDS:
             row = select(record["summary"], row="block", block=block)
             label = f"{block}, {row['parameters_per_layer']} a layer"
             draw_net(ax, record, measure, block, row["width"], label)
-        ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
+        ax.set(xscale="log", yscale="log", xticks=layers, xticklabels=layers)
         ax.set_xlabel(f"layers ({record['settings']['epochs']} epochs)")
         ax.minorticks_off()
     loss.set(ylabel="training loss")
@@ -41,18 +41,18 @@ def blocks(record):
 
 def finding_of_loss(record: dict) -> str:
     """The median loss of every kind in the deepest nets of equal parameters."""
-    deepest = record["settings"]["layers"][-1]
+    deepest = record["settings"]["depths"][-1]
     texts = []
     for block in KINDS:
         width = select(record["summary"], row="block", block=block)["width"]
-        trials = trials_with(record, "final", block=block, layers=deepest, width=width)
+        trials = trials_with(record, "final", block=block, depth=deepest, width=width)
         middle = median_of(trials, loss_of)
         if middle < math.inf:
             texts.append(f"{block} {middle:.2g}")
         else:
             diverged = sum(trial["diverged"] for trial in trials)
             texts.append(f"{block} diverged in {diverged} of {len(trials)} seeds")
-    return f"Training loss at {deepest} layers: {', '.join(texts)}"
+    return f"Training loss at {deepest + 1} layers: {', '.join(texts)}"
 
 
 def matched_width_of(record: dict) -> int:
@@ -80,18 +80,18 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
     A cross above the axes says that seeds diverged."""
     color = KINDS[block]
     medians = []
-    for layers in record["settings"]["layers"]:
-        trials = trials_with(record, "final", block=block, layers=layers, width=width)
+    for depth in record["settings"]["depths"]:
+        trials = trials_with(record, "final", block=block, depth=depth, width=width)
         values = sorted(measure(trial) for trial in trials)
         finite = [value for value in values if value < math.inf]
         n_diverged = len(values) - len(finite)
-        ax.plot([layers] * len(finite), finite, ".", ms=5, alpha=0.5, color=color)
+        ax.plot([depth + 1] * len(finite), finite, ".", ms=5, alpha=0.5, color=color)
         if n_diverged:
             above = {"transform": ax.get_xaxis_transform(), "clip_on": False}
-            ax.plot(layers, 1.04, "x", ms=8, color=color, **above)
+            ax.plot(depth + 1, 1.04, "x", ms=8, color=color, **above)
         middle = median_of(trials, measure)
         if middle < math.inf:
-            medians.append((layers, middle))
+            medians.append((depth + 1, middle))
     style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
     ax.plot(*zip(*medians, strict=True), label=label, **style)
 
@@ -99,11 +99,11 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
 @picture("blocks")
 def gradient_flow(record):
     """How the gradient comes back through the layers of each kind of block, before and after training."""
-    depths = record["settings"]["layers"]
-    drawn_depths = [layers for layers in depths if layers in (20, 100, 200)] or depths
+    depths = record["settings"]["depths"]
+    drawn_depths = [depth for depth in depths if depth in (19, 99, 199)] or depths
     fig, axes = panels(3, len(drawn_depths), 7, sharex="col", sharey="row", squeeze=False)
-    for column, layers in zip(axes.T, drawn_depths, strict=True):
-        draw_depth(column, record, layers)
+    for column, depth in zip(axes.T, drawn_depths, strict=True):
+        draw_depth(column, record, depth)
     texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
     for ax, text in zip(axes[:, 0], texts, strict=True):
         ax.set(yscale="log", ylabel=text)
@@ -117,30 +117,30 @@ def gradient_flow(record):
     return fig
 
 
-def finding_of_gradients(record: dict, layers: int) -> str:
+def finding_of_gradients(record: dict, depth: int) -> str:
     """How much smaller the gradient is at the first layer than at the last, before training."""
     texts = []
     for block in KINDS:
-        trained = with_gradients(record, block, layers)
+        trained = with_gradients(record, block, depth)
         if trained:
             gradient = trained[0]["at_start"]["gradient"]
             texts.append(f"{block} {gradient[0] / gradient[-1]:.2g}")
-    return f"Gradient at layer 1 over layer {layers} before training: {', '.join(texts)}"
+    return f"Gradient at layer 1 over layer {depth + 1} before training: {', '.join(texts)}"
 
 
-def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
+def with_gradients(record: dict, block: str, depth: int) -> list[dict]:
     """The trials of a kind whose gradients were measured.
 
     These are the nets of equal parameters that did not diverge."""
-    trials = trials_with(record, "final", block=block, layers=layers)
+    trials = trials_with(record, "final", block=block, depth=depth)
     return [trial for trial in trials if "trained" in trial]
 
 
-def draw_depth(column, record, layers: int) -> None:
+def draw_depth(column, record, depth: int) -> None:
     """A column of the picture: the first seed of each kind that did not diverge."""
     at_start, after_training, gates = column
     for block, color in KINDS.items():
-        trained = with_gradients(record, block, layers)
+        trained = with_gradients(record, block, depth)
         if not trained:
             continue
         trial = trained[0]
@@ -150,7 +150,7 @@ def draw_depth(column, record, layers: int) -> None:
         if "mean_T" in trial:
             mean_T = trial["mean_T"]
             gates.plot(layers_of_blocks(mean_T), mean_T, color=color, lw=1.8)
-    at_start.set_title(f"{layers} layers")
+    at_start.set_title(f"{depth + 1} layers")
     gates.set_xlabel("layer")
 
 
@@ -164,13 +164,13 @@ def blocks_table(read, matched: str) -> str:
     record = read("results/blocks.json")
     kinds = [row for row in record["summary"] if row["row"] == "block"]
     rows = []
-    for layers in record["settings"]["layers"]:
+    for depth in record["settings"]["depths"]:
         cells = []
         for kind in kinds:
             width = matched_width_of(record) if matched == "width" else kind["width"]
-            trials = trials_with(record, "final", block=kind["block"], layers=layers, width=width)
+            trials = trials_with(record, "final", block=kind["block"], depth=depth, width=width)
             cells.append(medians_of(trials))
-        rows.append(f"| {layers} | {' | '.join(cells)} |")
+        rows.append(f"| {depth + 1} | {' | '.join(cells)} |")
     names = [kind["block"] for kind in kinds]
     return markdown_table(f"| layers | {' | '.join(names)} |", rows)
 
@@ -191,8 +191,8 @@ def compounding(read) -> str:
     the gradient reaches the first layer; and mean T in the first and in the last third."""
     record = read("results/blocks.json")
     rows = []
-    for layers in record["settings"]["layers"]:
-        summary = [row for row in record["summary"] if row.get("layers") == layers]
+    for depth in record["settings"]["depths"]:
+        summary = [row for row in record["summary"] if row.get("depth") == depth]
         gradients = [row for row in summary if row["row"] == "gradient"]
         highway_at_start = select(gradients, block="highway", when="at_start")
         highway = select(gradients, block="highway", when="trained")
@@ -210,7 +210,7 @@ def compounding(read) -> str:
             gates["mean_T_late"],
         )
         cells = [f"{stat['mean']:.2g}" for stat in stats]
-        rows.append(f"| {layers} | {' | '.join(cells)} |")
+        rows.append(f"| {depth + 1} | {' | '.join(cells)} |")
     columns = (
         "layers",
         "highway, identity part: at the start",
@@ -229,13 +229,13 @@ def compounding(read) -> str:
 def unscaled(read) -> str:
     """The best loss of residual nets, without the scale of W_H at the start and with it."""
     record = read("results/blocks.json")
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
     rows = []
     for start, text in (("unscaled", "not scaled"), ("scaled", "scaled")):
         cells = [text]
-        for layers in depths:
-            row = select(record["summary"], row="residual start", layers=layers, start=start)
+        for depth in depths:
+            row = select(record["summary"], row="residual start", depth=depth, start=start)
             cells.append(f"{row['best_loss']:.2g}")
         rows.append(f"| {' | '.join(cells)} |")
-    columns = [f"{layers} layers" for layers in depths]
+    columns = [f"{depth + 1} layers" for depth in depths]
     return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)

@@ -8,7 +8,7 @@ from experiments.blocks import question as blocks
 from highways.nets import matched_blocks
 from highways.records import select
 
-DEPTHS = blocks.BUDGETS["default"]["layers"]
+DEPTHS = blocks.BUDGETS["default"]["depths"]
 NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
 
 
@@ -21,24 +21,24 @@ def made_up(changes: dict | None = None) -> dict:
     changes = changes or {}
     trials = []
     for block, width in NETS:
-        for layers in DEPTHS:
+        for depth in DEPTHS:
             for seed in range(3):
 
-                def value(name, usual, net=(block, width, layers), seed=seed):
+                def value(name, usual, net=(block, width, depth), seed=seed):
                     changed = changes.get((name, *net), usual)
                     return None if changed is None else changed * (1 + 1e-4 * seed)
 
                 trials.append({
                     "block": block,
                     "width": width,
-                    "layers": layers,
+                    "depth": depth,
                     "loss": value("loss", 0.01),
                     "test_accuracy": value("accuracy", 0.97),
                     "mean_T": [value("early", 0.2), 0.15, value("late", 0.1)],
                     "at_start": {"gradient": [value("gradient_at_start", 0.6), 1.0]},
                     "trained": {"gradient": [value("gradient", 0.6), 1.0]},
                 })  # fmt: skip
-    return {"experiment": "blocks", "settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+    return {"experiment": "blocks", "settings": {"depths": DEPTHS}, "trials": {"final": trials}}
 
 
 NO_MORE_SEEDS = {"settings": {}, "trials": {"blocks": []}}
@@ -64,27 +64,27 @@ USUAL = {
     ("changes", "verdicts"),
     [
         ({}, {}),
-        ({("accuracy", "residual", 50, 50): 0.9677}, {"residual-half-parameters": "in part"}),
-        ({("accuracy", "residual", 50, 50): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
-        ({("accuracy", "residual", 50, 50): 0.9683}, {}),
-        ({("accuracy", "residual", 50, 50): None}, {"residual-half-parameters": "in part"}),
-        ({("accuracy", "residual", 71, 50): None}, {"residual-better": "not reproduced, the rest not clear"}),
-        ({("accuracy", "residual", 71, 50): 0.98}, {"residual-better": "in part, the rest not clear"}),
+        ({("accuracy", "residual", 50, 49): 0.9677}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 50, 49): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
+        ({("accuracy", "residual", 50, 49): 0.9683}, {}),
+        ({("accuracy", "residual", 50, 49): None}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 71, 49): None}, {"residual-better": "not reproduced, the rest not clear"}),
+        ({("accuracy", "residual", 71, 49): 0.98}, {"residual-better": "in part, the rest not clear"}),
         (
-            {("accuracy", "highway", 50, 50): 0.5},
+            {("accuracy", "highway", 50, 49): 0.5},
             {"carry-gate-not-needed": "in part", "residual-better": "in part, the rest not clear"},
         ),
-        ({("accuracy", "highway-carry", 50, 10): 0.98}, {"carry-gate-not-needed": "in part"}),
-        ({("accuracy", "highway-carry", 50, 10): None}, {"carry-gate-trains": "in part"}),
-        ({("accuracy", "highway-carry", 41, 200): 0.5}, {"carry-gate-trains": "in part"}),
-        ({("gradient", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
-        ({("gradient_at_start", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        ({("accuracy", "highway-carry", 50, 9): 0.98}, {"carry-gate-not-needed": "in part"}),
+        ({("accuracy", "highway-carry", 50, 9): None}, {"carry-gate-trains": "in part"}),
+        ({("accuracy", "highway-carry", 41, 199): 0.5}, {"carry-gate-trains": "in part"}),
+        ({("gradient", "highway", 50, 199): 0.4}, {"gradient-fades": "in part"}),
+        ({("gradient_at_start", "highway", 50, 199): 0.4}, {"gradient-fades": "in part"}),
         (
-            {(name, "highway", 50, layers): 0.4 for name in GRADIENTS for layers in (100, 200)},
+            {(name, "highway", 50, depth): 0.4 for name in GRADIENTS for depth in (99, 199)},
             {"gradient-fades": "reproduced"},
         ),
         (
-            {("gradient", "highway", 50, 200): None, ("gradient", "highway", 50, 100): None},
+            {("gradient", "highway", 50, 199): None, ("gradient", "highway", 50, 99): None},
             {"gradient-fades": "not reproduced, the rest not clear"},
         ),
     ],
@@ -107,14 +107,14 @@ def accuracies_around(accuracy: float) -> list[dict]:
         ({}, 0.97, 0.95, "not reproduced"),
         ({}, 0.97, 0.96, "not reproduced, the rest not clear"),
         ({}, 0.97, 0.97, "in part"),
-        ({200: 0.031}, 0.95, 0.95, "in part"),
-        ({100: 0.031, 200: 0.031}, 0.97, 0.97, "reproduced"),
-        ({100: 0.03, 200: 0.03}, 0.96, 0.96, "not clear"),
-        ({100: None, 200: None}, 0.97, 0.97, "in part, the rest not clear"),
+        ({199: 0.031}, 0.95, 0.95, "in part"),
+        ({99: 0.031, 199: 0.031}, 0.97, 0.97, "reproduced"),
+        ({99: 0.03, 199: 0.03}, 0.96, 0.96, "not clear"),
+        ({99: None, 199: None}, 0.97, 0.97, "in part, the rest not clear"),
     ],
 )
 def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected):
-    record = made_up({("loss", "highway", 50, layers): loss for layers, loss in losses.items()})
+    record = made_up({("loss", "highway", 50, depth): loss for depth, loss in losses.items()})
     known = {"best": accuracies_around(0.96), "one_hidden_layer_longer": accuracies_around(same_rate)}
     more = {"deep": accuracies_around(0.96), "one layer": accuracies_around(same_rate)}
     more["one layer, own rate"] = accuracies_around(own_rate) * 2
@@ -124,22 +124,22 @@ def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected)
 
 @pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
 def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
-    record = made_up({("accuracy", block, 50, layers): None for layers in DEPTHS})
+    record = made_up({("accuracy", block, 50, depth): None for depth in DEPTHS})
     assert verdict_on_blocks("residual-half-parameters", record) == expected
 
 
 def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
-    better = {10: [0.98, 0.981, 0.982], 20: [0.97, None, 0.97], 50: [0.98, 0.981, 0.982]}
-    worse = {10: [0.95, 0.951, 0.952], 20: [0.95, 0.951, 0.952], 50: [None, 0.95, 0.95]}
+    better = {9: [0.98, 0.981, 0.982], 19: [0.97, None, 0.97], 49: [0.98, 0.981, 0.982]}
+    worse = {9: [0.95, 0.951, 0.952], 19: [0.95, 0.951, 0.952], 49: [None, 0.95, 0.95]}
     assert blocks.as_good(better, worse, 0.002) == [True, False, True]
     assert blocks.as_good(worse, better, 0.002) == [False, True, False]
 
 
 def test_the_least_difference_of_depths_without_a_lost_seed():
-    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
-    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
+    ours = {9: [0.98, 0.98], 19: [0.97, 0.97], 49: [0.1, None]}
+    theirs = {9: [0.96, 0.96], 19: [0.96, 0.96], 49: [0.9, 0.9]}
     assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
-    assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
+    assert blocks.least_difference({9: [None]}, {9: [0.9]}).startswith("no difference is known")
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------
@@ -155,16 +155,16 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
 def test_a_net_that_lost_a_seed_has_no_mean():
     record = committed("blocks")
     rows = blocks.rows(record)
-    net = select(rows, row="net", block="highway-carry", width=41, layers=200)
+    net = select(rows, row="net", block="highway-carry", width=41, depth=199)
     assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}
-    gates = select(rows, row="gates", block="highway-carry", layers=200)
+    gates = select(rows, row="gates", block="highway-carry", depth=199)
     assert gates["mean_T_early"]["mean"] is None
-    highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["layers"] == 200]
+    highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["depth"] == 199]
     assert len(highway) == 1  # its two widths are one
 
 
 def test_the_seeds_that_did_not_learn_are_named():
-    assert blocks.not_learned({10: [0.95, 0.96], 100: [0.97, 0.1], 200: [0.97, None]}) == [
+    assert blocks.not_learned({9: [0.95, 0.96], 99: [0.97, 0.1], 199: [0.97, None]}) == [
         "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000",
         "of width 41 at 200 layers, seed by seed: 0.9700, diverged",
     ]
@@ -172,9 +172,9 @@ def test_the_seeds_that_did_not_learn_are_named():
 
 def test_the_committed_search_is_whole():
     final = committed("blocks")["trials"]["final"]  # some may have diverged
-    assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
-    kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
-    for layers in committed("blocks")["settings"]["layers"]:
+    assert committed("blocks")["settings"]["depths"] == [9, 19, 49, 99, 199]
+    kinds = [(trial["block"], trial["depth"], trial["width"] == 50) for trial in final]
+    for depth in committed("blocks")["settings"]["depths"]:
         for block in matched_blocks.WIDTH:
             for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
-                assert kinds.count((block, layers, at_50)) >= 3
+                assert kinds.count((block, depth, at_50)) >= 3

@@ -46,8 +46,8 @@ from highways.nets import fully_connected
 from highways.nets.search import chosen_settings, over_seeds
 from highways.statistics import mean_sd_n
 
-LAYERS = (10, 20, 50, 100)  # of `optimization`
-DEEPEST = 200  # of `blocks`, highway nets
+DEPTHS = (9, 19, 49, 99)  # of `optimization`
+DEEPEST = 199  # of `blocks`, highway nets
 BLOCKS = ("highway", "plain")
 WAYS = {  # (the clip, the factor of the rate)
     "clipped": (1.0, 1.0),
@@ -63,7 +63,7 @@ def deepest_highway(blocks: dict) -> dict:
     """The setting of the deepest highway net in the results of `blocks`."""
     chosen = chosen_settings(blocks["trials"]["final"])
     highway = [setting for setting in chosen if setting["block"] == "highway"]
-    return max(highway, key=lambda setting: setting["layers"])
+    return max(highway, key=lambda setting: setting["depth"])
 
 
 def run(runner: Runner) -> list[dict]:
@@ -82,12 +82,12 @@ def run(runner: Runner) -> list[dict]:
 
 def depths(record: dict, block: str) -> list[int]:
     """The layers of the nets of a kind, the shallowest first."""
-    return sorted({trial["layers"] for trial in record["trials"] if trial["block"] == block})
+    return sorted({trial["depth"] for trial in record["trials"] if trial["block"] == block})
 
 
-def losses(record: dict, block: str, layers: int, way: str) -> list[float | None]:
+def losses(record: dict, block: str, depth: int, way: str) -> list[float | None]:
     """The last training loss of every seed; None where it diverged."""
-    return values_of(record["trials"], "loss", block=block, layers=layers, way=way)
+    return values_of(record["trials"], "loss", block=block, depth=depth, way=way)
 
 
 def mean_log(values: list[float | None]) -> float:
@@ -97,20 +97,20 @@ def mean_log(values: list[float | None]) -> float:
     return float(np.mean(np.log(values)))
 
 
-def better_way(record: dict, block: str, layers: int) -> str:
+def better_way(record: dict, block: str, depth: int) -> str:
     """The free way with the lower mean loss."""
-    return min(FREE, key=lambda way: mean_log(losses(record, block, layers, way)))
+    return min(FREE, key=lambda way: mean_log(losses(record, block, depth, way)))
 
 
 def pairs(record: dict, block: str) -> dict[int, dict]:
-    """{layers: the losses of the clipped nets, and of the free nets in their better way}."""
+    """{depth: the losses of the clipped nets, and of the free nets in their better way}."""
     found = {}
-    for layers in depths(record, block):
-        way = better_way(record, block, layers)
-        found[layers] = {
+    for depth in depths(record, block):
+        way = better_way(record, block, depth)
+        found[depth] = {
             "way": way,
-            "clipped": losses(record, block, layers, "clipped"),
-            "free": losses(record, block, layers, way),
+            "clipped": losses(record, block, depth, "clipped"),
+            "free": losses(record, block, depth, way),
         }
     return found
 
@@ -145,20 +145,20 @@ def rows(record: dict) -> list[dict]:
     names = {True: "trains", False: "does not train", None: "open"}
     for block in BLOCKS:
         found = pairs(record, block)
-        for (layers, pair), verdict in zip(found.items(), trains_free(found), strict=True):
+        for (depth, pair), verdict in zip(found.items(), trains_free(found), strict=True):
             numbers = ratio_of_pairs(pair)
             value, low, high = (number if math.isfinite(number) else None for number in numbers)
-            row = {"row": "net", "block": block, "layers": layers, "free_over_clipped": value}
+            row = {"row": "net", "block": block, "depth": depth, "free_over_clipped": value}
             row.update({"low": low, "high": high, "better": pair["way"], "free": names[verdict]})
             result.append(row)
-            result += [row_of_way(record, block, layers, way) for way in WAYS]
+            result += [row_of_way(record, block, depth, way) for way in WAYS]
     return result
 
 
-def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
-    wanted = {"block": block, "layers": layers, "way": way}
+def row_of_way(record: dict, block: str, depth: int, way: str) -> dict:
+    wanted = {"block": block, "depth": depth, "way": way}
     row = {"row": "way", **wanted}
-    row["loss"] = mean_sd_n(losses(record, block, layers, way))
+    row["loss"] = mean_sd_n(losses(record, block, depth, way))
     row["n_diverged"] = sum(values_of(record["trials"], "diverged", **wanted))
     shares = values_of(record["trials"], "steps_over", **wanted)
     row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
@@ -169,7 +169,7 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
-ABOUT = {"layers": (*LAYERS, DEEPEST), **fully_connected.ALL}
+ABOUT = {"depth": (*DEPTHS, DEEPEST), **fully_connected.ALL}
 
 
 @claim(
@@ -183,7 +183,7 @@ def simple_gradient_descent(r):
     """highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to
     200 layers (no seed diverges, a loss at most {FACTOR} times that with it)"""
     found = pairs(r, "highway")
-    ratios = [f"{layers} layers {ratio_as_text(pair)}" for layers, pair in found.items()]
+    ratios = [f"{depth + 1} layers {ratio_as_text(pair)}" for depth, pair in found.items()]
     return trains_free(found), f"loss without the clip over that with it: {', '.join(ratios)}"
 
 
@@ -201,14 +201,14 @@ def ratio_as_text(pair: dict) -> str:
 @claim("clip-seldom-acts", source="paper, abstract", kind="open question", about=ABOUT)
 def clip_seldom_acts(r):
     """does the clip act in less than a tenth of the steps of highway nets?"""
-    shares = {layers: share_of_steps(r, layers) for layers in depths(r, "highway")}
-    text = ", ".join(f"{layers} layers {share:interval}" for layers, share in shares.items())
+    shares = {depth: share_of_steps(r, depth) for depth in depths(r, "highway")}
+    text = ", ".join(f"{depth + 1} layers {share:interval}" for depth, share in shares.items())
     return all_below([(share, (0.1,)) for share in shares.values()]), f"share of steps in which it acts: {text}"
 
 
-def share_of_steps(record: dict, layers: int) -> Sample:
+def share_of_steps(record: dict, depth: int) -> Sample:
     """The share of steps in which the clip acts on highway nets, seed by seed."""
-    by_epoch = values_of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
+    by_epoch = values_of(record["trials"], "steps_over", block="highway", depth=depth, way="clipped")
     return Sample([float(np.mean(shares)) for shares in by_epoch])
 
 

@@ -15,11 +15,11 @@ def clip(read) -> str:
             continue
         ways = {}
         for row in summary:
-            if row["row"] == "way" and (row["block"], row["layers"]) == (net["block"], net["layers"]):
+            if row["row"] == "way" and (row["block"], row["depth"]) == (net["block"], net["depth"]):
                 ways[row["way"]] = row
         clipped = ways["clipped"]
         cells = [
-            f"{net['block']}, {net['layers']} layers",
+            f"{net['block']}, {net['depth'] + 1} layers",
             share(clipped["share_of_first_epoch"]),
             share(clipped["share_of_steps"]),
         ]

@@ -13,7 +13,7 @@ from highways.records import select
 
 SETTING = {
     "block": "plain",
-    "layers": 4,
+    "depth": 3,
     "activation": "tanh",
     "effective_lr": 0.5,
     "momentum": 0.9,
@@ -52,14 +52,14 @@ def record_of(loss_of) -> dict:
     """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
     trials = []
     for block in clip.BLOCKS:
-        depths = list(clip.LAYERS)
+        depths = list(clip.DEPTHS)
         if block == "highway":
             depths.append(clip.DEEPEST)
-        for layers in depths:
+        for depth in depths:
             for way in clip.WAYS:
-                loss = loss_of(block, layers, way)
+                loss = loss_of(block, depth, way)
                 for seed in (1, 2, 3):
-                    trial = {"block": block, "layers": layers, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
+                    trial = {"block": block, "depth": depth, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
                     if loss is None:
                         trial |= {"diverged": True, "loss": None}
                     else:
@@ -80,25 +80,25 @@ def record_of(loss_of) -> dict:
 )
 def test_whether_nets_train_without_a_clip(free, half, verdict):
     losses = {"clipped": 1e-3, "free": free, "free, half": half}
-    record = record_of(lambda block, layers, way: losses[way])
+    record = record_of(lambda block, depth, way: losses[way])
     assert verdict_on("clip", "simple-gradient-descent", record) == verdict
-    row = select(clip.rows(record), row="way", block="highway", layers=50, way="free")
+    row = select(clip.rows(record), row="way", block="highway", depth=49, way="free")
     assert row["n_diverged"] == (0 if free else 3)
     assert row["share_of_first_epoch"]["mean"] == 0.5
 
 
 def test_one_depth_that_does_not_train():
-    def loss_of(block, layers, way):
-        return None if layers == 50 and way != "clipped" else 1e-3
+    def loss_of(block, depth, way):
+        return None if depth == 49 and way != "clipped" else 1e-3
 
     assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
 
 
 def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
-    record = record_of(lambda block, layers, way: 1e-3)
+    record = record_of(lambda block, depth, way: 1e-3)
     for trial in record["trials"]:
         trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
-    pair = clip.pairs(record, "highway")[10]
+    pair = clip.pairs(record, "highway")[9]
     assert clip.ratio_of_pairs(pair) == (1, 1, 1)
     text, verdict = judge(claim_of("clip", "simple-gradient-descent"), record)
     assert "10 layers 1, since the clip never acts" in text
@@ -107,23 +107,23 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
 
 def test_the_deepest_net_is_that_of_blocks():
     final = [
-        {"block": block, "layers": layers, "seed": seed, "width": 50, "effective_lr": layers / 100}
-        for block, layers in (("highway", 10), ("highway", 200), ("residual", 1000))
+        {"block": block, "depth": depth, "seed": seed, "width": 50, "effective_lr": depth / 100}
+        for block, depth in (("highway", 9), ("highway", 199), ("residual", 999))
         for seed in (1, 2)
     ]
     found = clip.deepest_highway({"trials": {"final": final}})
-    assert (found["block"], found["layers"], found["effective_lr"]) == ("highway", 200, 2.0)
+    assert (found["block"], found["depth"], found["effective_lr"]) == ("highway", 199, 1.99)
 
 
 def test_how_often_the_clip_acts():
-    record = record_of(lambda block, layers, way: 1e-3)
-    assert np.mean(clip.share_of_steps(record, 10)) == pytest.approx(0.255)
+    record = record_of(lambda block, depth, way: 1e-3)
+    assert np.mean(clip.share_of_steps(record, 9)) == pytest.approx(0.255)
     assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
 
 
 def test_the_table_says_what_is_not_clear():
     """Losses whose ratio is about the margin of three are left open."""
-    record = record_of(lambda block, layers, way: 1e-3 if way == "clipped" else 3e-3)
+    record = record_of(lambda block, depth, way: 1e-3 if way == "clipped" else 3e-3)
     record["summary"] = clip.rows(record)
     opened = [row for row in record["summary"] if row.get("free") == "open"]
     text = pictures.clip(lambda path: record)

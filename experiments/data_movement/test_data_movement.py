@@ -459,7 +459,7 @@ def test_a_policy_must_save_and_not_lose(unit_saved, unit_lost, verdict):
                 "test_accuracy": 0.97 - lost - noise,
                 "cost_over_whole": 1 - saved - noise * (saved > 0),
             })  # fmt: skip
-        net = {"data": "MNIST", "layers": 50, "n_train": 60000, "policies": policies}
+        net = {"data": "MNIST", "depth": 49, "n_train": 60000, "policies": policies}
         nets.append({**net, "choice_accuracy": 0.97, "test_accuracy": 0.97})
     record = {"settings": {}, "trials": {"trained": nets}}
     assert verdict_on("data_movement", "skipping-saves-a-tenth", record) == verdict

@@ -45,40 +45,40 @@ BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {"trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 10, **ALL},
 }
-DEEP = ("highway", 25, 50)  # (block, width, layers)
-DEEP_AND_NARROWER = ("highway", 22, 50)
-WIDE = ("maxout", 77, 3)
+DEEP = ("highway", 25, 49)  # (block, width, depth)
+DEEP_AND_NARROWER = ("highway", 22, 49)
+WIDE = ("maxout", 77, 2)
 TRAINED = (DEEP, DEEP_AND_NARROWER, WIDE)
-SHALLOW = ("highway", 50, 10)  # trained in `blocks`
-PLAIN = ("plain", 71, 10)  # trained in `blocks`
+SHALLOW = ("highway", 50, 9)  # trained in `blocks`
+PLAIN = ("plain", 71, 9)  # trained in `blocks`
 MAXOUT_RATES = (0.2, 2)  # lr / (1 - momentum), drawn log-uniformly
 PIXELS_AND_CLASSES = (784, 10)
 
 
 def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
     """The k-th setting that the search tries for a net; highway nets alternate tanh and ReLU."""
-    block, width, layers = net
-    rng = np.random.default_rng([k, layers, width, 8])
+    block, width, depth = net
+    rng = np.random.default_rng([k, depth + 1, width, 8])
     activation = "tanh" if block == "maxout" else ("tanh", "relu")[k % 2]
-    rates = MAXOUT_RATES if block == "maxout" else RATES[block][layers][activation]
+    rates = MAXOUT_RATES if block == "maxout" else RATES[block][depth][activation]
     setting = {
         "block": block,
         "width": width,
-        "layers": layers,
+        "depth": depth,
         "activation": activation,
         "effective_lr": four_digits(log_uniform(rng, *rates)),
         "momentum": 0.9,
         "decay": DECAY,
     }
     if block == "highway":
-        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[depth]), 2)
     return setting
 
 
 def parameters(net: tuple[str, int, int]) -> int:
     """All parameters of a net on MNIST."""
-    block, width, layers = net
-    return hn.DeepNet(*PIXELS_AND_CLASSES, width, layers - 1, block, 0).parameters.size
+    block, width, depth = net
+    return hn.DeepNet(*PIXELS_AND_CLASSES, width, depth, block, 0).parameters.size
 
 
 def run(runner: Runner) -> dict:
@@ -91,8 +91,8 @@ def run(runner: Runner) -> dict:
 
 
 def settings_of(net: tuple[str, int, int]) -> dict:
-    block, width, layers = net
-    return {"block": block, "width": width, "layers": layers}
+    block, width, depth = net
+    return {"block": block, "width": width, "depth": depth}
 
 
 def rows(record: dict) -> list[dict]:

@@ -16,7 +16,7 @@ def depth_for_width(record, blocks, more):
     names = []
     nets = [row for row in record["summary"] if row["row"] in ("net", "net of blocks")]
     for place, row in enumerate(nets):
-        net = {name: row[name] for name in ("block", "width", "layers")}
+        net = {name: row[name] for name in ("block", "width", "depth")}
         if row["row"] == "net":
             trials = trials_with(record, "final", **net)
         else:
@@ -24,7 +24,7 @@ def depth_for_width(record, blocks, more):
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
         color = colors[row["block"]]
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
-        shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
+        shape = f"{row['block']}, {row['depth'] + 1} layers of {row['width']}"
         names.append(f"{shape}\n{spaced(row['parameters'])} parameters")
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
     ax.xaxis.set_major_locator(MultipleLocator(0.005))
@@ -40,7 +40,7 @@ def finding(nets: list[dict]) -> str:
     for row in (trained_here[0], trained_here[-1]):
         mean = row["test_accuracy"]["mean"]
         reached = "diverges" if mean is None else f"{mean:.3f}"
-        texts.append(f"{row['block']}, {row['layers']} layers: {reached}")
+        texts.append(f"{row['block']}, {row['depth'] + 1} layers: {reached}")
     return f"Test accuracy: {'; '.join(texts)}"
 
 
@@ -50,7 +50,7 @@ def nets(read) -> str:
     for row in read("results/depth_for_width.json")["summary"]:
         if row["row"] == "net":
             cells = [entry_text(row[name], name, 0) for name in ("loss", "test_accuracy")]
-            size = f"{row['layers']} | {row['width']} | {row['parameters']}"
+            size = f"{row['depth'] + 1} | {row['width']} | {row['parameters']}"
             lines.append(f"| {row['block']} | {size} | {' | '.join(cells)} |")
     header = "| net | layers | width | parameters | training loss | test accuracy |"
     return markdown_table(header, lines)

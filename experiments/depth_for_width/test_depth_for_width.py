@@ -12,7 +12,7 @@ from highways.records import load_results
 
 
 def record_of(accuracies: dict) -> dict:
-    """A record of three seeds of these nets, {(block, width, layers): accuracy}."""
+    """A record of three seeds of these nets, {(block, width, depth): accuracy}."""
     final = []
     for net, accuracy in accuracies.items():
         for seed in range(3):

@@ -53,7 +53,7 @@ def run(runner: Runner) -> dict:
     wanted = []
     for net in nets:
         for blocks in runner.settings["blocks"]:
-            wanted.append({**net, "layers": blocks + 1})
+            wanted.append({**net, "depth": blocks})
     trials = fully_connected.run(runner, wanted)
     anew = [{**trial, "training_error": training_error(trial)} for trial in trials]
     return {"anew": anew, "lesions": [lesions_of(net, runner.needed["lesion"]) for net in nets]}
@@ -94,7 +94,7 @@ def rows(record: dict) -> list[dict]:
         for blocks in record["settings"]["blocks"]:
             row = {"data": data, "blocks": blocks}
             for name in MEASURED:
-                row[name] = mean_sd_n(values_of(trials, name, layers=blocks + 1))
+                row[name] = mean_sd_n(values_of(trials, name, depth=blocks))
             result.append(row)
     return result
 
@@ -123,7 +123,7 @@ def lesions_tell_the_depth_needed(r):
         errors_of_50_layers = values_of(lesions, "training_error", data=data)
         texts_of_errors = []
         for blocks in r["settings"]["blocks"]:
-            errors = values_of(r["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
+            errors = values_of(r["trials"]["anew"], "training_error", data=data, depth=blocks)
             texts_of_errors.append(f"{blocks} blocks {mean(errors):.2g}")
             if abs(blocks - blocks_left) > NEAR:
                 predicted.append(blocks < blocks_left)

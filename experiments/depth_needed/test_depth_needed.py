@@ -28,7 +28,7 @@ def made_up(changes: dict | None = None) -> dict:
             for blocks in (6, 15, 45):
                 error = changes.get((data, blocks), 0.1 if blocks < left else 0.001)
                 error = None if error is None else error + noise
-                trials["anew"].append({"data": data, "layers": blocks + 1, "training_error": error})
+                trials["anew"].append({"data": data, "depth": blocks, "training_error": error})
     return {"settings": {"blocks": (6, 15, 45)}, "trials": trials}
 
 

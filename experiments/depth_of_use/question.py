@@ -79,7 +79,7 @@ def rows(record: dict) -> list[dict]:
     result = []
     for name in ("deep", "one layer", OWN_RATE):
         trials = record["trials"][name]
-        row = {"row": name.replace(",", ""), "layers": trials[0]["layers"], "effective_lr": trials[0]["effective_lr"]}
+        row = {"row": name.replace(",", ""), "depth": trials[0]["depth"], "effective_lr": trials[0]["effective_lr"]}
         for measured in MEASURED:
             row[measured] = mean_sd_n([trial[measured] for trial in trials])
         result.append(row)
@@ -95,7 +95,7 @@ LOOKS = 2  # at three seeds, and at ten
     "depth-is-of-use",
     kind="open question",
     source="paper, 5, open",
-    about={"layers": (1, 1000), **fully_connected.ALL},
+    about={"depth": (0, 999), **fully_connected.ALL},
     over=("depth_of_use", "thousand_layers"),
     note="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
     "that of one layer from a search of sixteen; the paper says of very deep nets in "

@@ -35,7 +35,7 @@ from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_tex
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.matched_blocks import LAYERS, WIDTH
+from highways.nets.matched_blocks import DEPTHS, WIDTH
 from highways.statistics import mean_sd_n
 
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
@@ -150,7 +150,7 @@ def losses_without_and_with_scale(blocks: dict, activation: str) -> list[tuple]:
     pairs = []
     for unscaled in trials["unscaled"]:
         if unscaled["activation"] == activation:
-            same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "effective_lr")}
+            same = {name: unscaled[name] for name in ("block", "width", "depth", "activation", "effective_lr")}
             [scaled] = [trial for trial in trials["search"] if same.items() <= trial.items()]
             pairs.append((last_loss(unscaled), last_loss(scaled)))
     return pairs
@@ -179,20 +179,20 @@ def gradient_stronger_through_residual(blocks):
     for name, measure in GRADIENTS.items():
         for when, when_in_words in WHEN.items():
             ratios = []
-            for layers in LAYERS:
-                highway = Sample(map(measure, gradients(blocks, when, "highway", layers)))
-                residual = Sample(map(measure, gradients(blocks, when, "residual", layers)))
+            for depth in DEPTHS:
+                highway = Sample(map(measure, gradients(blocks, when, "highway", depth)))
+                residual = Sample(map(measure, gradients(blocks, when, "residual", depth)))
                 pairs.append((highway, residual))
                 ratios.append(ratio_as_text(residual, highway))
             texts.append(f"{name}, {when_in_words}, {', '.join(ratios)}")
     return all_ratios_below(pairs, 1), (
-        f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
+        f"residual's over highway's at {min(DEPTHS) + 1} to {max(DEPTHS) + 1} layers: {'; '.join(texts)}"
     )
 
 
-def gradients(blocks: dict, when: str, block: str, layers: int) -> list[list[float]]:
+def gradients(blocks: dict, when: str, block: str, depth: int) -> list[list[float]]:
     """The norms of the gradient at every layer, of every seed."""
-    looks = values_of(blocks["trials"]["final"], when, block=block, width=WIDTH[block], layers=layers)
+    looks = values_of(blocks["trials"]["final"], when, block=block, width=WIDTH[block], depth=depth)
     return [look["gradient"] for look in looks]
 
 

@@ -10,12 +10,12 @@ from highways.records import select
 ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
 
 
-def starts(record: dict, activation: str, layers: int) -> list[float | None]:
+def starts(record: dict, activation: str, depth: int) -> list[float | None]:
     """For every setting of residual nets, how much scaling W_H at the start matters: the loss without
     it divided by the loss with it.  None where the net without it diverged."""
     ratios = []
-    for unscaled in trials_with(record, "unscaled", activation=activation, layers=layers):
-        same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "effective_lr")}
+    for unscaled in trials_with(record, "unscaled", activation=activation, depth=depth):
+        same = {name: unscaled[name] for name in ("block", "width", "depth", "activation", "effective_lr")}
         scaled = select(record["trials"]["search"], **same)
         ratios.append(None if unscaled["diverged"] else unscaled["losses"][-1] / scaled["losses"][-1])
     return ratios
@@ -25,22 +25,23 @@ def starts(record: dict, activation: str, layers: int) -> list[float | None]:
 def residual_start(record):
     """Whether a residual net needs its W_H scaled down at the start."""
     fig, ax = panels(1, 1, 4)
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
     for shift, (activation, marker) in zip((0.94, 1.06), ACTIVATIONS.items(), strict=True):
         style = {"color": KINDS["residual"], "marker": marker, "ls": "", "ms": 8}
         face = "none" if activation == "relu" else KINDS["residual"]
-        for layers in depths:
-            ratios = starts(record, activation, layers)
+        for depth in depths:
+            ratios = starts(record, activation, depth)
             known = [ratio for ratio in ratios if ratio is not None]
-            ax.plot([shift * layers] * len(known), known, **style, markerfacecolor=face)
+            ax.plot([shift * (depth + 1)] * len(known), known, **style, markerfacecolor=face)
             n_diverged = len(ratios) - len(known)
             if n_diverged:
                 above = ax.get_xaxis_transform()
                 text = f"{n_diverged} {activation} diverged"
-                note(ax, text, (layers, 1), (0, 3), GREY, xycoords=above)
+                note(ax, text, (depth + 1, 1), (0, 3), GREY, xycoords=above)
         ax.plot([], [], **style, markerfacecolor=face, label=activation)
     ax.axhline(1, color=GREY, lw=1.2, ls=":")
-    ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths, xlabel="layers")
+    layers = [depth + 1 for depth in depths]
+    ax.set(xscale="log", yscale="log", xticks=layers, xticklabels=layers, xlabel="layers")
     ax.minorticks_off()
     ax.set_ylabel("loss without the scale over that with it")
     ax.legend()
@@ -53,7 +54,7 @@ def title_of_starts(record: dict, depths: list[int]) -> str:
     """How many settings are worse without the scale."""
     texts = []
     for activation in ACTIVATIONS:
-        ratios = [ratio for layers in depths for ratio in starts(record, activation, layers)]
+        ratios = [ratio for depth in depths for ratio in starts(record, activation, depth)]
         worse = sum(ratio is None or ratio > 1 for ratio in ratios)
         texts.append(f"{worse} of {len(ratios)} {activation} nets")
     return f"Without the scale {' and '.join(texts)} are worse"
@@ -63,16 +64,16 @@ def title_of_starts(record: dict, depths: list[int]) -> str:
 def residual_starts(read) -> str:
     """The geometric mean of the ratios at every depth."""
     record = read("results/blocks.json")
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
     lines = []
     for activation in ACTIVATIONS:
         cells = []
-        for layers in depths:
-            ratios = starts(record, activation, layers)
+        for depth in depths:
+            ratios = starts(record, activation, depth)
             if None in ratios:
                 cells.append("diverged")
                 continue
             cells.append(f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2g}")
         lines.append(f"| {activation} | {' | '.join(cells)} |")
     ratio = "geometric mean of two settings: loss without the scale / with it"
-    return markdown_table(f"| {ratio} | {' | '.join(f'{n} layers' for n in depths)} |", lines)
+    return markdown_table(f"| {ratio} | {' | '.join(f'{depth + 1} layers' for depth in depths)} |", lines)

@@ -5,7 +5,7 @@ from conftest import claim_of, verdict_on
 
 from experiments.encyclopedia.trial import compare_at_one
 from highways.lab.judging.claim import judge
-from highways.nets.matched_blocks import LAYERS, WIDTH
+from highways.nets.matched_blocks import DEPTHS, WIDTH
 
 
 def test_a_block_whose_gate_is_one():
@@ -23,7 +23,7 @@ def starts(tanh: float, relu: float | None) -> dict:
     searched = []
     for activation, times in (("tanh", tanh), ("relu", relu)):
         for k in range(4):
-            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "effective_lr": k}
+            net = {"block": "residual", "width": 71, "depth": 9, "activation": activation, "effective_lr": k}
             scaled = 0.1 * (1 + k / 100)
             searched.append({**net, "diverged": False, "losses": [1.0, scaled]})
             if times is None:
@@ -61,11 +61,11 @@ def test_a_start_from_which_trainings_diverge_is_not_as_good():
 def test_the_gradient_is_stronger_by_its_ratio_and_by_itself(first, last, expected):
     """Highway nets have gradients of about 1 at both ends, residual nets these."""
     final = []
-    for layers in LAYERS:
+    for depth in DEPTHS:
         for block, ends in (("highway", [1.0, 1.0]), ("residual", [first, last])):
             for seed in range(3):
                 gradient = {"gradient": [ends[0] * (1 + seed / 1000), ends[1]]}
-                net = {"block": block, "width": WIDTH[block], "layers": layers}
+                net = {"block": block, "width": WIDTH[block], "depth": depth}
                 final.append({**net, "at_start": gradient, "trained": gradient})
     record = {"settings": {"n_train": 60000}, "trials": {"final": final}}
     assert verdict_on("encyclopedia", "gradient-stronger-through-residual", record) == expected

@@ -38,8 +38,8 @@ from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
-    "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **fully_connected.ALL},
+    "quick": {"depth": 7, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
+    "default": {"depth": 49, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **fully_connected.ALL},
 }
 GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; -2 on other sets
 
@@ -52,7 +52,7 @@ def sample(data_setting: dict, k: int, runner: Runner) -> dict:
     return {
         **data_setting,
         "block": "highway",
-        "layers": runner.settings["layers"],
+        "depth": runner.settings["depth"],
         "activation": "tanh",
         "effective_lr": rate,
         "momentum": momentum,

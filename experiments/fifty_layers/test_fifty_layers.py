@@ -65,7 +65,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
+    ("name", "value"), [("depth", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
 )
 def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     finals = committed_finals()
@@ -168,8 +168,8 @@ def test_committed_nets_of_50_layers():
         trials = committed(name)["trials"]
         if isinstance(trials, dict):
             trials = trials["final" if name == "fifty_layers" else "trained"]
-        of_set = {trial["data"]: (trial["layers"], trial["gate_bias"], trial["n_train"]) for trial in trials}
-        expected = {"MNIST": (50, -2, 60000), "CIFAR-100": (50, -4, 50000), "fashion-mnist": (50, -2, 60000)}
+        of_set = {trial["data"]: (trial["depth"], trial["gate_bias"], trial["n_train"]) for trial in trials}
+        expected = {"MNIST": (49, -2, 60000), "CIFAR-100": (49, -4, 50000), "fashion-mnist": (49, -2, 60000)}
         assert of_set.items() <= expected.items()
         assert "MNIST" in of_set
         assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)

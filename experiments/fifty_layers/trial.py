@@ -13,7 +13,7 @@ from highways.nets import fully_connected
 from highways.records import new_names
 
 SETTING = (
-    "data", "data_dir", "block", "layers", "activation",
+    "data", "data_dir", "block", "depth", "activation",
     "effective_lr", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
@@ -22,9 +22,9 @@ DECAY = 0.9  # the factor of the rate after each epoch
 LONGER = {fully_connected.CIFAR: 4}  # the factor by which final runs have more epochs
 
 # values of Claim.about for claims about these nets
-ON_MNIST = {"data": "MNIST", "layers": 50, "n_train": 60000}
-ON_CIFAR_100 = {"data": fully_connected.CIFAR, "layers": 50, "n_train": 50000}
-ON_ALL_SETS = {"layers": 50}
+ON_MNIST = {"data": "MNIST", "depth": 49, "n_train": 60000}
+ON_CIFAR_100 = {"data": fully_connected.CIFAR, "depth": 49, "n_train": 50000}
+ON_ALL_SETS = {"depth": 49}
 
 
 def trial(setting: dict, folder: str) -> dict:
@@ -128,7 +128,7 @@ def look_into(runner, function) -> list[dict]:
 def check_setting(trial: dict) -> None:
     """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
     that diverged."""
-    counts = ("layers", "seed", "epochs", "n_train", "n_test")
+    counts = ("depth", "seed", "epochs", "n_train", "n_test")
     has_counts = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
     names = ("effective_lr", "momentum", "decay", "gate_bias", "clip")
     has_numbers = all(type(trial[name]) in (int, float) for name in names)

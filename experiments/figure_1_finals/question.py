@@ -51,7 +51,7 @@ from highways.nets.fully_connected import ALL, epochs_to
 from highways.nets.search import chosen_settings, over_seeds, ranked, stretched
 from highways.statistics import mean_sd_n
 
-LAYERS = (10, 20, 50, 100)
+DEPTHS = (9, 19, 49, 99)
 BLOCKS = ("highway", "plain")
 THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # for the running mean loss of an epoch
 FACTOR = 3  # a kind degrades if a deeper net's loss is over this many times a shallower one's
@@ -69,7 +69,7 @@ def run(runner: Runner) -> dict:
     settings = [stretched(setting, runner.settings["epochs"]) for setting in chosen]
     by_seed = sorted(
         over_seeds(settings, runner.settings["seeds"]),
-        key=lambda setting: (setting["seed"], setting["layers"]),
+        key=lambda setting: (setting["seed"], setting["depth"]),
     )
     return {"final": resumable.run(runner, by_seed)}
 
@@ -77,14 +77,14 @@ def run(runner: Runner) -> dict:
 # ---- Measures -----------------------------------------------------------------------------------
 
 
-def losses(record: dict, block: str, layers: int) -> Sample:
+def losses(record: dict, block: str, depth: int) -> Sample:
     """The last training loss of every seed."""
-    return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, depth=depth)
 
 
-def speeds(record: dict, block: str, layers: int, threshold: float) -> list[int | None]:
+def speeds(record: dict, block: str, depth: int, threshold: float) -> list[int | None]:
     """The epochs that each seed takes to a threshold; None for one that never arrives."""
-    curves = values_of(record["trials"]["final"], "losses", block=block, layers=layers)
+    curves = values_of(record["trials"]["final"], "losses", block=block, depth=depth)
     return [epochs_to(threshold, curve) for curve in curves]
 
 
@@ -96,15 +96,15 @@ def comparisons(record: dict) -> list[dict]:
     arrives, or that the seeds of each kind are all alike and the kinds at most one epoch apart."""
     epochs = record["settings"]["epochs"]
     found = []
-    for layers in LAYERS:
+    for depth in DEPTHS:
         for threshold in THRESHOLDS:
-            highway = speeds(record, "highway", layers, threshold)
-            plain = speeds(record, "plain", layers, threshold)
+            highway = speeds(record, "highway", depth, threshold)
+            plain = speeds(record, "plain", depth, threshold)
             if set(highway + plain) == {None}:  # no seed arrives
                 continue
             both_are_late = None in highway and None in plain
             found.append({
-                "layers": layers,
+                "depth": depth,
                 "threshold": threshold,
                 "highway": [epochs if speed is None else speed for speed in highway],
                 "plain": [epochs if speed is None else speed for speed in plain],
@@ -136,33 +136,33 @@ def rows(record: dict) -> list[dict]:
     """The definitions; a row for each net; one for each depth; one for each depth and threshold."""
     thresholds = ", ".join(f"{threshold:g}" for threshold in THRESHOLDS)
     result = [{"row": "definitions", "thresholds": thresholds, "factor": FACTOR}]
-    for layers in LAYERS:
-        result += [row_of_net(record, block, layers) for block in BLOCKS]
+    for depth in DEPTHS:
+        result += [row_of_net(record, block, depth) for block in BLOCKS]
     return result + rows_of_last_losses(record) + rows_of_speeds(record)
 
 
-def row_of_net(record: dict, block: str, layers: int) -> dict:
-    final = ranked(record["trials"]["final"], block=block, layers=layers)
+def row_of_net(record: dict, block: str, depth: int) -> dict:
+    final = ranked(record["trials"]["final"], block=block, depth=depth)
     row = {
         "row": "net",
         "block": block,
-        "layers": layers,
+        "depth": depth,
         "loss": mean_sd_n([trial["loss"] for trial in final]),
         "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
         "best": "{activation}, rate {effective_lr:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
     }
     for threshold in THRESHOLDS:
-        row[f"epochs_to_{threshold:g}"] = mean_sd_n(speeds(record, block, layers, threshold))
+        row[f"epochs_to_{threshold:g}"] = mean_sd_n(speeds(record, block, depth, threshold))
     return row
 
 
 def rows_of_last_losses(record: dict) -> list[dict]:
     """For each depth the ratio of plain's last loss to highway's, its interval and p-value."""
-    pairs = [(losses(record, "plain", layers), losses(record, "highway", layers)) for layers in LAYERS]
+    pairs = [(losses(record, "plain", depth), losses(record, "highway", depth)) for depth in DEPTHS]
     adjusted = holm([p_value(logs(plain), logs(highway)) for plain, highway in pairs])
     result = []
-    for layers, (plain, highway), p in zip(LAYERS, pairs, adjusted, strict=True):
-        row = {"row": "depth", "layers": layers, "p": finite_or_none(p)}
+    for depth, (plain, highway), p in zip(DEPTHS, pairs, adjusted, strict=True):
+        row = {"row": "depth", "depth": depth, "p": finite_or_none(p)}
         row.update(as_row(ratio(plain, highway), "plain_over_highway"))
         result.append(row)
     return result
@@ -177,7 +177,7 @@ def rows_of_speeds(record: dict) -> list[dict]:
     for comparison, p, verdict in zip(found, adjusted, first_everywhere(found), strict=True):
         highway = comparison["highway"]
         plain = comparison["plain"]
-        row = {"row": "threshold", "layers": comparison["layers"], "threshold": comparison["threshold"]}
+        row = {"row": "threshold", "depth": comparison["depth"], "threshold": comparison["threshold"]}
         low, high = interval(plain, highway)
         row.update(as_row((mean(plain) - mean(highway), low, high), "plain_later_by"))
         row["p"] = p
@@ -200,7 +200,7 @@ def as_row(numbers: tuple[float, float, float], name: str) -> dict:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
-ABOUT = {"layers": LAYERS, **ALL}
+ABOUT = {"depth": DEPTHS, **ALL}
 
 
 @claim(
@@ -232,8 +232,8 @@ def epochs_at_depths(found: list[dict]) -> str:
     depths = {}
     for comparison in found:
         epochs = f"{mean(comparison['highway']):.3g}/{mean(comparison['plain']):.3g}"
-        depths.setdefault(comparison["layers"], []).append(epochs)
-    return "; ".join(f"at {layers} layers {', '.join(epochs)}" for layers, epochs in depths.items())
+        depths.setdefault(comparison["depth"], []).append(epochs)
+    return "; ".join(f"at {depth + 1} layers {', '.join(epochs)}" for depth, epochs in depths.items())
 
 
 @claim("plain-degrades-in-400-epochs", source="paper, Figure 1", about=ABOUT)
@@ -241,7 +241,7 @@ def plain_degrades(r):
     """plain nets degrade beyond 20 layers, after 400 epochs, too (at 50 and 100 layers over {FACTOR}
     times the loss of 20)"""
     loss_by_depth = losses_by_depth(r, "plain")
-    pairs = [(loss_by_depth[20], loss_by_depth[deep]) for deep in (50, 100)]
+    pairs = [(loss_by_depth[19], loss_by_depth[deep]) for deep in (49, 99)]
     return all_ratios_below(pairs, 1 / FACTOR), losses_as_text(loss_by_depth)
 
 
@@ -250,12 +250,12 @@ def highway_does_not_degrade(r):
     """highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 epochs, too (a
     loss less than {FACTOR} times as high)"""
     loss_by_depth = losses_by_depth(r, "highway")
-    pairs = [(loss_by_depth[deep], loss_by_depth[shallow]) for deep in (50, 100) for shallow in (10, 20)]
+    pairs = [(loss_by_depth[deep], loss_by_depth[shallow]) for deep in (49, 99) for shallow in (9, 19)]
     return all_ratios_below(pairs, FACTOR), losses_as_text(loss_by_depth)
 
 
 def losses_by_depth(record: dict, block: str) -> dict[int, Sample]:
-    return {layers: losses(record, block, layers) for layers in LAYERS}
+    return {depth: losses(record, block, depth) for depth in DEPTHS}
 
 
 def losses_as_text(loss_by_depth: dict[int, Sample]) -> str:
@@ -275,11 +275,11 @@ def highway_ends_lower(r):
     epochs, with the settings that trainings of 20 epochs chose?"""
     pairs = []
     ratios = []
-    for layers in LAYERS:
-        highway = losses(r, "highway", layers)
-        plain = losses(r, "plain", layers)
+    for depth in DEPTHS:
+        highway = losses(r, "highway", depth)
+        plain = losses(r, "plain", depth)
         pairs.append((highway, plain))
-        ratios.append(f"{layers} layers {ratio_as_text(plain, highway)}")
+        ratios.append(f"{depth + 1} layers {ratio_as_text(plain, highway)}")
     return all_ratios_below(pairs, 1), f"plain's loss over highway's: {', '.join(ratios)}"
 
 

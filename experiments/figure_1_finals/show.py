@@ -9,7 +9,7 @@ from highways.records import select
 
 
 def depths_of(record: dict) -> list[int]:
-    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
+    return [row["depth"] for row in record["summary"] if row["row"] == "depth"]
 
 
 def thresholds_of(record: dict) -> list[str]:
@@ -26,7 +26,7 @@ def figure_1_finals(record):
     for ax, depth in zip(axes.flat, depths, strict=True):
         for block in ("highway", "plain"):
             draw_curves(ax, record, block, depth)
-        ax.set(yscale="log", xscale="log", title=f"{depth} layers")
+        ax.set(yscale="log", xscale="log", title=f"{depth + 1} layers")
     axes.flat[0].legend(loc="lower left")
     fig.supxlabel("epoch", fontsize="small")
     fig.supylabel("training loss, mean over the epoch", fontsize="small")
@@ -36,7 +36,7 @@ def figure_1_finals(record):
 
 def draw_curves(ax, record, block: str, depth: int) -> None:
     """A line for each seed, with a marker at the first epoch whose mean loss reaches a threshold."""
-    trials = trials_with(record, "final", block=block, layers=depth)
+    trials = trials_with(record, "final", block=block, depth=depth)
     thresholds = [float(threshold) for threshold in thresholds_of(record)]
     for k, trial in enumerate(trials):
         losses = trial["losses"]
@@ -69,11 +69,11 @@ def last_losses(read) -> str:
     record = read("results/figure_1_finals.json")
     rows = []
     for depth in depths_of(record):
-        cells = [f"{depth}"]
+        cells = [f"{depth + 1}"]
         for block in ("highway", "plain"):
-            row = select(record["summary"], row="net", block=block, layers=depth)
+            row = select(record["summary"], row="net", block=block, depth=depth)
             cells.append(entry_text(row["loss"], "loss", 0))
-        compared = select(record["summary"], row="depth", layers=depth)
+        compared = select(record["summary"], row="depth", depth=depth)
         cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
         rows.append(f"| {' | '.join(cells)} |")
     return markdown_table("| layers | highway: loss | plain: loss | plain over highway (95 % interval) |", rows)
@@ -85,7 +85,7 @@ def speeds(read) -> str:
     record = read("results/figure_1_finals.json")
     rows = []
     for depth in depths_of(record):
-        cells = [f"{depth}"]
+        cells = [f"{depth + 1}"]
         for threshold in thresholds_of(record):
             cells.append(cell_of_speed(record, depth, threshold))
         rows.append(f"| {' | '.join(cells)} |")
@@ -97,14 +97,14 @@ def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
     """ "12 / 40: highway first": mean epochs, and who is first where that is clear."""
     parts = []
     for block in ("highway", "plain"):
-        row = select(record["summary"], row="net", block=block, layers=depth)
+        row = select(record["summary"], row="net", block=block, depth=depth)
         epochs = row[f"epochs_to_{threshold}"]
         if epochs["mean"] is None:
             parts.append("never" if epochs["n"] == 0 else "not all")
         else:
             parts.append(f"{epochs['mean']:.3g}")
     text = " / ".join(parts)
-    wanted = {"layers": depth, "threshold": float(threshold)}
+    wanted = {"depth": depth, "threshold": float(threshold)}
     compared = [row for row in record["summary"] if row["row"] == "threshold" and wanted.items() <= row.items()]
     if compared and compared[0]["first"] != "open":
         text = f"{text}: {compared[0]['first']}"

@@ -24,9 +24,9 @@ def test_the_last_rate_is_that_of_the_search():
 def test_both_kinds_have_the_settings_that_optimization_chose():
     record = load_results(ROOT / "results" / "optimization.json")
     chosen = finals.chosen_settings(record["trials"]["final"])
-    assert len(chosen) == len(finals.LAYERS) * len(finals.BLOCKS)
+    assert len(chosen) == len(finals.DEPTHS) * len(finals.BLOCKS)
     for setting in chosen:
-        net = select(record["summary"], row="net", block=setting["block"], layers=setting["layers"])
+        net = select(record["summary"], row="net", block=setting["block"], depth=setting["depth"])
         assert net["best"].startswith("{activation}, rate {effective_lr:.3g}, momentum".format_map(setting))
 
 
@@ -48,10 +48,10 @@ def record_of(speeds: dict) -> dict:
     every depth."""
     trials = []
     for block, epochs in speeds.items():
-        for layers in finals.LAYERS:
+        for depth in finals.DEPTHS:
             for seed in SEEDS:
                 later = {threshold: epoch + seed for threshold, epoch in epochs.items()}
-                trial = {"block": block, "layers": layers, "seed": seed, "losses": curve(later)}
+                trial = {"block": block, "depth": depth, "seed": seed, "losses": curve(later)}
                 trials.append({**trial, "loss": min(trial["losses"]) * (1 + seed / 100)})
     return {"settings": {"epochs": 100}, "trials": {"final": trials}}
 
@@ -108,7 +108,7 @@ def test_the_last_losses():
     assert verdict("plain-degrades-in-400-epochs", record) == "not reproduced"
     assert verdict("highway-does-not-degrade-in-400-epochs", record) == "reproduced"
     for trial in record["trials"]["final"]:
-        if trial["layers"] == 100:
+        if trial["depth"] == 99:
             trial["loss"] *= 4
     assert verdict("plain-degrades-in-400-epochs", record) == "in part"
     assert verdict("highway-does-not-degrade-in-400-epochs", record) == "in part"

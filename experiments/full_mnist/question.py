@@ -24,12 +24,12 @@ from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
+    "quick": {"depth": 19, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
+    "default": {"depth": 99, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
 }
 SGD_RATE = 2.0
 ADAM_RATES = (3e-4, 1e-3, 3e-3)
-BLOG_LAYERS = 20
+BLOG_DEPTH = 19
 
 # ---- Training -----------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ def run(runner: Runner) -> dict:
         for optimizer in ({"optimizer": "sgd", "effective_lr": SGD_RATE}, {"optimizer": "adam", "lr": best["lr"]})
         for seed in range(budget["seeds"])
     ]
-    blog_net = {"layers": BLOG_LAYERS, "activation": "relu", "gate_bias": -2.0}
+    blog_net = {"depth": BLOG_DEPTH, "activation": "relu", "gate_bias": -2.0}
     blog_budget = {name: budget[name] for name in ("n_train", "n_test", "steps")}
     twenty = [
         {"block": block, **blog_net, **blog_budget, "seed": seed}
@@ -95,7 +95,7 @@ THE_BLOGS = "the settings are those of the blog's program"
 @claim(
     "blog-plain-20",
     source="blog",
-    about={"layers": BLOG_LAYERS, "n_train": 60000},
+    about={"depth": BLOG_DEPTH, "n_train": 60000},
     note=f"{THE_BLOGS}; with settings searched for them they train: see the paper's Figure 1",
 )
 def blog_plain_20(r):
@@ -107,7 +107,7 @@ def blog_plain_20(r):
 @claim(
     "blog-highway-much-better",
     source="blog",
-    about={"layers": BLOG_LAYERS, "n_train": 60000},
+    about={"depth": BLOG_DEPTH, "n_train": 60000},
     note=f"{THE_BLOGS}; {CHOSEN_AFTER}; widths: highway 50, plain 71",
 )
 def blog_highway_much_better(r):
@@ -122,7 +122,7 @@ def blog_highway_much_better(r):
     "hundred-layers-train-on-all-of-mnist",
     source="published program, open",
     kind="open question",
-    about={"layers": 100, "n_train": 60000},
+    about={"depth": 99, "n_train": 60000},
     passed_by="a net of one hidden layer (results of `thousand_layers`)",
 )
 def hundred_layers_train_on_all_of_mnist(r):

@@ -27,7 +27,7 @@ def full_mnist(record):
         trials = trials_with(record, "hundred_layers", optimizer=optimizer)
         learned = sum((trial["test_accuracy"] or 0) > LEARNED for trial in trials)
         texts.append(f"{name} trains them in {learned} of {len(trials)} seeds")
-    headline(fig, f"{trials[0]['layers']} highway layers on all of MNIST: {', '.join(texts)}")
+    headline(fig, f"{trials[0]['depth'] + 1} highway layers on all of MNIST: {', '.join(texts)}")
     return fig
 
 
@@ -41,7 +41,7 @@ def draw_hundred_layers(ax, record: dict) -> None:
             label = None  # once for all seeds
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_title(f"{trials[0]['layers']} highway layers, {trials[0]['n_train']} images")
+    ax.set_title(f"{trials[0]['depth'] + 1} highway layers, {trials[0]['n_train']} images")
     ax.set_ylim(top=1000 * ax.get_ylim()[1])  # room for the numbers
     ax.legend(title="test accuracy of each seed", loc="upper center")
 

@@ -17,7 +17,7 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(fully_connected, "SGD", remember)
-    full_mnist.blog(setting(layers=20, activation="relu", steps=3))
+    full_mnist.blog(setting(depth=19, activation="relu", steps=3))
     rate = 0.01 * 50  # of a loss that is a sum over 50 images; our loss is their mean
     assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
 

@@ -26,7 +26,7 @@ TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
 
 def setting_of(budget: dict, **others) -> dict:
     """The setting of one trial: that of the net and of the budget, overridden by `others`."""
-    budget_settings = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test")}
+    budget_settings = {name: budget[name] for name in ("depth", "epochs", "n_train", "n_test")}
     return {**NET, **budget_settings, **others}
 
 

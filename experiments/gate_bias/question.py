@@ -37,21 +37,21 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 
 BUDGETS = {
-    "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 128, "n_test": 100},
-    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **fully_connected.ALL},
+    "quick": {"epochs": 1, "depths": (9, 19, 29), "n_train": 128, "n_test": 100},
+    "default": {"epochs": 3, "depths": (9, 19, 29, 49, 99), **fully_connected.ALL},
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
 HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard at this loss or more
 SOFT = 0.005  # a net fails softly if its blocks are worth less accuracy
 RULE = 2.5  # the rule predicts a hard failure at this L sigmoid(b) or more
-PILOT = (20, 50)  # depths at which the rule was found
+PILOT = (19, 49)  # depths at which the rule was found
 HIGH = 0.0  # biases of this and above are very high
 LOW = -10.0  # biases of this and below are very low
 NEAR = 0.01  # a bias is as good as the best if its test accuracy is at most this much lower
 MODERATE = tuple(bias for bias in BIASES if LOW < bias < HIGH)
 ARTICLES = (-3.0, -1.0)  # the encyclopedia article's range of biases
-GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
+GUIDELINE = {9: -1.0, 19: -2.0, 29: -3.0}  # the paper's bias by depth
 
 
 def fate(trial: dict) -> str:
@@ -64,7 +64,7 @@ def fate(trial: dict) -> str:
 
 def transforms(setting: dict) -> float:
     """L sigmoid(b): the sum of T over the layers at the start."""
-    return setting["layers"] / (1 + math.exp(-setting["gate_bias"]))
+    return (setting["depth"] + 1) / (1 + math.exp(-setting["gate_bias"]))
 
 
 def run(runner: Runner) -> list[dict]:
@@ -72,7 +72,7 @@ def run(runner: Runner) -> list[dict]:
     wanted = [
         {
             "block": "highway",
-            "layers": layers,
+            "depth": depth,
             "activation": activation,
             "effective_lr": rate,
             "momentum": 0.9,
@@ -84,7 +84,7 @@ def run(runner: Runner) -> list[dict]:
             "n_train": budget["n_train"],
             "n_test": budget["n_test"],
         }
-        for layers in sorted(budget["layers"], reverse=True)
+        for depth in sorted(budget["depths"], reverse=True)
         for activation, rate in RATES.items()
         for bias in BIASES
     ]
@@ -128,7 +128,7 @@ def rule(trials: list[dict]) -> dict:
     """How often our rule is right that nets with L sigmoid(b) >= RULE fail hard and others do not.
 
     Beside it, how often it would be right to say of all nets that they train."""
-    at_other_depths = [trial for trial in trials if trial["layers"] not in PILOT]
+    at_other_depths = [trial for trial in trials if trial["depth"] not in PILOT]
     alarms = [trial for trial in trials if trial["transforms"] >= RULE]
     others = [trial for trial in trials if trial["transforms"] < RULE]
     return {
@@ -149,16 +149,16 @@ def accuracy_of_rule(trials: list[dict]) -> float:
 def guideline(trials: list[dict]) -> list[dict]:
     """For each depth of the paper's guideline: the fate at its bias, and the bias of lowest loss."""
     result = []
-    for layers, bias in GUIDELINE.items():
+    for depth, bias in GUIDELINE.items():
         for activation in RATES:
-            wanted = {"layers": layers, "activation": activation}
+            wanted = {"depth": depth, "activation": activation}
             nets = [trial for trial in trials if wanted.items() <= trial.items()]
             best = min(nets, key=fully_connected.selection_loss)
             [net_fate] = values_of(nets, "fate", gate_bias=bias)
             result.append({
                 "row": "guideline",
                 "activation": activation,
-                "layers": layers,
+                "depth": depth,
                 "gate_bias": bias,
                 "fate": net_fate,
                 "best_bias": best["gate_bias"],
@@ -172,17 +172,17 @@ def guideline(trials: list[dict]) -> list[dict]:
 def fates_at_guideline(record: dict, activation: str) -> list[str]:
     """The fate at each of the guideline's depths and biases."""
     fates = []
-    for layers, bias in GUIDELINE.items():
-        fates += values_of(record["trials"], "fate", activation=activation, layers=layers, gate_bias=bias)
+    for depth, bias in GUIDELINE.items():
+        fates += values_of(record["trials"], "fate", activation=activation, depth=depth, gate_bias=bias)
     return fates
 
 
 def fates_between(record: dict, low: float, high: float) -> dict[int, list[str]]:
-    """{layers: the fates of all settings} with gate biases from low to high."""
+    """{depth: the fates of all settings} with gate biases from low to high."""
     fates = {}
-    for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
+    for trial in sorted(record["trials"], key=lambda trial: trial["depth"]):
         if low <= trial["gate_bias"] <= high:
-            fates.setdefault(trial["layers"], []).append(trial["fate"])
+            fates.setdefault(trial["depth"], []).append(trial["fate"])
     return fates
 
 
@@ -199,7 +199,7 @@ def most_fail(fates_by_depth: dict[int, list[str]]) -> list[bool]:
 def failures_as_text(fates_by_depth: dict[int, list[str]]) -> str:
     settings = max(map(len, fates_by_depth.values()))
     return (
-        f"of {settings} settings at {listed(fates_by_depth)} layers: "
+        f"of {settings} settings at {listed(depth + 1 for depth in fates_by_depth)} layers: "
         f"{listed(numbers_of('hard', fates_by_depth))} fail hard; "
         f"{listed(numbers_of('soft', fates_by_depth))} fail softly"
     )
@@ -209,10 +209,10 @@ def good_biases(record: dict, activation: str) -> list[int]:
     """At each depth, how many moderate biases are as good as the best of them."""
     numbers = []
     nets = [trial for trial in record["trials"] if trial["activation"] == activation]
-    for layers in sorted({trial["layers"] for trial in nets}):
+    for depth in sorted({trial["depth"] for trial in nets}):
         accuracies = []
         for bias in MODERATE:
-            [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+            [accuracy] = values_of(nets, "test_accuracy", depth=depth, gate_bias=bias)
             accuracies.append(accuracy or 0)
         numbers.append(sum(accuracy >= max(accuracies) - NEAR for accuracy in accuracies))
     return numbers
@@ -227,7 +227,7 @@ def listed(numbers) -> str:
 ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net that fails may train at a lower one"
 IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
 BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
-ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
+ABOUT = {"block": "highway", "depth": (9, 19, 29, 49, 69, 99), "n_train": 60000}
 MODERATE_BIASES = f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g}"
 
 

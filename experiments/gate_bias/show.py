@@ -22,16 +22,16 @@ def gate_bias(record):
     threshold = select(record["summary"], row="definitions")["rule_threshold"]
     activations = sorted({trial["activation"] for trial in record["trials"]}, reverse=True)
     biases = sorted({trial["gate_bias"] for trial in record["trials"]}, reverse=True)
-    depths = sorted({trial["layers"] for trial in record["trials"]})
+    depths = sorted({trial["depth"] for trial in record["trials"]})
     fig, axes = panels(len(activations), 1, 2.6 * len(activations) + 0.8, squeeze=False)
     for ax, activation in zip(axes[:, 0], activations, strict=True):
         for trial in trials_with(record, None, activation=activation):
-            row = depths.index(trial["layers"])
+            row = depths.index(trial["depth"])
             column = biases.index(trial["gate_bias"])
             fails_by_rule = trial["transforms"] >= threshold  # layers times sigmoid(gate bias)
             draw_net(ax, row, column, trial, underlined=fails_by_rule)
         ax.set(xlim=(-0.5, len(biases) - 0.5), xticks=range(len(biases)))
-        ax.set(ylim=(-0.5, len(depths) - 0.5), yticks=range(len(depths)), yticklabels=depths)
+        ax.set(ylim=(-0.5, len(depths) - 0.5), yticks=range(len(depths)), yticklabels=[depth + 1 for depth in depths])
         ax.set(xticklabels=[f"{bias:g}" for bias in biases], ylabel=f"layers, {activation}")
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")

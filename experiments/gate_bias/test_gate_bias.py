@@ -12,25 +12,25 @@ from highways.records import load_results
 def record_of(fate_of) -> dict:
     """A record in which a net of these layers, activation and bias has the fate fate_of(layers, bias)."""
     trials = []
-    for layers in (10, 100):
+    for depth in (9, 99):
         for activation in gate_bias.RATES:
             for bias in gate_bias.BIASES:
-                net = {"block": "highway", "layers": layers, "activation": activation, "gate_bias": bias}
+                net = {"block": "highway", "depth": depth, "activation": activation, "gate_bias": bias}
                 sum_of_T = gate_bias.transforms(net)
-                trials.append({**net, "fate": fate_of(layers, bias), "transforms": sum_of_T})
+                trials.append({**net, "fate": fate_of(depth, bias), "transforms": sum_of_T})
     return {"settings": {}, "trials": trials}
 
 
 @pytest.mark.parametrize(
     ("idle", "verdict"),
     [
-        (lambda layers, bias: bias < -3, "not reproduced, one run"),  # outside the article's range
-        (lambda layers, bias: bias == -3, "reproduced, one run"),
-        (lambda layers, bias: bias == -3 and layers == 100, "in part, one run"),
+        (lambda depth, bias: bias < -3, "not reproduced, one run"),  # outside the article's range
+        (lambda depth, bias: bias == -3, "reproduced, one run"),
+        (lambda depth, bias: bias == -3 and depth == 99, "in part, one run"),
     ],
 )
 def test_only_the_article_s_biases_decide_whether_blocks_are_of_use(idle, verdict):
-    record = record_of(lambda layers, bias: "soft" if idle(layers, bias) else "trained")
+    record = record_of(lambda depth, bias: "soft" if idle(depth, bias) else "trained")
     assert verdict_on("gate_bias", "gate-bias-is-critical-for-use", record) == verdict
 
 
@@ -40,13 +40,13 @@ def test_fates_and_the_sum_of_T_at_the_start():
     assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
     assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
     assert gate_bias.fate({**trained, "diverged": True, "test_accuracy": None}) == "hard"
-    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
+    assert gate_bias.transforms({"depth": 99, "gate_bias": 0.0}) == 50
 
 
-def net(layers: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
+def net(depth: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
     """A trial of the grid."""
     return {
-        "layers": layers,
+        "depth": depth,
         "gate_bias": bias,
         "fate": fate,
         "test_accuracy": accuracy,
@@ -56,13 +56,13 @@ def net(layers: int, bias: float, fate: str, accuracy: float | None = 0.9) -> di
 
 def test_gate_biases_are_counted_depth_by_depth():
     trials = [
-        net(20, 2.0, "hard"),
-        net(10, 2.0, "trained"),
-        net(10, 0.0, "hard"),
-        net(20, 0.0, "hard"),
-        net(10, -10.0, "soft"),
-        net(20, -20.0, "soft"),
-        net(10, -5.0, "hard"),
+        net(19, 2.0, "hard"),
+        net(9, 2.0, "trained"),
+        net(9, 0.0, "hard"),
+        net(19, 0.0, "hard"),
+        net(9, -10.0, "soft"),
+        net(19, -20.0, "soft"),
+        net(9, -5.0, "hard"),
     ]
     record = {"settings": {}, "trials": trials}
     text, verdict = judge(claim_of("gate_bias", "high-gate-biases-fail"), record)
@@ -71,14 +71,14 @@ def test_gate_biases_are_counted_depth_by_depth():
     assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "not reproduced, one run"
     assert verdict_on("gate_bias", "gate-bias-is-critical", record) == "reproduced, one run"
     assert verdict_on("gate_bias", "start-more-negative", record) == "reproduced, one run"
-    trials += [net(10, -20.0, "hard"), net(10, -20.0, "hard")]  # one more than of high biases at 10 layers
+    trials += [net(9, -20.0, "hard"), net(9, -20.0, "hard")]  # one more than of high biases at 10 layers
     assert verdict_on("gate_bias", "start-more-negative", record) == "not reproduced, one run"
 
 
 def test_moderate_biases_that_are_as_good_as_the_best_of_them():
     """A very high bias that is better than all of them does not count."""
     accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
-    trials = [net(10, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
+    trials = [net(9, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
     assert gate_bias.good_biases({"trials": trials}, "tanh") == [3]
 
 
@@ -89,7 +89,7 @@ def test_what_pages_say_in_words_of_gate_biases():
 
 
 def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
-    trials = record_of(lambda layers, bias: "hard" if layers == 100 and bias >= 0 else "soft")["trials"]
+    trials = record_of(lambda depth, bias: "hard" if depth == 99 and bias >= 0 else "soft")["trials"]
     assert pictures.finding(trials, 2.5) == (
         "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16"
     )

@@ -146,7 +146,7 @@ def sets_with(mnist: dict, cifar: dict) -> dict:
     for data, statistics in (("MNIST", mnist), (CIFAR, cifar)):
         for noise in (-0.001, 0, 0.001):
             values = {name: value + noise for name, value in statistics.items()}
-            trials.append({"data": data, "layers": 50, **values})
+            trials.append({"data": data, "depth": 49, **values})
     return {"settings": {}, "trials": trials}
 
 
@@ -194,7 +194,7 @@ def test_gates_on_cifar_100_are_sparser_and_more_of_them_active(higher, verdict)
 def test_most_of_the_change_is_more_than_half(share, verdict):
     trials = []
     for noise in (-0.01, 0, 0.01):
-        of_data = {"data": "MNIST", "layers": 50, "n_train": 60000}
+        of_data = {"data": "MNIST", "depth": 49, "n_train": 60000}
         trials.append({**of_data, "change": [1.0] * 49, "change_share_first_15": share + noise})
     assert verdict_on("gates", "most-change-in-first-15", {"settings": {}, "trials": trials}) == verdict
 

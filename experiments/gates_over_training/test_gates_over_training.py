@@ -11,7 +11,7 @@ from highways.nets.fully_connected import CIFAR
 SETTING = {
     "data": "MNIST",
     "block": "highway",
-    "layers": 6,
+    "depth": 5,
     "activation": "tanh",
     "effective_lr": 2.0,
     "momentum": 0.9,
@@ -56,7 +56,7 @@ def record_of(correlations: dict[int, float], share: float) -> dict:
                 checkpoint["bias_activity_correlation"] = -correlation + seed / 1000
                 checkpoint["class_difference_share_first_15"] = share_of_set + seed / 1000
                 measured.append(checkpoint)
-            trials.append({"data": data, "layers": 50, "seed": seed, "measured": measured})
+            trials.append({"data": data, "depth": 49, "seed": seed, "measured": measured})
     return {"settings": {"checkpoints": list(correlations)}, "trials": trials}
 
 
@@ -122,7 +122,7 @@ def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dic
     longer = []
     for data, gate_bias in ((CIFAR, -4.0), ("MNIST", -2.0)):
         for seed in (1, 2, 3):
-            common = {"data": data, "layers": 50, "seed": seed, "gate_bias": gate_bias}
+            common = {"data": data, "depth": 49, "seed": seed, "gate_bias": gate_bias}
             common["n_train"] = 50000 if data == CIFAR else 60000
             if data == CIFAR:
                 first = {**AS_THE_PAPER_SAYS, **after_100}

@@ -66,15 +66,15 @@ from highways.statistics import mean_sd_n
 KINDS = ("highway", "plain")
 H = ("tanh", "relu", "sigmoid", "maxout")
 MAXOUT = {"highway": "highway-maxout", "plain": "maxout"}
-GATE_BIASES = {10: -2.0, 30: -3.0, 100: -4.0}  # by layers
+GATE_BIASES = {9: -2.0, 29: -3.0, 99: -4.0}  # by depth
 RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum)
-VERY_DEEP = (30, 100)
+VERY_DEEP = (29, 99)
 OF_USE = 0.005  # the blocks are of use if closing them all costs at least this much test accuracy
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"layers": [3, 4], "gains": [1.0], "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "quick": {"depths": [2, 3], "gains": [1.0], "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {
-        "layers": [10, 30, 100],
+        "depths": [9, 29, 99],
         "gains": [0.3, 1.0, 3.0],
         "trials": len(RATES),
         "search_epochs": 2,
@@ -83,15 +83,15 @@ BUDGETS = {
         **ALL,
     },
 }
-CELL = ("kind", "layers", "H", "distribution", "gain")
+CELL = ("kind", "depth", "H", "distribution", "gain")
 
 
 def cells(settings: dict) -> list[dict]:
     """All cells of the design, each a dict with the names in CELL."""
-    factors = (settings["layers"], KINDS, H, DISTRIBUTIONS, settings["gains"])
+    factors = (settings["depths"], KINDS, H, DISTRIBUTIONS, settings["gains"])
     found = []
-    for layers, kind, h, distribution, gain in itertools.product(*factors):
-        values = (kind, layers, h, distribution, gain)
+    for depth, kind, h, distribution, gain in itertools.product(*factors):
+        values = (kind, depth, h, distribution, gain)
         found.append(dict(zip(CELL, values, strict=True)))
     return found
 
@@ -111,7 +111,7 @@ def sample(cell: dict, k: int, runner: Runner) -> dict:
         "decay": 0.9,
     }
     if kind == "highway":
-        setting["gate_bias"] = GATE_BIASES.get(cell["layers"], -2.0)
+        setting["gate_bias"] = GATE_BIASES.get(cell["depth"], -2.0)
     return setting
 
 
@@ -162,7 +162,7 @@ def blocks_are_of_use(trials: list[dict]) -> bool:
 
 
 def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
-    """The cells with these values; {"layers": (30, 100)} accepts several.
+    """The cells with these values; {"depth": (29, 99)} accepts several.
 
     Raises LookupError if there are none."""
     found = {}
@@ -175,23 +175,23 @@ def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
     return found
 
 
-def trained_by_plain(record: dict, layers: int) -> list[str]:
+def trained_by_plain(record: dict, depth: int) -> list[str]:
     """The H with which plain training proceeds from at least one start."""
     found = []
     for h in H:
-        plain = chosen(record, kind=("plain",), layers=(layers,), H=(h,))
+        plain = chosen(record, kind=("plain",), depth=(depth,), H=(h,))
         if True in verdicts_on(plain):
             found.append(h)
     return found
 
 
-def spreads(record: dict, kind: str, layers: int) -> list[float | None]:
+def spreads(record: dict, kind: str, depth: int) -> list[float | None]:
     """For every seed: the standard deviation of log10 of the loss over all starts.
 
     It is averaged over those H with which plain nets train; None if there are no such H."""
     deviations = []  # (H, seeds)
-    for h in trained_by_plain(record, layers):
-        starts = chosen(record, kind=(kind,), layers=(layers,), H=(h,)).values()
+    for h in trained_by_plain(record, depth):
+        starts = chosen(record, kind=(kind,), depth=(depth,), H=(h,)).values()
         losses = [[log_loss(trial) for trial in trials] for trials in starts]  # (starts, seeds)
         deviations.append(np.std(losses, axis=0, ddof=1))
     if not deviations:
@@ -200,13 +200,13 @@ def spreads(record: dict, kind: str, layers: int) -> list[float | None]:
 
 
 def spread_differences(record: dict) -> dict[int, list[float | None]]:
-    """{layers: by how much the spread of highway exceeds that of plain, for every seed}."""
+    """{depth: by how much the spread of highway exceeds that of plain, for every seed}."""
     differences = {}
-    for layers in record["settings"]["layers"]:
-        highway = spreads(record, "highway", layers)
-        plain = spreads(record, "plain", layers)
+    for depth in record["settings"]["depths"]:
+        highway = spreads(record, "highway", depth)
+        plain = spreads(record, "plain", depth)
         pairs = zip(highway, plain, strict=True)
-        differences[layers] = [None if ours is None else ours - theirs for ours, theirs in pairs]
+        differences[depth] = [None if ours is None else ours - theirs for ours, theirs in pairs]
     return differences
 
 
@@ -216,15 +216,15 @@ def spread_differences(record: dict) -> dict[int, list[float | None]]:
 def rows(record: dict) -> list[dict]:
     """The definitions; a row for each kind and depth; one for each depth; one for each cell."""
     result = [{"row": "definitions", "proceeds_below": NO_BETTER_THAN_GUESSING}]
-    depths = record["settings"]["layers"]
-    for layers in depths:
+    depths = record["settings"]["depths"]
+    for depth in depths:
         for kind in KINDS:
-            result.append(row_of_kind(record, kind, layers))
+            result.append(row_of_kind(record, kind, depth))
     differences = spread_differences(record)
     adjusted = holm([p_value(values) for values in differences.values()])
-    for (layers, values), p in zip(differences.items(), adjusted, strict=True):
+    for (depth, values), p in zip(differences.items(), adjusted, strict=True):
         low, high = interval(values)
-        row = {"row": "spread", "layers": layers, "H": ", ".join(trained_by_plain(record, layers))}
+        row = {"row": "spread", "depth": depth, "H": ", ".join(trained_by_plain(record, depth))}
         numbers = {"highway_wider_by": mean(values), "low": low, "high": high, "p": p}
         for name, number in numbers.items():
             row[name] = float(number) if math.isfinite(number) else None
@@ -240,16 +240,16 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-def row_of_kind(record: dict, kind: str, layers: int) -> dict:
-    verdicts = verdicts_on(chosen(record, kind=(kind,), layers=(layers,)))
+def row_of_kind(record: dict, kind: str, depth: int) -> dict:
+    verdicts = verdicts_on(chosen(record, kind=(kind,), depth=(depth,)))
     return {
         "row": "kind",
         "kind": kind,
-        "layers": layers,
+        "depth": depth,
         "cells": len(verdicts),
         "proceed": verdicts.count(True),
         "fail": verdicts.count(False),
-        "spread": mean_sd_n(spreads(record, kind, layers)),
+        "spread": mean_sd_n(spreads(record, kind, depth)),
     }
 
 
@@ -268,8 +268,8 @@ ALL_CLOSED = "a net whose gates are all closed"
 def various_initial_distributions(r):
     """a negative gate bias suffices for training to proceed in very deep nets (30 and 100 layers: a
     loss below 0.9 log 10; orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout)"""
-    highway = chosen(r, kind=("highway",), layers=VERY_DEEP, gain=(1.0,))
-    plain = chosen(r, kind=("plain",), layers=VERY_DEEP, gain=(1.0,))
+    highway = chosen(r, kind=("highway",), depth=VERY_DEEP, gain=(1.0,))
+    plain = chosen(r, kind=("plain",), depth=VERY_DEEP, gain=(1.0,))
     return verdicts_on(highway), counts_as_text(highway, plain)
 
 
@@ -277,8 +277,8 @@ def various_initial_distributions(r):
 def initialisation_not_essential(r):
     """a suitable initialisation is not essential for very deep highway nets (30 and 100 layers:
     training proceeds, to a loss below 0.9 log 10, at gains of 0.3, 1 and 3, too)"""
-    highway = chosen(r, kind=("highway",), layers=VERY_DEEP)
-    plain = chosen(r, kind=("plain",), layers=VERY_DEEP)
+    highway = chosen(r, kind=("highway",), depth=VERY_DEEP)
+    plain = chosen(r, kind=("plain",), depth=VERY_DEEP)
     return verdicts_on(highway), counts_as_text(highway, plain)
 
 
@@ -303,9 +303,9 @@ def start_matters_less_for_highway(r):
     differences = spread_differences(r)
     parts = all_below([(values, (0.0,)) for values in differences.values()])
     texts = []
-    for layers, values in differences.items():
+    for depth, values in differences.items():
         difference = "no H with which plain trains" if None in values else effect_as_text(values)
-        texts.append(f"{layers} layers {difference}")
+        texts.append(f"{depth + 1} layers {difference}")
     return parts, f"sd of log10 of the loss, highway less plain: {', '.join(texts)}"
 
 

@@ -17,7 +17,7 @@ def rows_of(record: dict, row: str, **wanted) -> list[dict]:
 
 
 def depths_of(record: dict) -> list[int]:
-    return record["settings"]["layers"]
+    return record["settings"]["depths"]
 
 
 @picture("initialisations")
@@ -31,9 +31,9 @@ def initialisations(record):
     for line, kind in zip(axes, BLOCKS, strict=True):
         for ax, depth in zip(line, depths, strict=True):
             image = draw_cells(ax, record, kind, depth)
-            counts = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            counts = rows_of(record, "kind", kind=kind, depth=depth)[0]
             count = f"{counts['proceed']} of {counts['cells']}"
-            ax.set_title(f"{kind}, {depth} layers:\n{count} proceed", color=COLOR[kind])
+            ax.set_title(f"{kind}, {depth + 1} layers:\n{count} proceed", color=COLOR[kind])
     meaning = "log10 of the training loss; black: guessing or worse; cross: diverged"
     fig.colorbar(image, ax=axes, location="bottom", aspect=40, label=meaning)
     headline(fig, finding(record))
@@ -41,7 +41,7 @@ def initialisations(record):
 
 
 def draw_cells(ax, record, kind: str, depth: int):
-    cells = rows_of(record, "cell", kind=kind, layers=depth)
+    cells = rows_of(record, "cell", kind=kind, depth=depth)
     names = list(dict.fromkeys(cell["H"] for cell in cells))
     starts = sorted({(cell["gain"], cell["distribution"]) for cell in cells})
     guessing = math.log10(math.log(10))
@@ -80,15 +80,15 @@ def count(read, kind: str) -> str:
     return how_many_proceed(read("results/initialisations.json"), kind)
 
 
-@table("end-of-rates-plain-30", kind="plain", layers=30, end=min)
-@table("end-of-rates-plain-100", kind="plain", layers=100, end=min)
-@table("end-of-rates-highway-30", kind="highway", layers=30, end=max)
-@table("end-of-rates-highway-100", kind="highway", layers=100, end=max)
-def at_end_of_rates(read, kind: str, layers: int, end) -> str:
+@table("end-of-rates-plain-30", kind="plain", depth=29, end=min)
+@table("end-of-rates-plain-100", kind="plain", depth=99, end=min)
+@table("end-of-rates-highway-30", kind="highway", depth=29, end=max)
+@table("end-of-rates-highway-100", kind="highway", depth=99, end=max)
+def at_end_of_rates(read, kind: str, depth: int, end) -> str:
     """In how many cells the search chose the lowest or the highest rate."""
     record = read("results/initialisations.json")
     rate = end(row["effective_lr"] for row in rows_of(record, "cell"))
-    rates = [row["effective_lr"] for row in rows_of(record, "cell", kind=kind, layers=layers)]
+    rates = [row["effective_lr"] for row in rows_of(record, "cell", kind=kind, depth=depth)]
     return f"{rates.count(rate)} of {len(rates)}"
 
 
@@ -98,15 +98,15 @@ def starts(read) -> str:
     record = read("results/initialisations.json")
     rows = []
     for depth in depths_of(record):
-        cells = [f"{depth}"]
+        cells = [f"{depth + 1}"]
         for kind in BLOCKS:
-            row = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            row = rows_of(record, "kind", kind=kind, depth=depth)[0]
             cells.append(f"{row['proceed']} of {row['cells']}")
         for kind in BLOCKS:
-            row = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            row = rows_of(record, "kind", kind=kind, depth=depth)[0]
             spread_of_kind = row["spread"]["mean"]
             cells.append("-" if spread_of_kind is None else f"{spread_of_kind:.2g}")
-        spread = rows_of(record, "spread", layers=depth)[0]
+        spread = rows_of(record, "spread", depth=depth)[0]
         wider_by = spread["highway_wider_by"]
         interval = f"{wider_by:.2g} ({spread['low']:.2g} to {spread['high']:.2g})" if wider_by is not None else "-"
         cells.append(interval)

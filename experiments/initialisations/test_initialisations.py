@@ -64,7 +64,7 @@ def test_the_distributions_differ_in_their_tails():
 @pytest.mark.parametrize("h", starts.H)
 @pytest.mark.parametrize("kind", starts.KINDS)
 def test_a_trial_starts_as_its_cell_says(kind, h):
-    cell = {"kind": kind, "layers": 4, "H": h, "distribution": "orthogonal", "gain": 3.0}
+    cell = {"kind": kind, "depth": 3, "H": h, "distribution": "orthogonal", "gain": 3.0}
     setting = starts.sample(cell, 0, SimpleNamespace(settings=SETTINGS))
     net = fully_connected.make({**setting, "seed": 1, "n_train": 256, "n_test": 100})
     np.testing.assert_allclose(net.W_H[1] @ net.W_H[1].T, 9 * np.eye(net.hidden), atol=1e-4)
@@ -111,7 +111,7 @@ def test_a_gain_at_which_highway_fails():
     record = record_of(lambda cell, seed: None if cell["gain"] == 3 else 0.1)
     assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
     assert verdict_on("initialisations", "initialisation-not-essential", record) == "in part"
-    kind = select(starts.rows(record), row="kind", kind="highway", layers=100)
+    kind = select(starts.rows(record), row="kind", kind="highway", depth=99)
     assert (kind["cells"], kind["proceed"], kind["fail"]) == (36, 24, 12)
 
 
@@ -148,13 +148,13 @@ def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
         return 0.1 if trains else 2.3
 
     record = record_of(loss_of)
-    assert starts.trained_by_plain(record, 100) == ["tanh"]
+    assert starts.trained_by_plain(record, 99) == ["tanh"]
     assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not reproduced"
 
     record = record_of(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3)
-    assert starts.spreads(record, "highway", 100) == [None] * 3
+    assert starts.spreads(record, "highway", 99) == [None] * 3
     assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
-    assert select(starts.rows(record), row="spread", layers=100)["p"] is None
+    assert select(starts.rows(record), row="spread", depth=99)["p"] is None
 
 
 def test_a_net_that_diverged_counts_as_guessing():
@@ -174,7 +174,7 @@ def test_blocks_are_of_use_where_skipping_them_costs_accuracy(skipped, of_use):
 def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
     runner = SimpleNamespace(settings=SETTINGS)
     for cell in ({"kind": "highway", "H": "maxout"}, {"kind": "plain", "H": "tanh"}):
-        whole_cell = {**cell, "layers": 4, "distribution": "laplace", "gain": 1.0}
+        whole_cell = {**cell, "depth": 3, "distribution": "laplace", "gain": 1.0}
         setting = {**starts.sample(whole_cell, 0, runner), "clip": 1.0, "seed": 1, "epochs": 1}
         result = trial({**setting, "n_train": 256, "n_test": 100})
         assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")

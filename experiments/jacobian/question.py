@@ -52,8 +52,8 @@ from highways.records import load_results
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 8, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
-    "default": {"layers": 50, "epochs": 10, "seeds": 3, "looked_at": 20, **fully_connected.ALL},
+    "quick": {"depth": 7, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
+    "default": {"depth": 49, "epochs": 10, "seeds": 3, "looked_at": 20, **fully_connected.ALL},
 }
 WIDTH = 50
 SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
@@ -69,12 +69,12 @@ def settings(budget: dict) -> list[dict]:
 
     Raises InputError where the results of `blocks` have no such search."""
     path = ROOT / "results" / "blocks.json"
-    budget_settings = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}
+    budget_settings = {name: budget[name] for name in ("depth", "epochs", "n_train", "n_test", "looked_at")}
     found = []
     try:
         searched = load_results(path)["trials"]["search"]
         for block, width in SEARCHED_WIDTH.items():
-            best = ranked(searched, block=block, width=width, activation="tanh", layers=50)[0]
+            best = ranked(searched, block=block, width=width, activation="tanh", depth=49)[0]
             setting = {name: best[name] for name in SETTING if name in best}
             found.append({**setting, "width": WIDTH, **budget_settings})
     except (LookupError, TypeError) as error:
@@ -159,7 +159,7 @@ def sizes_of_terms(looks: list[dict | None]) -> dict[str, dict]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-ABOUT = {"layers": 50, "width": WIDTH, "activation": "tanh", "n_train": 60000}
+ABOUT = {"depth": 49, "width": WIDTH, "activation": "tanh", "n_train": 60000}
 
 
 @claim("jacobian-of-a-layer", source="encyclopedia article", kind="count", about=ABOUT)
@@ -196,7 +196,7 @@ def information_flows_unimpeded(r):
 @claim(
     "residual-path-unattenuated",
     source="encyclopedia article",
-    about={"layers": 50, "activation": "tanh", "n_train": 60000},
+    about={"depth": 49, "activation": "tanh", "n_train": 60000},
     note="residual blocks start with W_H times a factor below one, which was searched; "
     f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
     "Jacobian contains I is algebra: see Counts and algebra",

@@ -66,12 +66,12 @@ def test_settings_are_what_the_committed_searches_found():
     searched = load_results(ROOT / "results" / "blocks.json")["trials"]["search"]
     for setting in settings:
         block = setting["block"]
-        kind = {"block": block, "width": question.SEARCHED_WIDTH[block], "layers": 50, "activation": "tanh"}
+        kind = {"block": block, "width": question.SEARCHED_WIDTH[block], "depth": 49, "activation": "tanh"}
         tried = [trial for trial in searched if kind.items() <= trial.items()]
         best = min(tried, key=lambda trial: trial["losses"][-1])
         assert len(tried) == 5
         assert all(setting.get(name) == best.get(name) for name in question.SETTING)
-        assert (setting["width"], setting["layers"], setting["epochs"]) == (50, 50, default["epochs"])
+        assert (setting["width"], setting["depth"], setting["epochs"]) == (50, 49, default["epochs"])
 
 
 def test_a_net_that_diverged_has_no_look_after_training():

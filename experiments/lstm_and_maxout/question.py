@@ -50,9 +50,9 @@ from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "quick": {"depths": (9, 19), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {
-        "layers": (10, 20, 50, 100),
+        "depths": (9, 19, 49, 99),
         "trials": 10,
         "search_epochs": 3,
         "epochs": 10,
@@ -63,33 +63,33 @@ BUDGETS = {
 BLOCKS = ("lstm", "maxout")
 UNITS = WIDTH["highway"]
 RATES = {  # lr / (1 - momentum), drawn log-uniformly
-    "lstm": dict.fromkeys((10, 20, 50, 100), (1, 8)),
-    "maxout": {10: (0.1, 1), 20: (0.1, 1), 50: (0.05, 0.7), 100: (0.05, 0.7)},
+    "lstm": dict.fromkeys((9, 19, 49, 99), (1, 8)),
+    "maxout": {9: (0.1, 1), 19: (0.1, 1), 49: (0.05, 0.7), 99: (0.05, 0.7)},
 }
-VERY_DEEP = (50, 100)  # layers
-SHALLOW = 20
+VERY_DEEP = (49, 99)  # depths
+SHALLOW = 19
 
 
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a net, (block, layers)."""
-    block, layers = kind
-    rng = np.random.default_rng([k, layers, BLOCKS.index(block), 7])
+    """The k-th setting that the search tries for a net, (block, depth)."""
+    block, depth = kind
+    rng = np.random.default_rng([k, depth + 1, BLOCKS.index(block), 7])
     setting = {
         "block": block,
         "width": UNITS,
-        "layers": layers,
+        "depth": depth,
         "activation": "tanh",
-        "effective_lr": four_digits(log_uniform(rng, *RATES[block][layers])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][depth])),
         "momentum": 0.9,
         "decay": DECAY,
     }
     if block == "lstm":
-        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[depth]), 2)
     return setting
 
 
 def run(runner: Runner) -> dict:
-    kinds = [(block, layers) for block in BLOCKS for layers in runner.settings["layers"]]
+    kinds = [(block, depth) for block in BLOCKS for depth in runner.settings["depths"]]
     trials, bests = search(runner, kinds, sample)
     trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
     return trials
@@ -109,12 +109,12 @@ def rows(record: dict) -> list[dict]:
                 "parameters_per_layer": parameters_per_layer(block, UNITS),
             }
         )
-        for layers in record["settings"]["layers"]:
-            final = ranked(record["trials"]["final"], block=block, layers=layers)
+        for depth in record["settings"]["depths"]:
+            final = ranked(record["trials"]["final"], block=block, depth=depth)
             result.append({
                 "row": "net",
                 "block": block,
-                "layers": layers,
+                "depth": depth,
                 "loss": mean_sd_n([trial["loss"] for trial in final]),
                 "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
                 "best": in_words(final[0], ("effective_lr", "gate_bias")),
@@ -130,30 +130,30 @@ class Losses:
 
     def __init__(self, block: str, record: dict, blocks: dict):
         self.shallow = losses(record, block, SHALLOW)
-        self.deep = {layers: losses(record, block, layers) for layers in VERY_DEEP}
-        self.plain = {layers: losses(blocks, "plain", layers, WIDTH["plain"]) for layers in VERY_DEEP}
+        self.deep = {depth: losses(record, block, depth) for depth in VERY_DEEP}
+        self.plain = {depth: losses(blocks, "plain", depth, WIDTH["plain"]) for depth in VERY_DEEP}
 
     def below_plain(self) -> list[Comparison | bool]:
         """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
-        return [compared(is_below_in_ratio, self.deep[layers], self.plain[layers], 1) for layers in VERY_DEEP]
+        return [compared(is_below_in_ratio, self.deep[depth], self.plain[depth], 1) for depth in VERY_DEEP]
 
     def within_three_times(self) -> list[Comparison | bool]:
         """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
-        return [compared(is_below_in_ratio, self.deep[layers], self.shallow, STRUGGLES) for layers in VERY_DEEP]
+        return [compared(is_below_in_ratio, self.deep[depth], self.shallow, STRUGGLES) for depth in VERY_DEEP]
 
     def __str__(self) -> str:
-        texts = [f"loss at {SHALLOW} layers {self.shallow:2}"]
-        for layers, deep in self.deep.items():
-            text = f"at {layers} {deep:2}"
+        texts = [f"loss at {SHALLOW + 1} layers {self.shallow:2}"]
+        for depth, deep in self.deep.items():
+            text = f"at {depth + 1} {deep:2}"
             if None not in deep:
-                text += f", over plain's {ratio_as_text(deep, self.plain[layers])}"
-                text += f", over that of {SHALLOW} {ratio_as_text(deep, self.shallow)}"
+                text += f", over plain's {ratio_as_text(deep, self.plain[depth])}"
+                text += f", over that of {SHALLOW + 1} {ratio_as_text(deep, self.shallow)}"
             texts.append(text)
         return "; ".join(texts)
 
 
-def losses(record: dict, block: str, layers: int, width: int = UNITS) -> Sample:
-    return values_of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
+def losses(record: dict, block: str, depth: int, width: int = UNITS) -> Sample:
+    return values_of(record["trials"]["final"], "loss", block=block, width=width, depth=depth)
 
 
 def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
@@ -187,11 +187,11 @@ def lstm_as_good_as_highway(r, blocks, more_seeds):
     highway_trials = with_more_seeds(blocks, more_seeds)["trials"]["final"]
     comparisons = []
     texts = []
-    for layers in r["settings"]["layers"]:
-        lstm = values_of(lstm_trials, "test_accuracy", block="lstm", layers=layers)
-        highway = values_of(highway_trials, "test_accuracy", block="highway", layers=layers)
+    for depth in r["settings"]["depths"]:
+        lstm = values_of(lstm_trials, "test_accuracy", block="lstm", depth=depth)
+        highway = values_of(highway_trials, "test_accuracy", block="highway", depth=depth)
         comparisons.append(compared(is_above, lstm, highway, -MARGIN))
-        texts.append(f"{layers} layers {effect_as_text(lstm, highway)}")
+        texts.append(f"{depth + 1} layers {effect_as_text(lstm, highway)}")
     return corrected(*comparisons), f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
 
 

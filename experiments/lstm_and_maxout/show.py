@@ -17,25 +17,26 @@ def lstm_and_maxout(record, blocks):
     """Loss and test error of both kinds against depth; those of the highway and plain nets of
     `blocks`, with as many parameters, as thin lines."""
     fig, axes = panels(1, 2, 4.2)
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
+    layers = [depth + 1 for depth in depths]
     for ax, (name, text) in zip(axes, MEASURES.items(), strict=True):
         for block, line in LINES_OF_BLOCKS.items():
             width = width_of(blocks, block)
-            means = [mean_of(blocks, name, block=block, layers=layers, width=width) for layers in depths]
-            ax.plot(depths, means, color=COLOR[block], ls=line, lw=1.5, label=block)
+            means = [mean_of(blocks, name, block=block, depth=depth, width=width) for depth in depths]
+            ax.plot(layers, means, color=COLOR[block], ls=line, lw=1.5, label=block)
         for block, color in MORE_KINDS.items():
-            for layers in depths:
-                trials = trials_with(record, "final", block=block, layers=layers)
+            for depth in depths:
+                trials = trials_with(record, "final", block=block, depth=depth)
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
-                ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
-            means = [mean_of(record, name, block=block, layers=layers) for layers in depths]
+                ax.plot([depth + 1] * len(values), values, ".", color=color, ms=5, alpha=0.6)
+            means = [mean_of(record, name, block=block, depth=depth) for depth in depths]
             style = {"marker": MORE_MARKERS[block], "color": color, "lw": 2, "ms": 7}
-            ax.plot(depths, means, **style, label=NAMES[block])
+            ax.plot(layers, means, **style, label=NAMES[block])
         ax.set(
             xscale="log",
             yscale="log",
-            xticks=depths,
-            xticklabels=depths,
+            xticks=layers,
+            xticklabels=layers,
             xlabel="layers",
             ylabel=text,
         )
@@ -46,14 +47,14 @@ def lstm_and_maxout(record, blocks):
     return fig
 
 
-def finding(record: dict, layers: int) -> str:
+def finding(record: dict, depth: int) -> str:
     """The losses of both kinds in the deepest nets."""
     texts = []
     for block in MORE_KINDS:
-        loss = mean_of(record, "loss", block=block, layers=layers)
+        loss = mean_of(record, "loss", block=block, depth=depth)
         name = NAMES[block]
         texts.append(f"{name} diverged" if math.isnan(loss) else f"{name} {loss:.2g}")
-    return f"Training loss at {layers} layers: {', '.join(texts)}"
+    return f"Training loss at {depth + 1} layers: {', '.join(texts)}"
 
 
 def value_of(trial: dict, name: str) -> float:
@@ -85,17 +86,17 @@ def nets(read) -> str:
     for row in summary:
         if row["row"] != "net" or row["block"] != "lstm":
             continue
-        layers = row["layers"]
+        depth = row["depth"]
         rows = [
             row,
-            select(rows_of_blocks, row="net", block="highway", layers=layers),
-            select(summary, row="net", block="maxout", layers=layers),
-            select(rows_of_blocks, row="net", block="plain", layers=layers, width=width_of(blocks, "plain")),
+            select(rows_of_blocks, row="net", block="highway", depth=depth),
+            select(summary, row="net", block="maxout", depth=depth),
+            select(rows_of_blocks, row="net", block="plain", depth=depth, width=width_of(blocks, "plain")),
         ]
         cells = []
         for net in rows:
             loss = entry_text(net["loss"], "loss", 2)
             accuracy = entry_text(net["test_accuracy"], "test_accuracy", 4)
             cells.append(f"{loss}, {accuracy}")
-        lines.append(f"| {layers} | {' | '.join(cells)} |")
+        lines.append(f"| {depth + 1} | {' | '.join(cells)} |")
     return markdown_table("| layers | LSTM | highway | maxout | plain |", lines)

@@ -57,12 +57,12 @@ def rows(record: dict) -> list[dict]:
         for net in OPEN[question]:
             block, _ = net
             same_net = [trial for trial in trials if net_of(trial) == net]
-            for layers in sorted({trial["layers"] for trial in same_net}):
-                same_depth = [trial for trial in same_net if trial["layers"] == layers]
+            for depth in sorted({trial["depth"] for trial in same_net}):
+                same_depth = [trial for trial in same_net if trial["depth"] == depth]
                 result.append({
                     "question": question,
                     "block": block,
-                    "layers": layers,
+                    "depth": depth,
                     "loss": mean_sd_n([trial["loss"] for trial in same_depth]),
                     "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in same_depth]),
                 })  # fmt: skip

@@ -36,41 +36,41 @@ from highways.nets.matched_blocks import parameters_per_layer
 from highways.nets.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
-LAYERS = (10, 20, 50, 100)
+DEPTHS = (9, 19, 49, 99)
 BLOCKS = ("highway", "plain")
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, **FEW},
     "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **ALL},
 }
-GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
+GATE_BIASES = {9: (-3, -1.5), 19: (-4, -2), 49: (-5, -3.5), 99: (-5, -3.5)}
 LOW_LOSS = 0.1  # speed is measured by the number of epochs to this loss
-DEEP_AND_SHALLOW = ((50, 10), (50, 20), (100, 10), (100, 20))  # the pairs of depths that are compared
+DEEP_AND_SHALLOW = ((49, 9), (49, 19), (99, 9), (99, 19))  # the pairs of depths that are compared
 DEGRADED = 3  # a kind degrades if a deeper net's loss is over this many times a shallower one's
 
 
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a kind of net, (block, layers)."""
-    block, layers = kind
+    """The k-th setting that the search tries for a kind of net, (block, depth)."""
+    block, depth = kind
     seed_of_block = len(block)  # tells "plain" and "highway" apart
-    rng = np.random.default_rng([k, layers, seed_of_block])
+    rng = np.random.default_rng([k, depth + 1, seed_of_block])
     activation = ("tanh", "relu")[rng.integers(2)]
-    rates = FIGURE_1_RATES[block, layers][activation]
+    rates = FIGURE_1_RATES[block, depth][activation]
     setting = {
         "block": block,
-        "layers": layers,
+        "depth": depth,
         "activation": activation,
         "effective_lr": round(log_uniform(rng, *rates), 5),
         "momentum": round(rng.uniform(0.8, 0.95), 3),
         "decay": round(rng.uniform(0.85, 0.95), 3),
     }
     if block == "highway":
-        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[depth]), 2)
     return setting
 
 
 def run(runner: Runner) -> dict:
-    kinds = [(block, layers) for layers in reversed(LAYERS) for block in BLOCKS]
+    kinds = [(block, depth) for depth in reversed(DEPTHS) for block in BLOCKS]
     trials, bests = search(runner, kinds, sample, two_best_and_slow)
     trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
     return trials
@@ -85,23 +85,23 @@ def rows(record: dict) -> list[dict]:
     for block in BLOCKS:
         size = parameters_per_layer(block, WIDTH[block])
         result.append({"row": "block", "block": block, "parameters_per_layer": size})
-    for layers in LAYERS:
-        highway = row_of_net(record, "highway", layers)
-        plain = row_of_net(record, "plain", layers)
-        depth = {"row": "depth", "layers": layers, "plain_over_highway_loss": ratio_of_mean_losses(plain, highway)}
-        result += [highway, plain, depth]
+    for depth in DEPTHS:
+        highway = row_of_net(record, "highway", depth)
+        plain = row_of_net(record, "plain", depth)
+        ratio = ratio_of_mean_losses(plain, highway)
+        result += [highway, plain, {"row": "depth", "depth": depth, "plain_over_highway_loss": ratio}]
     return result
 
 
-def row_of_net(record: dict, block: str, layers: int) -> dict:
-    final = ranked(record["trials"]["final"], block=block, layers=layers)
-    searched = ranked(record["trials"]["search"], block=block, layers=layers)
+def row_of_net(record: dict, block: str, depth: int) -> dict:
+    final = ranked(record["trials"]["final"], block=block, depth=depth)
+    searched = ranked(record["trials"]["search"], block=block, depth=depth)
     top = [selection_loss(trial) for trial in searched[: record["settings"]["top"]]]
     best = "{activation}, rate {effective_lr:.3g}, momentum {momentum}, decay {decay}"
     return {
         "row": "net",
         "block": block,
-        "layers": layers,
+        "depth": depth,
         "loss": mean_sd_n([trial["loss"] for trial in final]),
         "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
         "epochs_to_low_loss": mean_sd_n([epochs_to(LOW_LOSS, trial["losses"]) for trial in final]),
@@ -119,18 +119,18 @@ def ratio_of_mean_losses(plain: dict, highway: dict) -> float | None:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-ABOUT = {"layers": LAYERS, **ALL}
+ABOUT = {"depth": DEPTHS, **ALL}
 
 
-def losses(record: dict, block: str, layers: int) -> Sample:
+def losses(record: dict, block: str, depth: int) -> Sample:
     """The training loss of every seed."""
-    return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, depth=depth)
 
 
 def highway_losses(record: dict, more_seeds: dict) -> dict[int, Sample]:
     """For every depth: the training loss of the seeds here and of those in `more_seeds`."""
     joined = with_more_seeds(record, more_seeds)
-    return {layers: losses(joined, "highway", layers) for layers in LAYERS}
+    return {depth: losses(joined, "highway", depth) for depth in DEPTHS}
 
 
 def deep_below_shallow(loss_by_depth: dict[int, Sample], factor: float) -> list[bool | None]:
@@ -153,9 +153,9 @@ def about_5000_parameters_per_layer(r):
 @claim("plain-degrades", source="paper, Figure 1", about=ABOUT, note="Holm's correction was added after the runs")
 def plain_degrades(r):
     """plain nets degrade beyond 20 layers (at 50 and 100 layers over {DEGRADED} times the loss of 20)"""
-    at_20 = losses(r, "plain", 20)
-    at_50 = losses(r, "plain", 50)
-    at_100 = losses(r, "plain", 100)
+    at_20 = losses(r, "plain", 19)
+    at_50 = losses(r, "plain", 49)
+    at_100 = losses(r, "plain", 99)
     parts = all_ratios_below([(at_20, at_50), (at_20, at_100)], 1 / DEGRADED)
     return parts, f"loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}"
 
@@ -189,7 +189,7 @@ def highway_no_worse_with_depth(r, more_seeds):
     ratios = []
     for deep, shallow in DEEP_AND_SHALLOW:
         ratio = ratio_as_text(loss_by_depth[deep], loss_by_depth[shallow])
-        ratios.append(f"{deep} over {shallow} layers {ratio}")
+        ratios.append(f"{deep + 1} over {shallow + 1} layers {ratio}")
     return deep_below_shallow(loss_by_depth, 1), f"ratio of losses: {', '.join(ratios)}"
 
 

@@ -9,7 +9,7 @@ from highways.records import select
 
 
 def depths_of(record: dict) -> list[int]:
-    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
+    return [row["depth"] for row in record["summary"] if row["row"] == "depth"]
 
 
 @picture("optimization")
@@ -37,18 +37,18 @@ def finding(record: dict, depths: list[int]) -> str:
     """The loss of plain nets over that of highway nets, at the smallest and at the largest depth."""
     texts = []
     for depth in (depths[0], depths[-1]):
-        ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]
-        texts.append(f"unknown at {depth} layers" if ratio is None else f"{ratio:.3g} at {depth} layers")
+        ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
+        texts.append(f"unknown at {depth + 1} layers" if ratio is None else f"{ratio:.3g} at {depth + 1} layers")
     return f"Plain's training loss over highway's: {', '.join(dict.fromkeys(texts))}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:
     """The loss curves of one kind: a color for each depth, a line for each seed."""
     for depth, color in zip(depths, shades(COLOR[block], len(depths)), strict=True):
-        trials = trials_with(record, "final", block=block, layers=depth)
+        trials = trials_with(record, "final", block=block, depth=depth)
         for k, trial in enumerate(trials):
             epochs = range(1, len(trial["losses"]) + 1)
-            label = None if k else f"{depth} layers"
+            label = None if k else f"{depth + 1} layers"
             ax.plot(epochs, trial["losses"], color=color, lw=1.6, label=label)
     ax.set(yscale="log", xlabel="epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -61,18 +61,19 @@ def draw_search(ax, record, depths: list[int]) -> None:
     for block, text_offset in (("highway", -15), ("plain", 7)):
         points = []
         for depth in depths:
-            row = select(record["summary"], row="net", block=block, layers=depth)
+            row = select(record["summary"], row="net", block=block, depth=depth)
             loss = row["top_search_loss"]["mean"]
             if loss is not None:
-                points.append((depth, loss))
+                points.append((depth + 1, loss))
         style = {"color": COLOR[block], "marker": MARKER[block], "ms": 8, "lw": 2}
         ax.plot(*zip(*points, strict=True), label=block, **style)
-        for depth, loss in points:
-            note(ax, f"{loss:.2g}", (depth, loss), (0, text_offset), COLOR[block])
+        for layers, loss in points:
+            note(ax, f"{loss:.2g}", (layers, loss), (0, text_offset), COLOR[block])
     text = f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs"
     ax.set_title(text)
-    ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
-    ax.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
+    layers = [depth + 1 for depth in depths]
+    ax.set(yscale="log", xscale="log", xlabel="layers", xticks=layers, xticklabels=layers)
+    ax.set(ylabel="training loss", xlim=(0.8 * layers[0], 1.25 * layers[-1]))
     ax.minorticks_off()
     ax.margins(y=0.2)
     ax.legend(loc="upper left")
@@ -86,12 +87,12 @@ def depths(read) -> str:
     """Loss and accuracy of both kinds at each depth."""
     record = read("results/optimization.json")
     rows = []
-    for layers in depths_of(record):
-        highway = select(record["summary"], row="net", block="highway", layers=layers)
-        plain = select(record["summary"], row="net", block="plain", layers=layers)
-        ratio = select(record["summary"], row="depth", layers=layers)["plain_over_highway_loss"]
+    for depth in depths_of(record):
+        highway = select(record["summary"], row="net", block="highway", depth=depth)
+        plain = select(record["summary"], row="net", block="plain", depth=depth)
+        ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
         cells = [
-            f"{layers}",
+            f"{depth + 1}",
             f"{highway['loss']['mean']:.2g}",
             f"{plain['loss']['mean']:.2g}",
             f"{ratio:.3g}",

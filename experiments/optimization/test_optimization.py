@@ -19,24 +19,24 @@ def record_of(loss_of) -> dict:
     """A record in which the nets of three seeds end near loss_of(block, layers)."""
     final = []
     for block in optimization.BLOCKS:
-        for layers in optimization.LAYERS:
+        for depth in optimization.DEPTHS:
             for seed in range(3):
-                loss = loss_of(block, layers) * (1 + seed / 1000)
-                final.append({"block": block, "layers": layers, "loss": loss})
+                loss = loss_of(block, depth) * (1 + seed / 1000)
+                final.append({"block": block, "depth": depth, "loss": loss})
     return {"experiment": "optimization", "trials": {"final": final}}
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
     runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
-    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
-    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
+    drawn = search.drawn(optimization.sample, ("highway", 49), runner)
+    assert drawn == search.drawn(optimization.sample, ("highway", 49), runner)
     assert len({trial["effective_lr"] for trial in drawn}) > 190
     for trial in drawn:
-        low, high = search.FIGURE_1_RATES["highway", 50][trial["activation"]]
+        low, high = search.FIGURE_1_RATES["highway", 49][trial["activation"]]
         assert low <= trial["effective_lr"] <= high
         assert -5 <= trial["gate_bias"] <= -3.5
     assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
+    assert "gate_bias" not in optimization.sample(("plain", 49), 0, runner)
 
 
 def test_the_committed_search_is_whole():
@@ -47,7 +47,7 @@ def test_the_committed_search_is_whole():
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "in part"), (1, "not clear"), (1.5, "not reproduced")])
 def test_deep_nets_are_no_worse_at_all(factor, verdict):
     """A net is worse if it is significantly worse, however little."""
-    record = record_of(lambda block, layers: 1e-3 * (factor if layers == 100 else 1))
+    record = record_of(lambda block, depth: 1e-3 * (factor if depth == 99 else 1))
     found = verdict_on("optimization", "highway-no-worse-with-depth", record, NO_MORE_SEEDS)
     assert found.startswith(verdict)
 
@@ -56,7 +56,7 @@ def test_deep_nets_are_no_worse_at_all(factor, verdict):
 @pytest.mark.parametrize("degrading", optimization.BLOCKS)
 def test_both_kinds_are_judged_by_one_measure(degrading, factor, degrades):
     """A kind degrades when its loss is over three times that of its shallower nets."""
-    record = record_of(lambda block, layers: 1e-3 * (factor if (block, layers) == (degrading, 100) else 1))
+    record = record_of(lambda block, depth: 1e-3 * (factor if (block, depth) == (degrading, 99) else 1))
     on_plain = verdict_on("optimization", "plain-degrades", record)
     on_highway = verdict_on("optimization", "highway-does-not-degrade", record, NO_MORE_SEEDS)
     assert on_plain == ("in part" if degrades and degrading == "plain" else "not reproduced")
@@ -67,25 +67,25 @@ def test_more_seeds_join_those_of_the_search():
     record = committed("optimization")
     three = optimization.highway_losses(record, NO_MORE_SEEDS)
     ten = optimization.highway_losses(record, committed("more_seeds"))
-    for layers, losses in three.items():
+    for depth, losses in three.items():
         assert len(losses) == 3
-        assert len(ten[layers]) == 10
-        assert ten[layers][:3] == losses
+        assert len(ten[depth]) == 10
+        assert ten[depth][:3] == losses
 
 
 def test_the_rows_of_optimization():
     rows = optimization.rows(committed("optimization"))
-    assert select(rows, row="depth", layers=100)["plain_over_highway_loss"] >= 100
+    assert select(rows, row="depth", depth=99)["plain_over_highway_loss"] >= 100
     for block in optimization.BLOCKS:
-        for layers in optimization.LAYERS:
-            assert select(rows, row="net", block=block, layers=layers)["loss"]["n"] >= 3
+        for depth in optimization.DEPTHS:
+            assert select(rows, row="net", block=block, depth=depth)["loss"]["n"] >= 3
 
 
 def test_a_kind_that_diverged_has_no_ratio():
     record = committed("optimization")
     for trial in record["trials"]["final"]:
-        if (trial["block"], trial["layers"], trial["seed"]) == ("plain", 100, 1):
+        if (trial["block"], trial["depth"], trial["seed"]) == ("plain", 99, 1):
             trial["loss"] = None
     rows = optimization.rows(record)
-    assert select(rows, row="depth", layers=100)["plain_over_highway_loss"] is None
-    assert select(rows, row="net", block="plain", layers=100)["loss"] == {"mean": None, "sd": None, "n": 2}
+    assert select(rows, row="depth", depth=99)["plain_over_highway_loss"] is None
+    assert select(rows, row="net", block="plain", depth=99)["loss"] == {"mean": None, "sd": None, "n": 2}

@@ -42,8 +42,8 @@ from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"layers": 10, "deeper": 15, "epochs": 2, "seeds": 2, **FEW},
-    "default": {"layers": 1000, "deeper": 1500, "epochs": 4, "seeds": 3, **fully_connected.ALL},
+    "quick": {"depth": 9, "deeper_depth": 14, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"depth": 999, "deeper_depth": 1499, "epochs": 4, "seeds": 3, **fully_connected.ALL},
 }
 GROUPS = ("thousand", "deeper")
 
@@ -51,10 +51,10 @@ GROUPS = ("thousand", "deeper")
 def run(runner: Runner) -> dict:
     """Trains the nets of 1000 layers, and then the deeper ones."""
     settings = runner.settings
-    gate_bias = round(BEST["gate_bias"] - math.log(settings["deeper"] / settings["layers"]), 2)
+    gate_bias = round(BEST["gate_bias"] - math.log((settings["deeper_depth"] + 1) / (settings["depth"] + 1)), 2)
     nets = {
         "thousand": BEST,
-        "deeper": {**BEST, "gate_bias": gate_bias, "layers": settings["deeper"]},
+        "deeper": {**BEST, "gate_bias": gate_bias, "depth": settings["deeper_depth"]},
     }
     trials = {}
     for name, net in nets.items():
@@ -71,7 +71,7 @@ def rows(record: dict) -> list[dict]:
     result = []
     for group in GROUPS:
         trials = record["trials"][group]
-        net = {"layers": trials[0]["layers"], "gate_bias": trials[0]["gate_bias"]}
+        net = {"depth": trials[0]["depth"], "gate_bias": trials[0]["gate_bias"]}
         row = {"row": "net", **net}
         for name in (
             "loss",

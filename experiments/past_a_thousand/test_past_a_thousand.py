@@ -13,7 +13,7 @@ from highways.records import load_results
 
 def test_accuracies_with_some_blocks_alone():
     """With all blocks it is the net's accuracy, with none that of the net with all blocks skipped."""
-    wanted = setting(layers=8, gate_bias=0.0)
+    wanted = setting(depth=7, gate_bias=0.0)
     net, result = fully_connected.train_and_skip(wanted)
     images = fully_connected.images_of(wanted)
     found = measured.accuracies_of_first(net, images, [0, 3, 7])
@@ -73,5 +73,5 @@ def test_the_error_of_the_first_blocks_begins_at_0():
     style.plt.close(fig)
     assert fig.axes[0].get_ylim()[0] == 0
     lost = {**record["summary"][1], "accuracy": {"mean": None}}
-    title = show.finding({"summary": [lost]}, lost["layers"])
+    title = show.finding({"summary": [lost]}, lost["depth"])
     assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"

@@ -34,14 +34,15 @@ MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
 
 def setting_of(very_deep: dict) -> dict:
     """The setting of the deepest residual net of `very_deep`, with more layers and a smaller scale."""
-    deepest = very_deep["settings"]["layers"][-1]
+    deepest = very_deep["settings"]["depths"][-1]
     final = very_deep["trials"]["final"]
     [chosen] = chosen_settings(residual_nets(final, deepest))
-    return {**chosen, "layers": int(DEEPER * deepest), "scale": float(f"{chosen['scale'] / DEEPER:.4g}")}
+    depth = int(DEEPER * (deepest + 1)) - 1  # it is layers that are half as many again
+    return {**chosen, "depth": depth, "scale": float(f"{chosen['scale'] / DEEPER:.4g}")}
 
 
-def residual_nets(trials: list[dict], layers: int) -> list[dict]:
-    return [trial for trial in trials if trial["block"] == "residual" and trial["layers"] == layers]
+def residual_nets(trials: list[dict], depth: int) -> list[dict]:
+    return [trial for trial in trials if trial["block"] == "residual" and trial["depth"] == depth]
 
 
 def run(runner: Runner) -> list[dict]:
@@ -52,7 +53,7 @@ def run(runner: Runner) -> list[dict]:
 
 def rows(record: dict) -> list[dict]:
     trials = record["trials"]
-    row = {"layers": trials[0]["layers"], "effective_lr": trials[0]["effective_lr"], "scale": trials[0]["scale"]}
+    row = {"depth": trials[0]["depth"], "effective_lr": trials[0]["effective_lr"], "scale": trials[0]["scale"]}
     for name in MEASURED:
         row[name] = mean_sd_n([trial[name] for trial in trials])
     return [row]
@@ -64,7 +65,7 @@ def rows(record: dict) -> list[dict]:
 @claim(
     "residual-past-1000",
     source="encyclopedia article",
-    about={"layers": (200, 500, 1000, 1500), **fully_connected.ALL},
+    about={"depth": (199, 499, 999, 1499), **fully_connected.ALL},
     over=("residual_past_a_thousand", "very_deep"),
     note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of "
     "1000 layers keep the bound on the loss as well",
@@ -77,10 +78,10 @@ def residual_past_1000(r, very_deep):
     accuracy = values_of(r["trials"], "test_accuracy")
     skipped = values_of(r["trials"], "skipped_accuracy")
     final = very_deep["trials"]["final"]
-    shallowest, *_, deepest = very_deep["settings"]["layers"]
-    residual_at_200 = values_of(final, "loss", block="residual", layers=shallowest)
-    highway_at_200 = values_of(final, "loss", block="highway", layers=shallowest)
-    highway_at_1000 = values_of(final, "loss", block="highway", layers=deepest)
+    shallowest, *_, deepest = very_deep["settings"]["depths"]
+    residual_at_200 = values_of(final, "loss", block="residual", depth=shallowest)
+    highway_at_200 = values_of(final, "loss", block="highway", depth=shallowest)
+    highway_at_1000 = values_of(final, "loss", block="highway", depth=deepest)
     if None in accuracy + loss:  # a seed is lost
         parts = [False, False]
     else:

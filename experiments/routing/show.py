@@ -27,7 +27,7 @@ def routing(record):
     fig, axes = panels(1, 2, 4)
     left, right = axes
     trials = of_mnist(record["trials"])
-    blocks = range(1, trials[0]["layers"])
+    blocks = range(1, trials[0]["depth"] + 1)
     draw_accuracies(left, record, blocks)
     draw_variance(right, trials, blocks)
     texts = [f"{name} {mean_accuracy(record, source):.1%}" for source, _, name, _, _ in SOURCES]

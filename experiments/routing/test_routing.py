@@ -36,7 +36,7 @@ def test_what_is_not_static_lies_between_images():
     for data, static in (("MNIST", 0.1), ("CIFAR-100", 0.6)):
         for noise in (-0.01, 0.01):
             shares = {"static_variance_share": static + noise, "static_variance_share_random": 0.25}
-            trials.append({"data": data, "layers": 50, **shares})
+            trials.append({"data": data, "depth": 49, **shares})
     text, verdict = judge(claim_of("routing", "images-take-different-routes"), {"settings": {}, "trials": trials})
     assert "MNIST 0.90" in text
     assert "CIFAR-100 0.40" in text
@@ -137,7 +137,7 @@ def test_whether_t_tells_the_class(by_T, by_random, by_net, verdict):
     routes = []
     nets = []
     for noise in (-0.001, 0, 0.001):
-        mnist = {"data": "MNIST", "layers": 50, "n_train": 60000}
+        mnist = {"data": "MNIST", "depth": 49, "n_train": 60000}
         routes.append({
             **mnist,
             "class_accuracy_from_gates": by_T + noise,

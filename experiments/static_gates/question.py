@@ -114,8 +114,8 @@ from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
-    "default": {"layers": 50, "trials": 16, "search_epochs": 8, "epochs": 25, "seeds": 5, **fully_connected.ALL},
+    "quick": {"depth": 7, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
+    "default": {"depth": 49, "trials": 16, "search_epochs": 8, "epochs": 25, "seeds": 5, **fully_connected.ALL},
 }
 WIDTH = fully_connected.WIDTH["highway"]  # wide alone has another
 VARIANTS = {
@@ -156,8 +156,8 @@ def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
         **data_setting,
         "variant": variant,
         **VARIANTS[variant],
-        "width": width_of(variant, data_setting, runner.settings["layers"]),
-        "layers": runner.settings["layers"],
+        "width": width_of(variant, data_setting, runner.settings["depth"]),
+        "depth": runner.settings["depth"],
         "activation": "tanh",
         "effective_lr": rate,
         "momentum": momentum,
@@ -166,12 +166,11 @@ def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
     }
 
 
-def width_of(variant: str, data_setting: dict, layers: int) -> int:
+def width_of(variant: str, data_setting: dict, depth: int) -> int:
     if variant != "wide":
         return WIDTH
     data = fully_connected.data_of(data_setting)
     d_in = data.x_train.shape[1]
-    depth = layers - 1
     size_of_full = size_of_net(d_in, data.n_classes, WIDTH, depth, VARIANTS[FULL]["block"])
     return width_of_equal_size(size_of_full, d_in, data.n_classes, depth, VARIANTS[variant]["block"])
 
@@ -440,7 +439,7 @@ def finals_of_both_sets(record: dict) -> list[dict]:
 @claim(
     "trained-nets-need-their-gates",
     source="paper, 4.1",
-    about={"layers": 50},
+    about={"depth": 49},
     note="a pilot on MNIST was seen before the rule; this alone shows little, since later blocks get states that "
     "they never saw: nets that are trained with static gates have rows of their own",
 )
@@ -475,7 +474,7 @@ def rises_shown(excesses: list[list]) -> list[bool | None]:
 
 
 # of the claims that compare a variant with full
-COMMON = {"kind": "open question", "source": "paper, 4.1, open", "about": {"layers": 50}}
+COMMON = {"kind": "open question", "source": "paper, 4.1, open", "about": {"depth": 49}}
 IS_FULL = "full: the ordinary highway net"
 LOSS_MARGIN = f"as good as full: less than {MEASURES['training loss'].factor} times the loss"
 MARGINS = [f"{margin} on {data}" for data, margin in MARGIN_OF_ACCURACY.items()]

@@ -28,7 +28,7 @@ SETTING = {
     "variant": "full",
     "block": "highway",
     "width": 12,
-    "layers": 5,
+    "depth": 4,
     "activation": "tanh",
     "effective_lr": 2.0,
     "momentum": 0.9,
@@ -230,7 +230,7 @@ def made_up(**changed) -> dict:
                     "data": data,
                     "variant": variant,
                     "seed": seed,
-                    "layers": 50,
+                    "depth": 49,
                     "epochs": 25,
                     "width": 50,
                     "effective_lr": 1.0,
@@ -242,7 +242,7 @@ def made_up(**changed) -> dict:
                     "over_training": [{"epoch": 25, **measured}],
                     **({"replaced": {"unit": replaced, "scalar": replaced}} if variant == "full" else {}),
                 })  # fmt: skip
-    return {"settings": {"epochs": 25, "layers": 50}, "trials": {"final": final}}
+    return {"settings": {"epochs": 25, "depth": 49}, "trials": {"final": final}}
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ from highways.nets.matched_blocks import LEARNED
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
-    "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 256, "n_test": 100},
-    "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, **fully_connected.ALL},
+    "quick": {"depth": 49, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 256, "n_test": 100},
+    "default": {"depth": 999, "epochs": 1, "longer": 4, "seeds": 3, **fully_connected.ALL},
 }
 SHUT = -20.0  # the blog's gate bias
 BIASES = (SHUT, -10.0, -8.0, -7.0, -6.0, -5.0, -4.0)
@@ -43,7 +43,7 @@ def run(runner: Runner) -> dict:
     seeds = range(settings["seeds"])
     longer = {"effective_lr": BEST["effective_lr"], "epochs": settings["longer"]}
     in_use = {"gate_bias": BEST["gate_bias"]}
-    no_blocks = {"gate_bias": 0.0, "layers": 1}
+    no_blocks = {"gate_bias": 0.0, "depth": 0}
     groups = {
         "best": [setting_of(settings, **longer, **in_use, seed=seed) for seed in seeds],
         "shut": [setting_of(settings, **longer, gate_bias=SHUT, seed=seed) for seed in seeds],
@@ -83,7 +83,7 @@ def rows(record: dict) -> list[dict]:
 def row_of(group: str, trial: dict) -> dict:
     return {
         "row": group,
-        "layers": trial["layers"],
+        "depth": trial["depth"],
         "gate_bias": trial["gate_bias"],
         "epochs": trial["epochs"],
     }
@@ -96,7 +96,7 @@ def names_measured(trial: dict) -> list[str]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-ABOUT = {"layers": (1, 1000), **fully_connected.ALL}
+ABOUT = {"depth": (0, 999), **fully_connected.ALL}
 
 
 @claim(

@@ -23,7 +23,7 @@ def thousand_layers(record):
     biases = [trial["gate_bias"] for trial in by_bias]
     draw_accuracies(above, record["trials"], by_bias, settings)
     draw_sums(below, record["trials"]["by_bias"])
-    nets = f"a highway net of {settings['layers']} layers{failing(above, by_bias)}"
+    nets = f"a highway net of {settings['depth'] + 1} layers{failing(above, by_bias)}"
     headline(fig, finding(record["trials"]["best"]), nets)
     for ax in axes:
         ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])

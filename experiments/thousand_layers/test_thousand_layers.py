@@ -15,11 +15,11 @@ def committed() -> dict:
 
 
 def test_a_thousand_layers_that_are_shut_change_nothing():
-    result = trial(setting(layers=30, gate_bias=-20.0))
+    result = trial(setting(depth=29, gate_bias=-20.0))
     assert result["skipped_accuracy"] == result["test_accuracy"]
     assert result["sum_of_mean_T"] < 1e-6
     assert result["share_of_weights_changed"] < 0.1
-    result = trial(setting(layers=5, gate_bias=-1.0))
+    result = trial(setting(depth=4, gate_bias=-1.0))
     assert result["share_of_weights_changed"] > 0.9
     assert result["sum_of_mean_T"] > 0.5
 

@@ -17,7 +17,7 @@ def setting_of(settings: dict, **changed) -> dict:
     """The setting of a trial from those of the budget, with some values changed or added."""
     common = {
         "block": "highway",
-        "layers": settings["layers"],
+        "depth": settings["depth"],
         "activation": "tanh",
         "effective_lr": 3.0,
         "momentum": 0.9,

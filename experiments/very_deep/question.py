@@ -40,11 +40,11 @@ from highways.nets.search import in_words, log_uniform, over_seeds, ranked, sear
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
-LAYERS = (200, 500, 1000)
+DEPTHS = (199, 499, 999)
 BUDGETS = {
-    "quick": {"layers": (5, 10), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
+    "quick": {"depths": (4, 9), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
     "default": {
-        "layers": LAYERS,
+        "depths": DEPTHS,
         "trials": 4,
         "search_epochs": 1,
         "epochs": 2,
@@ -59,44 +59,44 @@ MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
 
 
 def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a net, (block, layers)."""
-    block, layers = net
+    """The k-th setting that the search tries for a net, (block, depth)."""
+    block, depth = net
     seed_of_block = len(block)  # tells "residual" and "highway" apart
-    rng = np.random.default_rng([k, layers, seed_of_block])
+    rng = np.random.default_rng([k, depth + 1, seed_of_block])
     setting = {
         "block": block,
         "width": WIDTH[block],
-        "layers": layers,
+        "depth": depth,
         "activation": "relu",
-        "effective_lr": four_digits(log_uniform(rng, *RATES[block][200]["relu"])),
+        "effective_lr": four_digits(log_uniform(rng, *RATES[block][199]["relu"])),
         "momentum": 0.9,
         "decay": DECAY,
     }
     if block == "residual":
-        setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
+        setting["scale"] = four_digits(log_uniform(rng, 1 / (depth + 1), (depth + 1) ** -0.5))
     else:
-        bias_at_200 = rng.uniform(*GATE_BIASES[200])
-        setting["gate_bias"] = round(bias_at_200 - math.log(layers / 200), 2)
+        bias_at_200 = rng.uniform(*GATE_BIASES[199])
+        setting["gate_bias"] = round(bias_at_200 - math.log((depth + 1) / 200), 2)
     return setting
 
 
 def sweep(settings: dict) -> list[dict]:
     """The settings of the sweep: the net of thousand_layers, at each bias and with each seed."""
+    deepest = {**settings, "depth": settings["depths"][-1]}
     longer = {
-        "layers": settings["layers"][-1],
         "effective_lr": BEST["effective_lr"],
         "epochs": settings["longer"],
     }
     trials = []
     for seed in range(settings["seeds"]):
         for bias in BIASES:
-            trials.append(setting_of(settings, **longer, gate_bias=bias, seed=seed))
+            trials.append(setting_of(deepest, **longer, gate_bias=bias, seed=seed))
     return trials
 
 
 def run(runner: Runner) -> dict:
     settings = runner.settings
-    nets = [(block, layers) for layers in reversed(settings["layers"]) for block in BLOCKS]
+    nets = [(block, depth) for depth in reversed(settings["depths"]) for block in BLOCKS]
     trials, bests = search(runner, nets, sample, finalists=None)
     trials["final"] = fully_connected.run(runner, over_seeds(bests, settings["seeds"]), trial)
     trials["by_bias"] = fully_connected.run(runner, sweep(settings), trial)
@@ -110,9 +110,9 @@ def rows(record: dict) -> list[dict]:
     """A row for each net, and one for each gate bias of the sweep."""
     result = []
     for block in BLOCKS:
-        for layers in record["settings"]["layers"]:
-            final = ranked(record["trials"]["final"], block=block, layers=layers)
-            row = {"row": "net", "block": block, "layers": layers}
+        for depth in record["settings"]["depths"]:
+            final = ranked(record["trials"]["final"], block=block, depth=depth)
+            row = {"row": "net", "block": block, "depth": depth}
             for name in MEASURED:
                 row[name] = mean_sd_n([trial[name] for trial in final])
             row["best"] = in_words(final[0], ("effective_lr", "gate_bias", "scale"))

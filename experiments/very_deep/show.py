@@ -27,20 +27,21 @@ def very_deep(record):
     """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
     fig, axes = panels(1, 2, 4)
     loss, accuracy = axes
-    depths = record["settings"]["layers"]
+    depths = record["settings"]["depths"]
+    layers = [depth + 1 for depth in depths]
     for block in BLOCKS:
         style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
-        nets = [trials_with(record, "final", block=block, layers=layers) for layers in depths]
-        draw_means(loss, depths, nets, "loss", **style, label=block)
-        draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-")
-        draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":")
+        nets = [trials_with(record, "final", block=block, depth=depth) for depth in depths]
+        draw_means(loss, layers, nets, "loss", **style, label=block)
+        draw_means(accuracy, layers, nets, "test_accuracy", **style, ls="-")
+        draw_means(accuracy, layers, nets, "skipped_accuracy", **style, ls=":")
     for line, text in (("-", WITH_BLOCKS), (":", CLOSED)):
         loss.plot([], [], line, color=GREY, lw=2, label=text)
     loss.plot([], [], ".", color=GREY, label="a seed")
     loss.set(ylabel="training loss")
     accuracy.set(ylabel="test accuracy")
     for ax in (loss, accuracy):
-        ax.set(xscale="log", xticks=depths, xticklabels=depths)
+        ax.set(xscale="log", xticks=layers, xticklabels=layers)
         ax.set_xlabel(f"layers ({epochs_as_text(record['settings']['epochs'])})")
         ax.minorticks_off()
         ax.margins(0.1)
@@ -49,14 +50,14 @@ def very_deep(record):
     return fig
 
 
-def finding(record: dict, layers: int) -> str:
+def finding(record: dict, depth: int) -> str:
     """The accuracy of the deepest nets with their blocks and without."""
     texts = []
     for block in BLOCKS:
-        trials = trials_with(record, "final", block=block, layers=layers)
+        trials = trials_with(record, "final", block=block, depth=depth)
         whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
         texts.append(f"{block} {whole}, all blocks closed {skipped}")
-    return f"Test accuracy at {layers} layers: {'; '.join(texts)}"
+    return f"Test accuracy at {depth + 1} layers: {'; '.join(texts)}"
 
 
 def mean_text(trials: list[dict], name: str) -> str:
@@ -84,10 +85,10 @@ def bias_sweep(record):
         ax.margins(0.1)
         ax.invert_xaxis()  # the more negative, the further to the right
     accuracy.legend()
-    layers = record["settings"]["layers"][-1]
+    depth = record["settings"]["depths"][-1]
     epochs = epochs_as_text(record["settings"]["longer"])
     lowest = ", ".join(f"{bias:g}" for bias in biases_of_lowest_losses(biases, nets))
-    nets_as_text = f"highway, {layers} layers, {epochs}; dots: seeds"
+    nets_as_text = f"highway, {depth + 1} layers, {epochs}; dots: seeds"
     headline(fig, f"Training loss is lowest at a gate bias of {lowest}", nets_as_text)
     return fig
 
@@ -123,12 +124,12 @@ def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None
 def very_deep_table(read) -> str:
     record = read("results/very_deep.json")
     rows = []
-    for layers in record["settings"]["layers"]:
+    for depth in record["settings"]["depths"]:
         for block in BLOCKS:
-            row = select(record["summary"], row="net", block=block, layers=layers)
+            row = select(record["summary"], row="net", block=block, depth=depth)
             names = ("best", "loss", "test_accuracy", "skipped_accuracy")
             cells = [entry_text(row[name], name, 0) for name in names]
-            rows.append(f"| {layers} | {block} | {' | '.join(cells)} |")
+            rows.append(f"| {depth + 1} | {block} | {' | '.join(cells)} |")
     measured = "training loss | test accuracy | with all blocks closed"
     return markdown_table(f"| layers | blocks | setting | {measured} |", rows)
 

@@ -36,7 +36,7 @@ from highways.nets.fully_connected import ALL
 from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
-LAYERS = 100
+DEPTH = 99
 BLOCKS = ("plain", "highway")
 ACTIVATIONS = ("tanh", "relu")
 WIDER = 4  # the factor by which the range grows at either end
@@ -49,7 +49,7 @@ BUDGETS = {
 
 def wide_range(block: str, activation: str) -> tuple[float, float]:
     """The lowest and the highest rate that are searched."""
-    low, high = FIGURE_1_RATES[block, LAYERS][activation]
+    low, high = FIGURE_1_RATES[block, DEPTH][activation]
     return low / WIDER, high * WIDER
 
 
@@ -61,13 +61,13 @@ def parts_of(trials: int) -> int:
 def sample(block: str, k: int, runner: Runner) -> dict:
     """The k-th setting that the search tries for a kind."""
     seed_of_block = len(block)  # tells "plain" and "highway" apart
-    rng = np.random.default_rng([k, LAYERS, seed_of_block])
+    rng = np.random.default_rng([k, DEPTH + 1, seed_of_block])
     activation = ACTIVATIONS[k % len(ACTIVATIONS)]
     low, high = wide_range(block, activation)
     place = (k // len(ACTIVATIONS) + rng.random()) / parts_of(runner.settings["trials"])
     setting = {
         "block": block,
-        "layers": LAYERS,
+        "depth": DEPTH,
         "activation": activation,
         "effective_lr": round(low * (high / low) ** place, 6),
         "momentum": round(rng.uniform(0.8, 0.95), 3),
@@ -129,7 +129,7 @@ def losses(record: dict, block: str) -> Sample:
 @claim(
     "two-orders-at-100-wide",
     source="paper, Figure 1",
-    about={"layers": LAYERS, **ALL},
+    about={"depth": DEPTH, **ALL},
     note="if the ratio is above 100, plain's best rate must not lie in the first or the "
     "last part of its range, since a rate beyond it might lower the ratio; if it is below, "
     "highway's must not; with the narrower search of `optimization` the ratio was over 100, "

@@ -142,7 +142,7 @@ def make(setting: dict) -> hn.DeepNet:
         data.x_train.shape[1],
         data.n_classes,
         width,
-        setting["layers"] - 1,  # the plain first layer is counted, too
+        setting["depth"],
         block,
         np.random.default_rng(setting["seed"]),
         activation=activation,

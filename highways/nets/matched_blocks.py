@@ -10,22 +10,22 @@ import numpy as np
 import highway_networks as hn
 from highways.nets import fully_connected, layer_by_layer
 
-LAYERS = (10, 20, 50, 100, 200)
+DEPTHS = (9, 19, 49, 99, 199)  # blocks; with the plain first layer 10, 20, ... layers
 # about 5100 parameters a layer
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}
 RATES = {  # lr / (1 - momentum), drawn log-uniformly
     "plain": {
-        10: {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
-        20: {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
-        50: {"tanh": (0.05, 0.4), "relu": (0.02, 0.2)},
-        100: {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
-        200: {"tanh": (0.01, 0.1), "relu": (0.005, 0.05)},
+        9: {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
+        19: {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
+        49: {"tanh": (0.05, 0.4), "relu": (0.02, 0.2)},
+        99: {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
+        199: {"tanh": (0.01, 0.1), "relu": (0.005, 0.05)},
     },
-    "residual": {layers: {"tanh": (0.05, 0.7), "relu": (0.2, 2.5)} for layers in LAYERS},
-    "highway": {layers: {"tanh": (2, 6), "relu": (1, 3)} for layers in LAYERS},
+    "residual": {depth: {"tanh": (0.05, 0.7), "relu": (0.2, 2.5)} for depth in DEPTHS},
+    "highway": {depth: {"tanh": (2, 6), "relu": (1, 3)} for depth in DEPTHS},
 }
 RATES["highway-carry"] = RATES["highway"]
-GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
+GATE_BIASES = {9: (-3, -1), 19: (-4, -2), 49: (-5.5, -3.5), 99: (-5.5, -4), 199: (-6.5, -4.5)}
 DECAY = 0.85  # per epoch; the same for all kinds
 LEARNED = 0.9  # a net has learned if its test accuracy is above this
 MARGIN = 0.002  # a kind is as good as another if its test accuracy is at most this much lower

@@ -17,17 +17,17 @@ from highways.nets import fully_connected
 SLOW_DECAY = 0.95  # per epoch
 # ranges in which Figure 1's nets had learned in pilots: lr / (1 - momentum), drawn log-uniformly
 FIGURE_1_RATES = {
-    ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
-    ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
-    ("highway", 50): {"tanh": (2, 5), "relu": (1, 2.5)},
-    ("highway", 100): {"tanh": (2, 5), "relu": (1, 2.5)},
-    ("plain", 10): {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
-    ("plain", 20): {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
-    ("plain", 50): {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
-    ("plain", 100): {"tanh": (0.01, 0.08), "relu": (0.003, 0.05)},
+    ("highway", 9): {"tanh": (2, 7), "relu": (1, 3)},
+    ("highway", 19): {"tanh": (2, 6), "relu": (1, 3)},
+    ("highway", 49): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("highway", 99): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("plain", 9): {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
+    ("plain", 19): {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
+    ("plain", 49): {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
+    ("plain", 99): {"tanh": (0.01, 0.08), "relu": (0.003, 0.05)},
 }
 SETTING = (  # all that fully_connected.train() reads
-    "data_dir", "block", "block_settings", "width", "layers", "activation", "activation_settings",
+    "data_dir", "block", "block_settings", "width", "depth", "activation", "activation_settings",
     "effective_lr", "momentum", "decay", "gate_bias", "frozen_gates", "scale", "distribution", "gain",
     "clip", "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
-    FILE.KEY[block=highway, layers=100]      the entry KEY of the row with these settings in the
+    FILE.KEY[block=highway, depth=99]      the entry KEY of the row with these settings in the
                                              summary of results/FILE.json, as mean ± sd (n);
                                              without [...] if only one row has this entry
     FILE.KEY[...]:2                          only its mean, with two significant digits
@@ -24,7 +24,7 @@ from highways.lab.showing import registry
 from highways.lab.showing.tables import cell, entry_text, takes
 from highways.records import select
 
-# the name of a number: FILE.KEY[block=highway, layers=100]:2, where [...] and :2 may be absent
+# the name of a number: FILE.KEY[block=highway, depth=99]:2, where [...] and :2 may be absent
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
 # the comment with which a mark begins: the name of a number or of a table, or "verdict: ID", or "judged: ID"
 BEGIN = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
@@ -98,7 +98,7 @@ def value_of(name: str, read) -> str:
 
 def number_in(summary: list[dict] | dict, key: str, settings: str):
     """The entry `key` of the one row that has this key and these settings, for example
-    "block=highway, layers=100"."""
+    "block=highway, depth=99"."""
     if isinstance(summary, dict):  # a benchmark's summary has no rows
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
