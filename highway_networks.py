@@ -1972,27 +1972,27 @@ def one_of(flag_of_list: str | None, parse):
     """An argparse type: one number.  The error about a list names the flag that takes one, if any."""
     from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
 
-    def parse_one(text):
+    def number(text):
         if "," in text and flag_of_list is None:
             raise ArgumentTypeError(f"{text!r} is more than one number: run the command once for each")
         if "," in text:
             raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
         return parse(text)
 
-    return parse_one
+    return number
 
 
 def no_range(parse_list):
     """An argparse type: a list of numbers.  The error about a range, 0-9, says how to write it."""
     from argparse import ArgumentTypeError
 
-    def parse_names(text):
+    def numbers(text):
         first, dash, last = text.partition("-")
         if dash and first.isdecimal() and last.isdecimal():
             raise ArgumentTypeError(f"{text!r} is a range: name every number, {first},{int(first) + 1},...,{last}")
         return parse_list(text)
 
-    return parse_names
+    return numbers
 
 
 def joined(words: list[str]) -> list[str]:
