@@ -863,28 +863,36 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
-        self._block = block
         # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
-
-    def __getattr__(self, name):
-        """Says what the block lacks; called only for an attribute that does not exist."""
-        block = vars(self).get("_block")
-        if name in NEEDED_GATES:
-            raise AttributeError(f"layer.{name} {needs_gates(name, block)}")
-        raise AttributeError(
-            f"layer.{name} does not exist: an array that is kept for backward() is named in the block's kept, "
-            f"kept = ({name!r},), a scratch array in shared, a parameter in parameters()"
-        )
 
 
 # how many gates a block must have for these arrays of a layer and of a net
 NEEDED_GATES = {"z_T": 1, "dz_T": 1, "z_C": 2, "dz_C": 2, "W_T": 1, "b_T": 1, "W_C": 2, "b_C": 2}
 
 
-def needs_gates(name: str, block: Block | None) -> str:
-    return f"exists where the block has gates = {NEEDED_GATES[name]}; {block} has gates = {getattr(block, 'gates', 0)}"
+@contextlib.contextmanager
+def told_what_it_lacks(block: Block, owner: DeepNet | LayerArrays):
+    """Turns the error about an attribute that the net or the layer does not have into one that says
+    what the block lacks.  (A __getattr__ would slow every access to an attribute.)"""
+    try:
+        yield
+    except AttributeError as error:
+        if error.obj is not owner:
+            raise
+        name = error.name
+        missing = f"{owner._called}.{name} does not exist"
+        if name in NEEDED_GATES:
+            raise AttributeError(
+                f"{missing}: it needs gates = {NEEDED_GATES[name]}, and {block} has {block.gates}"
+            ) from None
+        if isinstance(owner, DeepNet):
+            raise
+        raise AttributeError(
+            f"{missing}: name an array that backward() needs in the block's kept, kept = ({name!r},), "
+            "a scratch array in shared, a parameter in parameters()"
+        ) from None
 
 
 MARKS = (64.0, 8.0)  # arrays hold one of them before a block writes into them
@@ -911,7 +919,8 @@ class BlockCheck:
         layer.x[...] = x
         layer.z[...] = self.z
         layer.y[...] = mark
-        self.block.forward(layer)
+        with told_what_it_lacks(self.block, layer):
+            self.block.forward(layer)
         return layer.y.copy()
 
     def check_forward(self) -> None:
@@ -936,7 +945,8 @@ class BlockCheck:
             for array in written.values():
                 array[...] = mark
             layer.dy[...] = self.dy
-            carried = self.block.backward(layer, layer.dy)
+            with told_what_it_lacks(self.block, layer):
+                carried = self.block.backward(layer, layer.dy)
             found.append({name: array.copy() for name, array in written.items()})
         for name in written:
             if is_unwritten(*(arrays[name] for arrays in found)):
@@ -1079,7 +1089,8 @@ class DeepNet(FixedNames):
         self.parameters, self.gradient = zero_rows(2, size_of(self._shapes()), self.dtype)
         self._name_views()
         self._draw_weights(generator(rng), init)
-        self.block.start(self, gate_bias)
+        with told_what_it_lacks(self.block, self):
+            self.block.start(self, gate_bias)
 
     def _draw_weights(self, rng: np.random.Generator, init: str) -> None:
         for name in ("W_in", "W_H", "W_T", "W_C", "W_out"):
@@ -1116,12 +1127,6 @@ class DeepNet(FixedNames):
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
-
-    def __getattr__(self, name):
-        """Says what the block lacks; called only for an attribute that does not exist."""
-        if name in NEEDED_GATES:
-            raise AttributeError(f"net.{name} {needs_gates(name, vars(self).get('block'))}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _check_block(self, way: str) -> None:
         """Checks a pass of the block, "forward" or "backward", before it is used for the first time."""

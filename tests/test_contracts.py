@@ -396,10 +396,10 @@ def net_with(**members):
 WRONG_BLOCKS = [
     ({"forward": forward_to_nowhere}, r"forward\(\) of OfATest\(\) does not write all of layer\.y: write layer\.y\["),
     ({"forward": half_of_y}, r"forward\(\) of OfATest\(\) does not write all of layer\.y"),
-    ({"kept": ("H",)}, r"layer\.T does not exist: .* kept = \('T',\)"),
+    ({"kept": ("H",)}, r"layer\.T does not exist: .* in the block's kept, kept = \('T',\)"),
     (
         {"gates": 0, "start": hn.Block.start},
-        r"layer\.z_T exists where the block has gates = 1; OfATest\(\) has gates = 0",
+        r"layer\.z_T does not exist: it needs gates = 1, and OfATest\(\) has 0",
     ),
     ({"backward": no_gradient("dz_H")}, r"backward\(\) of OfATest\(\) does not write all of layer\.dz_H"),
     ({"backward": no_gradient("dz_T")}, r"backward\(\) of OfATest\(\) does not write all of layer\.dz_T"),
@@ -421,9 +421,7 @@ def test_a_block_that_lacks_something_is_told_what_at_its_first_use(members, mes
 
 
 def test_a_block_without_gates_that_sets_their_bias_is_told_so():
-    with pytest.raises(
-        AttributeError, match=r"net\.b_T exists where the block has gates = 1; OfATest\(\) has gates = 0"
-    ):
+    with pytest.raises(AttributeError, match=r"net\.b_T does not exist: it needs gates = 1, and OfATest\(\) has 0"):
         net_with(gates=0)
 
 

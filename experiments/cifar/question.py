@@ -105,7 +105,7 @@ BUDGETS = {
         "search": [[*PLAIN_A, 1]],
         "first_layer_seeds": 1,
         "n_train": 100,
-        "n_test": 20,
+        "n_test": 50,
     },
     "default": {
         "runs": [
