@@ -441,11 +441,12 @@ def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
 def test_all_pictures_or_none(draw, tmp_path):
     """The last target cannot be written: the others are left as they were."""
     (tmp_path / "out" / ALL[-1]).mkdir(parents=True)
-    (tmp_path / "out" / ALL[0]).write_text("kept")
+    earlier = b"\x89PNG\r\n\x1a\n an earlier picture"
+    (tmp_path / "out" / ALL[0]).write_bytes(earlier)
     process, drawn = draw(run=GOOD, sweep=GOOD, seeds=GOOD)
     assert f"{ALL[-1]} is a folder or a device" in one_line_error(process)
     assert drawn == sorted([ALL[0], ALL[-1]])
-    assert (tmp_path / "out" / ALL[0]).read_text() == "kept"
+    assert (tmp_path / "out" / ALL[0]).read_bytes() == earlier
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "a\tb", "$x_$", "caf\udce9"])
