@@ -444,7 +444,7 @@ def test_all_pictures_or_none(draw, tmp_path):
     earlier = b"\x89PNG\r\n\x1a\n an earlier picture"
     (tmp_path / "out" / ALL[0]).write_bytes(earlier)
     process, drawn = draw(run=GOOD, sweep=GOOD, seeds=GOOD)
-    assert f"{ALL[-1]} is a folder or a device" in one_line_error(process)
+    assert f"{ALL[-1]} cannot be replaced: it is a folder" in one_line_error(process)
     assert drawn == sorted([ALL[0], ALL[-1]])
     assert (tmp_path / "out" / ALL[0]).read_bytes() == earlier
 
