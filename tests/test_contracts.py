@@ -58,10 +58,10 @@ def test_parameters_that_changed_after_forward_are_refused(make, change):
     net.backward(D_LOGITS)
 
 
-def test_every_row_and_every_bias_of_a_block_is_sampled():
+def test_every_weight_matrix_and_all_biases_of_a_kind_are_sampled():
     """In a net of the headline's sizes, at whatever parameter the sample begins."""
-    net = hn.DeepNet(784, 10, hidden=50, depth=3, block="highway", rng=0)
-    changes = [net.W_in[7], net.b_in, net.W_H[2, 3], net.b_H[1], net.W_T[0, 49], net.b_T[2], net.W_out[9]]
+    net = hn.DeepNet(784, 10, hidden=50, depth=30, block="highway", rng=0)
+    changes = [net.W_in[7], net.W_H[2], net.W_T[29], net.b_H, net.b_T, net.W_out]
     stamps = [hn.Stamp(net) for _ in range(hn.SAMPLED)]
     for view in changes:
         view += 1
