@@ -224,6 +224,22 @@ def startup(read) -> str:
 # ---- Tables: convolutional nets --------------------------------------------------------------------------------------
 
 
+@table("ranks")
+def ranks(read) -> str:
+    """How much faster several ranks train one net."""
+    record = read("results/benchmark_ranks.json")
+    n = record["settings"]["ranks"]
+    rows = []
+    for key, name in CONV_NETS.items():
+        trial = record["trials"][key]
+        low, median, high = trial["speed_up"]
+        target = record["settings"]["targets"].get(f"{key}_speed_up")
+        times = [f"{trial[count]['median_ms']:.1f}" for count in ("1 rank", f"{n} ranks")]
+        cells = (name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})")
+        rows.append(table_row(*cells, *judged(median, target, more_is_better=True)))
+    return markdown_table(f"| net | ms a step, 1 rank | {n} ranks | times as fast | aimed at | result |", rows)
+
+
 @table("conv-rivals")
 def conv_rivals(read) -> str:
     """Every rival that competes to be the fastest, beside our program; those in bfloat16 come last."""

@@ -136,6 +136,7 @@ SUMMARIES = {
     ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
+    "ranks": [f"{name}_speed_up" for name in ranks.NETS],
     "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
 
