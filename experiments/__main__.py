@@ -191,6 +191,8 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             claim = dataclasses.replace(claim, about=about)
         try:
             line, verdict = judge(claim, record)
+        except KeyError:
+            raise  # a name that the results do not have: the claim's fault, not that of the settings
         except (LookupError, InputError):
             line = "not measured with these settings"
         else:

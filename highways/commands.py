@@ -111,8 +111,7 @@ def _run(program: str, work, what_is_kept, outputs: tuple[Output, Output]) -> in
         with interrupts_deferred():  # so that `written` is right when an interrupt is reported
             write_whole(files)
             first, *others = files
-            more = f" and {len(others)} more" if others else ""
-            written = f"{first}{more} was written"
+            written = f"{first} and {len(others)} more were written" if others else f"{first} was written"
 
     try:
         commit()  # asked now: another commit may be checked out while the program runs

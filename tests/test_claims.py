@@ -433,3 +433,15 @@ def test_a_ledger_with_these_verdicts_is_judged_already(records, tmp_path, monke
     assert not judging.is_judged_already(path, record)
     path.write_text("{")
     assert not judging.is_judged_already(path, record)
+
+
+def test_a_name_that_the_results_lack_is_the_fault_of_the_claim(capsys):
+    """It is not called unmeasured, as a claim is that a smoke test has no nets for."""
+    record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
+
+    def is_misspelt(r):
+        """the loss is low"""
+        return [True], str([trial["lsos"] for trial in r["trials"]])
+
+    with pytest.raises(KeyError, match="lsos"):
+        command_line.print_claims([replace(claim_about(), rule=is_misspelt)], record)

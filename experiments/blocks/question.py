@@ -250,7 +250,11 @@ def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks
 
 def have_learned(samples: list[Sample]) -> list[bool | None]:
     """Whether each net has learned: its mean accuracy is above LEARNED, and no seed is lost."""
-    return corrected(*(False if None in sample else is_above(sample, LEARNED) for sample in samples))
+    comparisons = []
+    for sample in samples:
+        has_lost_a_seed = None in sample
+        comparisons.append(False if has_lost_a_seed else is_above(sample, LEARNED))
+    return corrected(*comparisons)
 
 
 def range_of(values_by_depth: dict) -> str:
@@ -334,8 +338,9 @@ def carry_gate_trains(r):
     {LEARNED})"""
     narrow = accuracies(r, NARROWER_CARRY)
     wide = accuracies(r, CARRY)
-    text = f"test accuracy at {range_of(wide)}, of width 50: {means(wide)}"
-    return have_learned([*narrow.values(), *wide.values()]), "; ".join([text, *not_learned(narrow)])
+    learned = have_learned([*narrow.values(), *wide.values()])
+    texts = [f"test accuracy at {range_of(wide)}, of width 50: {means(wide)}", *not_learned(narrow)]
+    return learned, "; ".join(texts)
 
 
 @claim(
