@@ -6,6 +6,7 @@ python -m experiments lesion --quick           a smoke test of it    -> results/
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
 python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
 python -m experiments publish --check          names those that are not as publish would write them
+python -m experiments catalog DIR              writes the folder that the published program's catalog asks for
 """
 
 from __future__ import annotations
@@ -245,9 +246,15 @@ def publish(argv) -> int:
     return publish.main(argv)
 
 
+def write_catalog(argv) -> int:
+    from experiments.catalog import write  # only here: it imports matplotlib
+
+    return write.main(argv)
+
+
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "publish": publish}
+OTHER_COMMANDS = {"add": add_runs, "publish": publish, "catalog": write_catalog}
 
 
 def main(argv: list[str]) -> int:
@@ -255,13 +262,14 @@ def main(argv: list[str]) -> int:
         return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | publish] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add | publish | catalog] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
     explained = (
         "a question to answer; or 'add', to add finished trainings to a question's results; "
-        "or 'publish', to make verdicts, pictures and pages anew"
+        "or 'publish', to make verdicts, pictures and pages anew; "
+        "or 'catalog', to write the folder that the published program's catalog asks for"
     )
     choices = [*question_names(), *OTHER_COMMANDS]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)

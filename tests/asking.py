@@ -75,6 +75,8 @@ def draw(name, results) -> list[str]:
 
 def source_path(source: str) -> str:
     """The committed JSON of this name, from which pictures are drawn."""
+    if source in viz.RUNS:
+        return viz.RUNS[source]
     return f"{'data' if source in viz.PUBLISHED else 'results'}/{source}.json"
 
 
