@@ -1040,11 +1040,11 @@ class DeepNet(FixedNames):
         W_out (d_out, hidden)             b_out (d_out,)
 
     Weights are drawn from `rng`, a generator or a seed, in float64, in the order W_in, all W_H,
-    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in), of variance 1/(3 fan_in); in a
-    ConvNet the word means the variance 1/fan_in.  init="glorot": normal with variance
-    2/(fan_in + fan_out).  init="he", for ReLU: normal with variance 2/fan_in in W_in and W_H,
-    whose outputs go into the activation; elsewhere as glorot.  Biases start at 0, except those
-    that block.start() sets from gate_bias: b_T = gate_bias in a highway block.
+    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in), of variance 1/(3 fan_in).
+    init="glorot": normal with variance 2/(fan_in + fan_out).  init="he", for ReLU: normal with
+    variance 2/fan_in in W_in and W_H, whose outputs go into the activation; elsewhere as glorot.
+    Biases start at 0, except those that block.start() sets from gate_bias: b_T = gate_bias in a
+    highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
     one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.

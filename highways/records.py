@@ -188,15 +188,11 @@ def _on_two_cores(durations: list[float]) -> float:
 
 # ---- Old names ----------------------------------------------------------------------------------
 
-CONVOLUTIONAL = ("authors_images", "cifar", "table1")  # their trials have the names of conv_highway_networks.py
-
 
 def with_new_names(record: dict) -> dict:
     """A record of results with the names that results have today: all that read it know no others.
 
-    Records of convolutional nets stay as they are, and so does what has the names of today already."""
-    if record.get("experiment") in CONVOLUTIONAL:
-        return record
+    What has the names of today already stays as it is."""
     parts = {
         "settings": new_names(record.get("settings")),
         "summary": _rows_with_new_names(record.get("summary")),
@@ -224,9 +220,9 @@ def new_names(entries):
     return result
 
 
-def _diverged(value, _) -> dict:
+def _diverged(value, entries: dict) -> dict:
     """It was a text that says where a net diverged, or None; in a summary, a number of nets."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or "diverged_at" in entries:
         return {"diverged": value}
     if isinstance(value, int):
         return {"n_diverged": value}
@@ -241,6 +237,12 @@ def _rate(value, entries: dict) -> dict:
     return {"lr" if is_of_adam else "effective_lr": value}
 
 
+def _init(value, entries: dict) -> dict:
+    """Convolutional nets, whose settings have a `decay_of_last`, had a "uniform" of their own."""
+    is_convolutional = "decay_of_last" in entries
+    return {"init": "lecun" if value == "uniform" and is_convolutional else value}
+
+
 def _depths(value, name: str) -> dict:
     """It was the paper's number of layers, in which the plain first layer is counted; depth counts blocks."""
     if _are_numbers(value):
@@ -250,10 +252,19 @@ def _depths(value, name: str) -> dict:
 
 OLD_NAMES = {  # {name: function of the value, and of all entries, that returns the entries of today}
     "diverged": _diverged,
+    "final_T_per_layer": lambda value, _: {"mean_T": value},
+    "final_T_per_position": lambda value, _: {"mean_T_per_position": value},
+    "final_test_acc": lambda value, _: {"test_accuracy": value},
+    "final_train_acc": lambda value, _: {"train_accuracy": value},
+    "final_train_loss": lambda value, _: {"loss": value},
     "hidden": lambda value, _: {"width": value},
+    "history": lambda value, _: {"history": new_names(value)},
+    "init": _init,
     "layers": lambda value, _: _depths(value, "depth"),
     "deeper": lambda value, _: _depths(value, "deeper_depth"),
     "rate": _rate,
+    "test_acc": lambda value, _: {"test_accuracy": value},
+    "train_acc": lambda value, _: {"train_accuracy": value},
 }
 
 

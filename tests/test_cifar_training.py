@@ -198,7 +198,7 @@ def test_it_learns():
     data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
     t = convolutional.Training(s, conv_images.fingerprint(data))
     convolutional.train_conv(t, data)
-    assert t.history["test_acc"][-1] > 0.9
+    assert t.history["test_accuracy"][-1] > 0.9
 
 
 def test_inspect_net_keeps_what_the_pictures_need():
@@ -208,7 +208,7 @@ def test_inspect_net_keeps_what_the_pictures_need():
     result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
-    assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
+    assert [np.shape(T) for T in result["mean_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
     wrong = result["wrong"][0]
     assert bytes.fromhex(wrong["pixels"]) == data.x_test[wrong["image"]].tobytes()
 

@@ -94,8 +94,8 @@ def test_the_authors_logs_are_whole_and_end_where_the_authors_say():
     ends = {"CIFAR-10": 0.9214, "CIFAR-10, earlier": 0.924, "CIFAR-100": 0.6809}
     for name, end in ends.items():
         log = AUTHORS_LOGS[name]
-        assert len(log["test_acc"]) == len(log["test_loss"]) == 400
-        assert log["test_acc"][-1] == end
+        assert len(log["test_accuracy"]) == len(log["test_loss"]) == 400
+        assert log["test_accuracy"][-1] == end
 
 
 # ---- A claim ---------------------------------------------------------------------------------------------------------

@@ -169,8 +169,8 @@ def rows_of_training(trials: dict) -> list[dict]:
             "row": "training",
             "images": kind,
             "starts": len(starts),
-            "diverged": sum(start["diverged"] is not None for start in starts),
-            "accuracy": None if first["diverged"] else float(np.mean(first["test_acc"])),
+            "n_diverged": sum(start["diverged"] for start in starts),
+            "accuracy": None if first["diverged"] else float(np.mean(first["test_accuracy"])),
         })  # fmt: skip
     return result
 

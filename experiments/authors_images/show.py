@@ -74,7 +74,7 @@ def other_measurements(read) -> str:
             in_words(kind),
             f"{of_images['bytes_of_image'] / 1000:.1f}",
             f"{of_images['largest_of_mean_image']:.2g}",
-            f"{training['diverged']} of {training['starts']}",
+            f"{training['n_diverged']} of {training['starts']}",
             "diverged" if training["accuracy"] is None else f"{100 * training['accuracy']:.1f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")

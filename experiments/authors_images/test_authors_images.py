@@ -23,10 +23,10 @@ def record_of(factors: dict[str, float], accuracies: dict[str, float]) -> dict:
         for kind in authors_images.KINDS:
             of_images = {"root_mean_square": 1.0, "bytes_of_image": 5000.0, "largest_of_mean_image": 0.1}
             trials.append({"log": name, "images": kind, "losses": losses, **of_images})
-    starts = [{"images": "contrast", "diverged": "epoch 1, step 3"}, {"images": "contrast", "diverged": None}]
-    starts.append({"images": "whitened", "diverged": None})
+    starts = [{"images": "contrast", "diverged": True}, {"images": "contrast", "diverged": False}]
+    starts.append({"images": "whitened", "diverged": False})
     epochs = [
-        {"images": kind, "test_acc": [accuracy - 0.1, accuracy + 0.1], "diverged": None}
+        {"images": kind, "test_accuracy": [accuracy - 0.1, accuracy + 0.1], "diverged": False}
         for kind, accuracy in accuracies.items()
     ]
     record = {"settings": {"logs": [*LOGS], "epochs": 2}}
@@ -78,7 +78,7 @@ def test_smaller_pixels_explain_a_lead_if_they_have_half_of_it(smaller, whitened
 
 def test_a_start_that_diverges_is_counted():
     rows = [row for row in record_of({}, ACCURACIES)["summary"] if row["row"] == "training"]
-    counted = {row["images"]: (row["diverged"], row["starts"]) for row in rows}
+    counted = {row["images"]: (row["n_diverged"], row["starts"]) for row in rows}
     assert counted == {"contrast": (1, 2), "whitened": (0, 1), "smaller": (0, 0)}
 
 

@@ -76,7 +76,7 @@ def start(setting: dict, load) -> dict:
     training = Training(settings, fingerprint(data))
     training.inputs = images_of(setting["images"], settings)
     train_conv(training, data)
-    return {"diverged": training.diverged}
+    return where_it_diverged(training)
 
 
 @hn.one_blas_thread()
@@ -86,7 +86,7 @@ def first_epochs(setting: dict, load) -> dict:
         "nineteen-layers",
         setting,
         data=TEN,
-        epochs=len(AUTHORS_LOGS["CIFAR-10"]["test_acc"]),
+        epochs=len(AUTHORS_LOGS["CIFAR-10"]["test_accuracy"]),
         seed=setting["seed"],
         n_train=setting["n_epoch"],
         n_test=min(len(load(TEN).x_test), setting["n_epoch"]),
@@ -95,7 +95,12 @@ def first_epochs(setting: dict, load) -> dict:
     training = Training(settings, fingerprint(data))
     training.inputs = images_of(setting["images"], settings)
     train_conv(training, data, stop_after=setting["epochs"])
-    return {name: training.history[name] for name in ("test_acc", "test_loss")} | {"diverged": training.diverged}
+    columns = {name: training.history[name] for name in ("test_accuracy", "test_loss")}
+    return columns | where_it_diverged(training)
+
+
+def where_it_diverged(training: Training) -> dict:
+    return {"diverged": training.diverged is not None, "diverged_at": training.diverged}
 
 
 # ---- Images -------------------------------------------------------------------------------------

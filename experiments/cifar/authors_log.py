@@ -14,7 +14,7 @@ LATE_POINTS = (150, 200, 250, 300, 400)  # and those to the end
 NEIGHBOURS = 3  # a point of the log is compared with our mean, over this many epochs either side
 LAST_AT_THEIR_RATE = (200, 300, 400)  # epochs after which the rate falls, or the training ends
 # as much as the log needs against itself: 0.0302 and 0.0966
-ALIKE = {"test_acc": 0.031, "test_loss": 0.1}
+ALIKE = {"test_accuracy": 0.031, "test_loss": 0.1}
 
 
 def run_beside_the_log(trials: dict, protocol: str) -> dict | None:
@@ -45,7 +45,7 @@ def epochs_needed(epoch: int) -> int:
 
 def compared_epochs(history: dict, points: tuple[int, ...]) -> list[int]:
     """The points that lie within a history, with their neighbours."""
-    return [epoch for epoch in points if epochs_needed(epoch) <= len(history["test_acc"])]
+    return [epoch for epoch in points if epochs_needed(epoch) <= len(history["test_accuracy"])]
 
 
 def beside_the_log(history: dict, points: tuple[int, ...] = EARLY_POINTS) -> list[dict]:
@@ -60,7 +60,7 @@ def beside_the_log(history: dict, points: tuple[int, ...] = EARLY_POINTS) -> lis
     their own.  That was thought of after the rule had been fixed, and after it had judged ours."""
     result = []
     for epoch in compared_epochs(history, points):
-        for name in ("test_acc", "test_loss"):
+        for name in ("test_accuracy", "test_loss"):
             theirs = LOG[name][epoch - 1]
             row = {"row": "beside the log", "epoch": epoch, "name": name, "log": theirs}
             row |= compare_at(epoch, history[name], theirs)
@@ -70,7 +70,7 @@ def beside_the_log(history: dict, points: tuple[int, ...] = EARLY_POINTS) -> lis
 
 def less_the_log(history: dict) -> dict:
     """A row with the test accuracy less the log's after every epoch, for pictures."""
-    differences = [ours - theirs for ours, theirs in zip(history["test_acc"], LOG["test_acc"], strict=False)]
+    differences = [ours - theirs for ours, theirs in zip(history["test_accuracy"], LOG["test_accuracy"], strict=False)]
     return {"row": "less the log", "differences": [round(difference, 4) for difference in differences]}
 
 

@@ -197,7 +197,7 @@ def best(searched: list[dict], kind, protocol: str) -> dict:
     if not trials:
         return {}
     tried = zip(SEARCHED[net, block], trials, strict=True)  # search_settings() has the same order
-    changes, _ = max(tried, key=lambda pair: pair[1]["final_test_acc"] or 0)
+    changes, _ = max(tried, key=lambda pair: pair[1]["test_accuracy"] or 0)
     return changes
 
 
@@ -305,7 +305,7 @@ def first_layer_rows(trials: list[dict]) -> list[dict]:
         result.append({
             "row": "first layer",
             "deviation": deviation,
-            "diverged": len(runs) - len(losses),
+            "n_diverged": len(runs) - len(losses),
             "validation_loss": mean_sd_n(losses),
         })  # fmt: skip
     return result
@@ -617,7 +617,7 @@ def verdict_beside_the_log(record: dict, protocol: str, points: tuple[int, ...])
 
 def differences_as_text(compared: list[dict], not_reached: list[int]) -> str:
     """Here less the authors' log, in percentage points of accuracy and in loss, at every compared epoch."""
-    accuracies = [row for row in compared if row["name"] == "test_acc"]
+    accuracies = [row for row in compared if row["name"] == "test_accuracy"]
     losses = [row for row in compared if row["name"] == "test_loss"]
     epochs = ", ".join(str(row["epoch"]) for row in accuracies)
     points = ", ".join(f"{100 * row['difference']:+.2f}" for row in accuracies)

@@ -103,8 +103,8 @@ def cifar_curves(record, authors_logs):
     fig.supxlabel("epoch", fontsize="small")
     fig.supylabel("test error, %", fontsize="small")
     of_first_set = [run for run in runs if run["data"] == nets[0][0]]
-    best = max(of_first_set, key=lambda run: run["final_test_acc"])
-    reached = f"{100 * best['final_test_acc']:.2f} % in {best['epochs']} epochs"
+    best = max(of_first_set, key=lambda run: run["test_accuracy"])
+    reached = f"{100 * best['test_accuracy']:.2f} % in {best['epochs']} epochs"
     numbers = "numbers: test accuracy, %; by the short protocol where no other is named"
     headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", numbers)
     return fig
@@ -145,8 +145,8 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> Non
 
 
 def draw_log(ax, log: dict, name: str, color: str) -> None:
-    errors = [100 * (1 - accuracy) for accuracy in log["test_acc"]]
-    label = f"{name}: {100 * log['test_acc'][-1]:.2f}"
+    errors = [100 * (1 - accuracy) for accuracy in log["test_accuracy"]]
+    label = f"{name}: {100 * log['test_accuracy'][-1]:.2f}"
     ax.plot(range(1, len(errors) + 1), errors, color=color, lw=0.8, zorder=2.2, label=label)
 
 
@@ -154,7 +154,7 @@ def label_of(runs: list[dict]) -> str:
     """The text of a kind of runs in the legend.
 
     It names the block, except for runs of the authors' protocol: the colour shows their block."""
-    accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
+    accuracy = 100 * np.mean([run["test_accuracy"] for run in runs])
     name = SHORT_NAMES.get(runs[0]["protocol"], runs[0]["block"])
     if len(runs) > 1:
         name = f"{len(runs)} {name} nets"
@@ -200,7 +200,7 @@ def authors_log(record, authors_logs):
         line = "--" if training in drawn else "-"  # a second fall of the same training
         drawn.add(training)
         around = slice(epoch - AROUND_THE_FALL, epoch + AROUND_THE_FALL)
-        percent = 100 * np.array(history["test_acc"][around])
+        percent = 100 * np.array(history["test_accuracy"][around])
         epochs = np.arange(len(percent)) + 1 - AROUND_THE_FALL
         text = f"{TRAININGS[training]}: {epoch}"
         fall.plot(epochs, percent, ls=line, **LOOKS_OF_TRAININGS[training], label=text)
@@ -267,7 +267,7 @@ def cifar_gates(record):
     runs = trials_with(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
     n_in_the_last_two = 0
     for run, color in zip(runs, cycle(OTHERS), strict=False):
-        T = run["final_T_per_layer"]
+        T = run["mean_T"]
         text = f"{name_of(run)}, b_T = {run['gate_bias']:.0f} at the start"
         ax.plot(range(1, len(T) + 1), T, "o-", color=color, lw=1.3, ms=4, label=text)
         n_in_the_last_two += max(T) == max(T[-2:])
@@ -278,7 +278,7 @@ def cifar_gates(record):
     for part, net in zip(parts, nets, strict=True):
         what = "mean T at each position of each highway layer"
         part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")
-        maps = net["final_T_per_position"]
+        maps = net["mean_T_per_position"]
         titles = [str(layer) for layer in range(1, len(maps) + 1)]
         gate_maps(part, maps, titles, maps)
     return fig
@@ -295,7 +295,7 @@ def cifar_wrong(record):
         label = CLASSES[image["label"]]
         answer = CLASSES[image["answer"]]
         ax.set_title(f"{label}\nas {answer}", pad=2)
-    n_wrong = round((1 - net["final_test_acc"]) * net["n_test"])
+    n_wrong = round((1 - net["test_accuracy"]) * net["n_test"])
     headline(fig, title_of_errors(name_of(net), f"the first of {n_wrong}", net))
     return fig
 
@@ -357,7 +357,7 @@ def beside_the_log(read) -> str:
         return "Not measured yet."
     lines = []
     for row in rows:
-        is_accuracy = row["name"] == "test_acc"
+        is_accuracy = row["name"] == "test_accuracy"
         scale = 100 if is_accuracy else 1
         digits = 2 if is_accuracy else 3
         name = "test accuracy, %" if is_accuracy else "test loss"
@@ -416,7 +416,7 @@ def first_fall(read) -> str:
     for training, history, epoch in first_falls(read("results/cifar.json"), read("data/authors_logs_cifar.json")):
         before = slice(epoch - AROUND_THE_FALL, epoch)
         after = slice(epoch, epoch + AROUND_THE_FALL)
-        accuracies = 100 * np.array(history["test_acc"])
+        accuracies = 100 * np.array(history["test_accuracy"])
         losses = np.array(history["test_loss"])
         cells = [
             TRAININGS[training],
@@ -438,7 +438,7 @@ def first_fall(read) -> str:
 def earlier_log(read) -> str:
     """The accuracy of the authors' earlier log of the 19 layers, at the compared epochs that our run on
     normalised contrast reached."""
-    accuracies = read("data/authors_logs_cifar.json")["CIFAR-10, earlier"]["test_acc"]
+    accuracies = read("data/authors_logs_cifar.json")["CIFAR-10, earlier"]["test_accuracy"]
     return " and ".join(f"{100 * accuracies[epoch - 1]:.1f} % at epoch {epoch}" for epoch in (10, 25))
 
 
@@ -473,7 +473,7 @@ def prediction_intervals(read) -> str:
     for row in rows:
         is_logged = row["net"] == "nineteen-layers"
         name = NAMES.get(row["net"], "Highway B")
-        end = f"{100 * logs[row['data'].upper()]['test_acc'][-1]:.2f}" if is_logged else "-"
+        end = f"{100 * logs[row['data'].upper()]['test_accuracy'][-1]:.2f}" if is_logged else "-"
         one_run = f"{100 * row['low']:.2f} to {100 * row['high']:.2f}"
         mean = f"{100 * row['low_of_mean']:.2f} to {100 * row['high_of_mean']:.2f}"
         lines.append(f"| {name} | {row['data'].upper()} | {one_run} | {mean} | {end} |")
@@ -504,7 +504,7 @@ def search_for_our_net(read) -> str:
 def cifar_search(read) -> str:
     lines = []
     for trial in read("results/cifar.json")["trials"]["search"]:
-        accuracy = trial["final_test_acc"]
+        accuracy = trial["test_accuracy"]
         cells = [
             f"{trial['net']}, {trial['block']}",
             f"{trial['lr']:g}",

@@ -67,7 +67,7 @@ def test_the_best_of_a_search():
         cifar_trial.PLAIN_A: (None, None, None),
     }
     searched = [
-        {"net": net, "block": block, "final_test_acc": accuracy}
+        {"net": net, "block": block, "test_accuracy": accuracy}
         for (net, block), values in accuracies.items()
         for accuracy in values
     ]
@@ -78,7 +78,7 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar_trial.PLAIN_A, "short") == {"lr": 0.1}
     assert cifar.best(searched, cifar_trial.PLAIN_B, "short") == {}
     of_maxout_a = dict(zip(("net", "block"), cifar_trial.MAXOUT_A, strict=True))
-    searched += [{**of_maxout_a, "final_test_acc": accuracy} for accuracy in (0.1, 0.3, 0.2)]
+    searched += [{**of_maxout_a, "test_accuracy": accuracy} for accuracy in (0.1, 0.3, 0.2)]
     assert cifar.best(searched, cifar_trial.MAXOUT_B, "short") == {"lr": 0.03}
     budget = cifar.BUDGETS["default"]
     trained = {(net, block) for net, block, *_ in budget["runs"]}
@@ -109,10 +109,10 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
     for name, (net, block, data) in KINDS.items():
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
         t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
-        t["history"] = {"epoch": [], "test_acc": []}
+        t["history"] = {"epoch": [], "test_accuracy": []}
         default = 0.1 if block.startswith("plain") else 0.8
         for value in accuracies.get(name, [default]):
-            trials.append(t | {"final_test_acc": value})
+            trials.append(t | {"test_accuracy": value})
     return recorded(final=trials)
 
 
@@ -238,13 +238,13 @@ def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) 
     log = AUTHORS_LOGS["CIFAR-10"]
     every = np.arange(1, epochs + 1)
     zigzag = noise * (-1.0) ** every
-    accuracy = np.array(log["test_acc"][:epochs])
+    accuracy = np.array(log["test_accuracy"][:epochs])
     loss = np.array(log["test_loss"][:epochs])
     for epoch in (*logs.EARLY_POINTS, *logs.LATE_POINTS):  # level around each point: only the zigzag is left there
         near = slice(logs.neighbours_of(epoch)[0] - 1, logs.epochs_needed(epoch))
-        accuracy[near] = log["test_acc"][epoch - 1]
+        accuracy[near] = log["test_accuracy"][epoch - 1]
         loss[near] = log["test_loss"][epoch - 1]
-    history = {"epoch": every.tolist(), "test_acc": (accuracy + difference + zigzag).tolist()}
+    history = {"epoch": every.tolist(), "test_accuracy": (accuracy + difference + zigzag).tolist()}
     history["test_loss"] = (loss + loss_difference + zigzag).tolist()
     t = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10", "protocol": "paper", "epochs": 400}
     return t | {"stopped_after": epochs, "history": history, **more}
@@ -267,7 +267,7 @@ def test_the_verdict_on_the_authors_log(run, verdict):
     ours, verdict_of_ledger = judged(LOG_CLAIM, recorded(partial=[run]))
     assert verdict_of_ledger == verdict
     rows = logs.beside_the_log(run["history"])
-    assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_acc"), (10, "test_loss")]
+    assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_accuracy"), (10, "test_loss")]
     assert [row["epoch"] for row in rows[::2]] == [10, 25, 50, 100]
     assert f"{100 * rows[0]['difference']:+.2f}" in ours
 
@@ -275,7 +275,7 @@ def test_the_verdict_on_the_authors_log(run, verdict):
 def test_the_log_is_alike_to_itself():
     """By margins that are not the same for both kinds of number."""
     assert all(logs.is_alike(row) for row in logs.beside_the_log(logs.LOG))
-    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.02, "consistent": True}
+    row = {"name": "test_accuracy", "difference": 0.02, "allowed": 0.02, "consistent": True}
     assert logs.is_alike(row) is None
     assert logs.is_alike({**row, "name": "test_loss"}) is True
 
@@ -284,7 +284,7 @@ def test_s_is_the_deviation_from_a_straight_line():
     run = stopped()
     at = np.arange(6, 13)  # the indices of epochs 7 to 13
     residuals = 0.002 * np.array([1, -1, 1, -2, 1, -1, 1])
-    run["history"]["test_acc"][6:13] = (0.6 + 0.01 * at + residuals).tolist()
+    run["history"]["test_accuracy"][6:13] = (0.6 + 0.01 * at + residuals).tolist()
     row = logs.beside_the_log(run["history"])[0]
     assert row["s"] == pytest.approx(np.sqrt((residuals**2).sum() / 5))  # of 7 epochs, less the line's two numbers
     assert row["difference"] == pytest.approx(0.69 - 0.6897)  # the line's mean, less the log's number
@@ -334,7 +334,7 @@ def whole_on_whitened_images(accuracy: float | None, **more) -> dict:
     run = stopped(noise=0.0001, epochs=400, protocol="whitened") | {"diverged": accuracy is None, "lr": 0.025}
     run |= {"n_test": 10000, "n_parameters": 2_256_838, "gate_bias": -2.0, "wallclock_sec": 10}
     del run["stopped_after"]
-    return run | {"final_test_acc": accuracy, **more}
+    return run | {"test_accuracy": accuracy, **more}
 
 
 TO_THE_END = "authors-log-to-the-end"
@@ -393,7 +393,7 @@ def test_a_whole_run_is_compared_with_the_log_to_the_end():
     assert judged("authors-log-on-whitened-images", record)[1] == "yes, one run"
     rows = [row for row in record["summary"] if row.get("row") == "beside the log"]
     for training in ("whitened", "earlier log"):
-        epochs = [row["epoch"] for row in rows if row["training"] == training and row["name"] == "test_acc"]
+        epochs = [row["epoch"] for row in rows if row["training"] == training and row["name"] == "test_accuracy"]
         assert epochs == [10, 25, 50, 100, 150, 200, 250, 300, 400]
 
 
@@ -467,9 +467,9 @@ def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
         results.append(cifar_trial.trial(setting, str(tmp_path), made_up))
     pictured, other = results
     assert len(pictured["wrong"]) == cifar_trial.MOST_WRONG
-    assert {"filters", "final_T_per_position"} <= pictured.keys()
-    assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
-    assert len(other["final_T_per_layer"]) == 6
+    assert {"filters", "mean_T_per_position"} <= pictured.keys()
+    assert not {"filters", "mean_T_per_position", "wrong"} & other.keys()
+    assert len(other["mean_T"]) == 6
     assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_trials.run
 
 
@@ -481,7 +481,7 @@ def branch_at(epoch: int, **more) -> dict:
 
 def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
     branch = branch_at(100)
-    branch["history"] |= {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
+    branch["history"] |= {"test_accuracy": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
     others = [
         stopped(),
         branch_at(100, net="highway-a"),
@@ -505,7 +505,7 @@ def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
 def test_the_table_beside_the_log_says_what_is_alike():
     """The run has little noise but at epoch 50, where it has too much to be alike.  At 25 it is off by half a point."""
     run = stopped(noise=0.001, epochs=60)
-    accuracies = run["history"]["test_acc"]
+    accuracies = run["history"]["test_accuracy"]
     for epoch in range(22, 29):
         accuracies[epoch - 1] += 0.005
     for epoch in range(47, 54):
@@ -524,7 +524,7 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
     partial.append(stopped(lr=0.025, diverged=False, epochs=50, protocol="whitened"))
     partial.append(stopped(lr=0.1, diverged=False, epochs=30, protocol="short"))
-    whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
+    whole = stopped(epochs=400, lr=0.1, diverged=False, test_accuracy=0.9)
     fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, AUTHORS_LOGS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["released settings, stopped after 103"]] == [*range(1, 104)]
@@ -538,9 +538,10 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
 def test_trainings_are_drawn_as_differences_from_the_authors_log():
     """The parent is drawn to its end; its branch around its own fall, which is after epoch 100.  The
     headline leaves out the first epochs, in which the parent is five points ahead."""
-    log = AUTHORS_LOGS["CIFAR-10"]["test_acc"]
+    log = AUTHORS_LOGS["CIFAR-10"]["test_accuracy"]
     whole = stopped(epochs=400, protocol="whitened")
-    whole["history"]["test_acc"] = [accuracy + 0.05 for accuracy in log[:6]] + [accuracy + 0.02 for accuracy in log[6:]]
+    first = [accuracy + 0.05 for accuracy in log[:6]]
+    whole["history"]["test_accuracy"] = first + [accuracy + 0.02 for accuracy in log[6:]]
     shortest = stopped(epochs=13)  # the first compared epoch, 10, and its neighbours
     too_short = stopped(epochs=12)
     for other, drawn in ((shortest, True), (too_short, False)):
@@ -576,5 +577,5 @@ def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
 def test_nothing_was_chosen_on_test_images():
     trials = committed("cifar")["trials"]
     assert all(trial["validation"] for trial in trials["search"])
-    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
+    assert all(trial["test_accuracy"] == trial["history"]["test_accuracy"][-1] for trial in trials["final"])
     assert {trial["n_train"] for trial in trials["final"]} == {50000}

@@ -80,7 +80,7 @@ COMPETITIVE = 0.001  # a competitive net loses at most this much accuracy to the
 def best(compared_runs: list[dict]) -> str:
     """The recipe with the highest validation accuracy, the first among equals."""
     tried = zip(RECIPES, compared_runs, strict=True)
-    name, _ = max(tried, key=lambda pair: pair[1]["final_test_acc"] or 0)
+    name, _ = max(tried, key=lambda pair: pair[1]["test_accuracy"] or 0)
     return name
 
 
@@ -155,14 +155,14 @@ def rows(record: dict) -> list[dict]:
         result.append(row)
     recipes = record["trials"]["recipes"]
     for name, recipe_run in zip(RECIPES, recipes, strict=True):
-        result.append({"row": "recipe", "recipe": name, "validation_accuracy": recipe_run["final_test_acc"]})
+        result.append({"row": "recipe", "recipe": name, "validation_accuracy": recipe_run["test_accuracy"]})
     result.append({"chosen_recipe": best(recipes)})
     return result
 
 
 def epochs_to_99(run: dict) -> int | None:
     """The first epoch after which the test accuracy is at least 99 %; None if there is none."""
-    accuracies = run["history"]["test_acc"]
+    accuracies = run["history"]["test_accuracy"]
     return next((epoch for epoch, accuracy in enumerate(accuracies, 1) if accuracy >= 0.99), None)
 
 

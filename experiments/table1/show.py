@@ -86,7 +86,7 @@ def finding(runs: list[dict], widths: list[int]) -> str:
 
 def error_of(run: dict) -> float:
     """The test error after the last epoch, in percent."""
-    return 100 * (1 - run["final_test_acc"])
+    return 100 * (1 - run["test_accuracy"])
 
 
 def draw_published(ax, published: dict, width: str) -> None:
@@ -153,23 +153,23 @@ def conv_gates(record):
         width = net["width"]
         kind = {"width": width, "block": "highway", "protocol": "short"}
         runs = trials_with(record, "final", **kind, diverged=False)
-        gates = net["final_T_per_layer"]
+        gates = net["mean_T"]
         largest = max(gates)
         layer = layers_of_blocks(gates)[gates.index(largest)]
         ends.append(f"in layer {layer} with {width} maps ({largest:.2f})")
         for i, run in enumerate(runs):
-            T = run["final_T_per_layer"]
+            T = run["mean_T"]
             text = None if i else f"{width} maps, {len(runs)} seeds"
             ax.plot(layers_of_blocks(T), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
     level(ax, initial_gate(nets[0]), "at the start")
     ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
     ax.legend()
     headline(fig, f"The gates are open widest, on average, {' and '.join(ends)}")
-    all_maps = [T for net in nets for T in net["final_T_per_position"]]
+    all_maps = [T for net in nets for T in net["mean_T_per_position"]]
     for part, net in zip(parts, nets, strict=True):
         text = f"{net['width']} maps, seed 0: mean T at each position of each layer"
         part.suptitle(text, fontsize="small")
-        maps = net["final_T_per_position"]
+        maps = net["mean_T_per_position"]
         titles = [str(layer) for layer in layers_of_blocks(maps)]
         gate_maps(part, maps, titles, all_maps)
     return fig

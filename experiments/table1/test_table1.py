@@ -19,12 +19,12 @@ from highways.nets import fully_connected
 
 
 def recipe_runs(*accuracies):
-    return [{"final_test_acc": accuracy} for accuracy in accuracies]
+    return [{"test_accuracy": accuracy} for accuracy in accuracies]
 
 
 def test_every_kind_of_run_has_a_line_in_the_picture():
     kinds = [(int(net.removeprefix("mnist-")), block, protocol) for net, block, protocol, _ in table1.kinds_of_runs()]
-    of_run = {"diverged": False, "final_test_acc": 0.9, "history": {"epoch": [1], "test_acc": [0.9]}}
+    of_run = {"diverged": False, "test_accuracy": 0.9, "history": {"epoch": [1], "test_accuracy": [0.9]}}
     final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
     fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)
     drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith("10.00, 1 seed")]
@@ -106,7 +106,7 @@ def runs_near(accuracy: float | None, **settings) -> list[dict]:
     """Three runs about this accuracy; None: all of them diverged."""
     common = {"width": 16, "block": "highway", "protocol": "short", "epochs": 12, "n_test": 10000, **settings}
     accuracies = [None if accuracy is None else accuracy + noise for noise in NOISE]
-    return [{**common, "final_test_acc": value, "history": {"test_acc": [0.98, 0.99]}} for value in accuracies]
+    return [{**common, "test_accuracy": value, "history": {"test_accuracy": [0.98, 0.99]}} for value in accuracies]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_the_verdict_on_batch_normalisation(normalised, expected):
     did not."""
     with_it = runs_near(normalised or 0.9942, block="highway-bn")
     if normalised is None:
-        with_it[1]["final_test_acc"] = None
+        with_it[1]["test_accuracy"] = None
     final = [*runs_near(0.9940), *with_it]
     assert verdict_on("table1", "conv-batch-normalisation", {"trials": {"final": final}}) == expected
 
@@ -166,5 +166,5 @@ def test_a_width_trained_on_several_cores_only_has_no_hours():
 def test_nothing_was_chosen_on_test_images():
     trials = committed("table1")["trials"]
     assert all(trial["validation"] for trial in trials["recipes"])
-    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
+    assert all(trial["test_accuracy"] == trial["history"]["test_accuracy"][-1] for trial in trials["final"])
     assert {trial["n_train"] for trial in trials["final"]} == {60000}

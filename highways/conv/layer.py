@@ -93,13 +93,13 @@ class Layer(FixedNames):
 
 
 def draw_weights(rng, init: str | float, W, gain: float) -> None:
-    """Fills W.  "uniform" has variance 1 / fan_in, three times that of a DeepNet's "uniform".  "he"
-    is normal with variance gain / fan_in.  A float is the standard deviation of a normal one.
+    """Fills W.  "lecun" is uniform with variance 1 / fan_in.  "he" is normal with variance gain / fan_in.
+    A float is the standard deviation of a normal one.
 
     A layer started by "he" keeps the mean square of its input if its gain fits its activation:
     2 for ReLU, which sets a half of z to zero, and 1 for the larger of two linear pieces."""
     fan_in = math.prod(W.shape[1:])
-    if init == "uniform":
+    if init == "lecun":
         limit = math.sqrt(3 / fan_in)
         W[:] = rng.uniform(-limit, limit, W.shape)
     elif init == "he":

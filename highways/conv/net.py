@@ -33,7 +33,7 @@ from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
 from highways.conv.pooling import Average, Pool
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
-INITS = ("uniform", "he")
+INITS = ("lecun", "he")
 KINDS = {
     "conv": Convolution,
     "conv-bn": NormalisedConvolution,
@@ -64,7 +64,7 @@ class ConvNet(FixedNames):
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is one of
 
-        "uniform"   uniform, of variance 1 / fan_in; in a DeepNet it is 1 / (3 fan_in)
+        "lecun"     uniform, of variance 1 / fan_in (LeCun et al. 1998)
         "he"        normal, of variance 2 / fan_in; for maxout 1 / fan_in
         a float     normal, with this standard deviation
 
@@ -89,7 +89,7 @@ class ConvNet(FixedNames):
         layers,
         rng,
         *,
-        init="uniform",
+        init="lecun",
         first=None,
         last=0.1,
         gate_bias=-1.0,

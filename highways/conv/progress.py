@@ -34,8 +34,8 @@ class Progress:
     def _show_epoch(self, settings: ConvSettings, row: dict) -> None:
         epoch = row["epoch"]
         self.epochs_left[settings.seed] = settings.epochs - epoch
-        results = f"loss {row['train_loss']:.4f}  train {row['train_acc']:.4f}"
-        results += f"  {settings.tested_on} {row['test_acc']:.4f}"
+        results = f"loss {row['train_loss']:.4f}  train {row['train_accuracy']:.4f}"
+        results += f"  {settings.tested_on} {row['test_accuracy']:.4f}"
         took = duration(row["seconds"])
         to_go = duration(self._epochs_to_go() * row["seconds"] / epoch)
         tqdm.write(f"{settings.label}  epoch {epoch:3d}  {results}  {took}, {to_go} to go")

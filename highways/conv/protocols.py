@@ -90,7 +90,7 @@ SHORT_ON_MNIST = {  # chosen by experiments/table1/question.py
     "schedule": "warm cosine",
     "weight_decay": 5e-4,
     "decay_of_last": 5e-4,
-    "init": "uniform",
+    "init": "lecun",
     "first": None,
     "last": 0.1,
     "images": "pixels",

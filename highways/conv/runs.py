@@ -19,6 +19,8 @@ from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
 
 INSPECTED = 1000  # the number of test images over which gates are averaged
+# {name of a final number: the column of the history that it ends}
+FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 PICTURED = 60  # the most misclassified test images whose pixels are kept for a picture
 
 
@@ -89,8 +91,8 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
     if training.epochs < settings.epochs and not diverged:
         run["stopped_after"] = training.epochs
     else:
-        for name in ("train_acc", "test_acc", "train_loss"):
-            run[f"final_{name}"] = None if diverged else history[name][-1]
+        for name, column in FINAL.items():
+            run[name] = None if diverged else history[column][-1]
     if not diverged:
         run |= inspect_net(training, data)
     run["wallclock_sec"] = training.seconds
@@ -100,19 +102,19 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
 def inspect_net(training: Training, data: hn.Dataset) -> dict:
     """What the pictures show of a trained net.
 
-    filters               those of the first layer, (maps, rows, columns); for images of several
-                          maps (maps, rows, columns, image's maps)
-    final_T_per_layer     mean T over test images, maps and positions
-    final_T_per_position  mean T over test images and maps
-    wrong                 the test images that the net gets wrong; the first PICTURED with their
-                          pixels, map by map and row by row, in hexadecimal"""
+    filters              those of the first layer, (maps, rows, columns); for images of several
+                         maps (maps, rows, columns, image's maps)
+    mean_T               of each layer: mean T over test images, maps and positions
+    mean_T_per_position  of each layer: mean T over test images and maps
+    wrong                the test images that the net gets wrong; the first PICTURED with their
+                         pixels, map by map and row by row, in hexadecimal"""
     first = next(layer for layer in training.net.layers if layer.shapes)
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
     T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))
     return {
         "filters": np.round(filters.astype(float), 4).tolist(),
-        "final_T_per_layer": [round(float(of_layer.mean()), 6) for of_layer in T],
-        "final_T_per_position": [np.round(of_layer, 4).tolist() for of_layer in T],
+        "mean_T": [round(float(of_layer.mean()), 6) for of_layer in T],
+        "mean_T_per_position": [np.round(of_layer, 4).tolist() for of_layer in T],
         "wrong": wrong_answers(training, data),
     }
 
@@ -160,13 +162,13 @@ def table(runs: list[dict]) -> str:
         if run["diverged"]:
             numbers = "         DIVERGED            -"
         else:
-            accuracy = 100 * run["history"]["test_acc"][-1]
+            accuracy = 100 * run["history"]["test_accuracy"][-1]
             loss = run["history"]["train_loss"][-1]
             numbers = f"{accuracy:17.2f} {loss:12.4g}"
         if "stopped_after" in run:
             numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
-    finals = [run.get("final_test_acc") for run in runs]
+    finals = [run.get("test_accuracy") for run in runs]
     accuracies = [100 * final for final in finals if final is not None]
     if len(accuracies) > 1:
         sd = np.std(accuracies, ddof=1)

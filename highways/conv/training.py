@@ -20,12 +20,6 @@ from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 
-# in older checkpoints, the settings that stand apart from the others
-OF_PROTOCOL = (
-    *("epochs", "dropout", "shift", "lr", "schedule", "weight_decay", "decay_of_last", "init", "first", "last"),
-    "images",
-)
-
 
 class Training:
     """A net in training, and everything that changes from epoch to epoch.  save() writes all of
@@ -39,7 +33,7 @@ class Training:
     Raises ValueError for images that the net cannot take, and for settings with which
     nothing would be trained."""
 
-    COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
+    COLUMNS = ("epoch", "train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
 
     def __init__(self, settings: ConvSettings, images: dict):
         if settings.epochs < 1 or settings.n_train < BATCH or settings.schedule not in SCHEDULES:
@@ -220,7 +214,7 @@ class Training:
         for column in self.history.values():
             if not all(type(value) in (int, float) for value in column):
                 raise ValueError("the history does not hold numbers alone")
-        accuracies = self.history["train_acc"] + self.history["test_acc"]
+        accuracies = self.history["train_accuracy"] + self.history["test_accuracy"]
         if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
             message = "an accuracy in the history is not from 0 to 1, or the seconds are negative"
             raise ValueError(message)
@@ -262,12 +256,7 @@ class Training:
         raises InputError for any other file."""
 
         def arguments_of(head):
-            settings = dict(head["settings"])
-            if "cores" in settings:  # the name in older checkpoints
-                settings["ranks"] = settings.pop("cores")
-            if "protocol" in head:  # older checkpoints hold these apart, by position
-                settings = {**dict(zip(OF_PROTOCOL, head["protocol"], strict=True)), **settings}
-            return ConvSettings(**settings), dict(head["images"])
+            return ConvSettings(**head["settings"]), dict(head["images"])
 
         def shapes_of(head):
             shape, layers = cls.shape_and_layers(*arguments_of(head))
@@ -304,14 +293,14 @@ class Training:
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
-    """{test_loss, test_acc}: mean cross-entropy, and share of right answers.
+    """{test_loss, test_accuracy}: mean cross-entropy, and share of right answers.
 
     x is (N, pixels) uint8, y (N,).
 
     Raises FloatingPointError for a net that is not finite."""
     logits = hn.finite_logits(net, x)
     loss, _ = hn.softmax_cross_entropy(logits, y)
-    return {"test_loss": float(loss), "test_acc": float((logits.argmax(axis=1) == y).mean())}
+    return {"test_loss": float(loss), "test_accuracy": float((logits.argmax(axis=1) == y).mean())}
 
 
 def check_images(training: Training, data: hn.Dataset) -> None:
@@ -364,10 +353,10 @@ def train_conv(
         start = time.perf_counter()
         training.within_epoch = True
         order = training.begin_epoch()
-        row = {"epoch": epoch}
         try:
-            row |= hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
-            row |= evaluate(training, data.x_test, data.y_test)
+            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
+            row["train_accuracy"] = row.pop("train_acc")  # the published program's name
+            row |= {"epoch": epoch, **evaluate(training, data.x_test, data.y_test)}
         except FloatingPointError as error:
             training.diverged = f"epoch {epoch}, {error}"
             return

@@ -18,7 +18,7 @@ from highways.statistics import mean_sd_n
 
 # what setting() returns.  run() trains a trial in one process; trials that were added may have had more
 TRIAL_NAMES = tuple(field.name for field in fields(ConvSettings) if field.name != "ranks")
-FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
+FOR_PICTURES = ("filters", "mean_T_per_position", "wrong")  # results that only pictures need
 
 
 # ---- What a trial is ----------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def row_of(runs: list[dict]) -> dict:
         "protocol": first["protocol"],
         "parameters": first["n_parameters"],
         "epochs": first["epochs"],
-        "test_accuracy": mean_sd_n([run["final_test_acc"] for run in runs]),
+        "test_accuracy": mean_sd_n([run["test_accuracy"] for run in runs]),
         "seconds_per_epoch": seconds_per_epoch(runs),
     }
 

@@ -25,7 +25,7 @@ from highways.conv import trials as conv_trials
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError
-from highways.records import ranks_of
+from highways.records import new_names, ranks_of
 
 # two trials are the same run if these are equal; only a branch has a parent
 IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
@@ -34,8 +34,8 @@ IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     """The results of a question, with the runs of `record` added to its trials.
 
-    `record` was read from `path`.  Raises InputError if conv_highway_networks.py did not write it,
-    and for the runs that are refused."""
+    `record` was read from `path`; it may have the names of older programs.  Raises InputError if
+    conv_highway_networks.py did not write it, and for the runs that are refused."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -49,7 +49,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         if env["data_sets"].get(data_set, sha256) != sha256:
             raise ValueError(f"its images are not the {data_set} of the other trials")
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
-        for run in record["runs"]:
+        record = new_names(record)
+        for run in map(new_names, record["runs"]):
             check_committed(run["commits"])
             group, trial = question.accept(record, run)
             add_trial(trials, group, trial)
@@ -112,7 +113,7 @@ def began_from(branch: dict, run: dict) -> bool:
 
 def accuracies_of(run: dict, epochs: int) -> list[float]:
     """The test accuracies after the first epochs of a run."""
-    return run["history"]["test_acc"][:epochs]
+    return run["history"]["test_accuracy"][:epochs]
 
 
 def check_new(others: list[dict], trial: dict) -> None:
@@ -177,7 +178,7 @@ def check_finished(trial: dict) -> None:
     if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
         raise ValueError("its seed is not a whole number, or diverged is not true or false")
     history = trial["history"]
-    accuracies = history["test_acc"]
+    accuracies = history["test_accuracy"]
     epochs = trial.get("stopped_after", trial["epochs"])
     if trial["diverged"]:
         epochs = len(accuracies)
@@ -186,8 +187,8 @@ def check_finished(trial: dict) -> None:
     if not all(0 <= accuracy <= 1 for accuracy in accuracies):
         raise ValueError("an accuracy in its history is not from 0 to 1")
     is_whole = "stopped_after" not in trial and not trial["diverged"]
-    if is_whole and trial["final_test_acc"] != accuracies[-1]:
-        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
+    if is_whole and trial["test_accuracy"] != accuracies[-1]:
+        raise ValueError(f"it ends at {trial['test_accuracy']}, its history at {accuracies[-1]}")
     net = find_net(trial["net"])
     classes = 100 if trial["data"] == "cifar-100" else 10
     layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)

@@ -27,7 +27,7 @@ class Accuracies:
         """The accuracies of whole convolutional runs; raises LookupError where there are none."""
         if not runs:
             raise LookupError("there are no such runs")
-        return cls([run["final_test_acc"] for run in runs], runs[0]["epochs"], runs[0]["n_test"])
+        return cls([run["test_accuracy"] for run in runs], runs[0]["epochs"], runs[0]["n_test"])
 
     def __str__(self) -> str:
         unit = "epoch" if self.epochs == 1 else "epochs"

@@ -22,7 +22,7 @@ def runs_with_filters(record: dict) -> list[dict]:
 def error_curve(ax, run: dict, first_epoch: int = 1, **look) -> None:
     """The test error of a run from one of its epochs on, in percent."""
     epochs = run["history"]["epoch"]
-    errors = [100 * (1 - accuracy) for accuracy in run["history"]["test_acc"]]
+    errors = [100 * (1 - accuracy) for accuracy in run["history"]["test_accuracy"]]
     ax.plot(epochs[first_epoch - 1 :], errors[first_epoch - 1 :], **look)
 
 
