@@ -85,15 +85,120 @@ PATIENCE = 30  # seconds without a byte before the next mirror is tried
 
 
 class Dataset(NamedTuple):
-    x_train: np.ndarray  # (n_train, rows * columns) uint8, 0 is background
-    y_train: np.ndarray  # (n_train,) intp
-    x_test: np.ndarray  # (n_test, rows * columns) uint8
-    y_test: np.ndarray  # (n_test,) intp
+    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
+    them of your own arrays."""
+
+    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
+    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_test: np.ndarray  # (n_test, features)
+    y_test: np.ndarray  # (n_test,)
     name: str  # MNIST, another set that is known by its checksum, or the folder: folder "NAME"
     source: str  # the folder it was read from
-    n_classes: int
+    n_classes: int  # the outputs of a net: classes or, of targets, numbers
     sha256: str  # the SHA-256 of its four files' checksums
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
+
+    @classmethod
+    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
+        """A data set of your own arrays, of any shape with an example at each first index.
+
+        How x is taken depends on its dtype, and on nothing else:
+
+        - bytes, and other whole numbers from 0 to 255, are pixels; 0 to 255 is scaled to -1 to 1,
+          as MNIST's pixels are
+        - floats are the net's inputs as they are; bring them to about -1 to 1 yourself
+
+        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
+        (n, outputs), are targets of a regression, which needs a loss of its own.
+
+        Raises ValueError for what looks like a slip: whole numbers beyond 0 to 255, or all below
+        128; floats that are all whole, up to more than 1, as unscaled pixels are; numbers that are
+        not finite; labels that do not count from 0; arrays that do not fit each other."""
+        parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        parts = {part: np.asanyarray(array) for part, array in parts.items()}
+        for part, array in parts.items():
+            check_numbers(part, array)
+            if array.size == 0 or array.ndim == 0:
+                raise ValueError(f"{part} must hold an example at each first index, not {array.shape}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{part} must be finite; it holds NaN or infinity")
+        for x, y in (("x_train", "y_train"), ("x_test", "y_test")):
+            if len(parts[x]) != len(parts[y]):
+                raise ValueError(f"{x} has {len(parts[x])} examples, {y} has {len(parts[y])}")
+        for training, test in (("x_train", "x_test"), ("y_train", "y_test")):
+            one = parts[training]
+            other = parts[test]
+            if one.shape[1:] != other.shape[1:]:
+                raise ValueError(f"examples of {training} and {test} differ: {one.shape[1:]} and {other.shape[1:]}")
+            if (one.dtype.kind == "f") != (other.dtype.kind == "f"):
+                raise ValueError(
+                    f"{training} and {test} must both hold floats, or both whole numbers: {one.dtype}, {other.dtype}"
+                )
+        shape = parts["x_train"].shape[1:]
+        checksum = hashlib.sha256()
+        for array in parts.values():
+            checksum.update(f"{array.dtype} {array.shape}".encode())
+            checksum.update(np.ascontiguousarray(array))
+        largest = parts["x_train"].max()
+        for x in ("x_train", "x_test"):
+            parts[x] = _inputs_in(x, parts[x], largest)
+        n_classes = _check_targets(parts)
+        return cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+
+
+def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
+    """x as rows of pixels or of floats: see Dataset.of().  `largest` is the largest number in the
+    training examples."""
+    rows = x.reshape(len(x), -1)
+    if x.dtype.kind == "f":
+        if name == "x_train" and largest > 1 and x.min() >= 0 and (x == np.rint(x)).all():
+            raise ValueError(
+                f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
+            )
+        return rows
+    if x.dtype.kind == "b":
+        raise ValueError(f"{name} holds truth values: x.astype(np.float32) makes them 0 and 1")
+    if x.min() < 0 or x.max() > 255:
+        raise ValueError(
+            f"{name} holds whole numbers from {x.min()} to {x.max()}, and pixels lie between 0 and 255: "
+            "give floats of about -1 to 1"
+        )
+    if largest < 128:
+        raise ValueError(
+            f"the largest pixel is {largest}, and white would be 255: "
+            f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
+        )
+    return rows.astype(np.uint8)
+
+
+def _check_targets(parts: dict[str, np.ndarray]) -> int:
+    """Makes rows of the targets or checks the labels in `parts`; returns the number of outputs.
+    See Dataset.of()."""
+    y_train = parts["y_train"]
+    if y_train.dtype.kind == "f":
+        for y in ("y_train", "y_test"):
+            parts[y] = parts[y].reshape(len(parts[y]), -1)
+        return parts["y_train"].shape[1]
+    if y_train.dtype.kind == "b" or y_train.ndim > 1:
+        raise ValueError(
+            f"y_train must hold a whole number for each example, not {y_train.dtype} of shape {y_train.shape}: "
+            "y.ravel() makes a vector of a column, y.argmax(axis=1) labels of rows with a single 1"
+        )
+    n_classes = int(y_train.max()) + 1
+    known = np.unique(y_train)
+    if y_train.min() != 0 or n_classes > 2 * len(known):
+        raise ValueError(
+            f"labels count from 0, without gaps; those of y_train are {len(known)} from {y_train.min()} to "
+            f"{y_train.max()}: np.searchsorted(np.unique(y_train), y) numbers any labels y anew"
+        )
+    if n_classes < 2:
+        raise ValueError("every label in y_train is 0; at least two classes are needed")
+    strange = np.setdiff1d(parts["y_test"], known)
+    if len(strange):
+        raise ValueError(f"y_test holds the label {strange[0]}, which no training example has")
+    for y in ("y_train", "y_test"):
+        parts[y] = parts[y].astype(np.intp)
+    return n_classes
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -243,10 +348,13 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
 
 
 def check_rows(data: Dataset) -> None:
-    """Raises ValueError unless every image is one row of pixels."""
+    """Raises ValueError unless every example is one row, and all are bytes or all are floats."""
     for name, x in (("x_train", data.x_train), ("x_test", data.x_test)):
         if np.ndim(x) != 2:
             raise ValueError(f"data.{name} must have a row for each image, x.reshape(len(x), -1), not {np.shape(x)}")
+    if (data.x_train.dtype.kind == "f") != (data.x_test.dtype.kind == "f"):
+        kinds = f"{data.x_train.dtype}, {data.x_test.dtype}"
+        raise ValueError(f"data.x_train and data.x_test must both hold bytes, or both floats, not {kinds}")
 
 
 PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
@@ -278,6 +386,15 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     if net.about.get("pixels") not in PIXELS:
         raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
     return scale_pixels(x, net.dtype.type, net.about["pixels"])
+
+
+def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
+    them."""
+    check_numbers("x", x)
+    if x.dtype.kind == "f":
+        return x.astype(net.dtype)
+    return pixels_for(net, x)
 
 
 def check_bytes(x: np.ndarray) -> None:
@@ -1238,6 +1355,15 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
+    def classify(self, x: np.ndarray) -> np.ndarray:
+        """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
+        scaled as in the net's training.  An image of x may be a row, or have rows and columns."""
+        x = np.asanyarray(x)
+        if x.ndim < 2:
+            raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
+        rows = x.reshape(len(x), -1)
+        return self.predict(inputs_for(self, rows)).argmax(axis=1)
+
     @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
@@ -1738,6 +1864,9 @@ class Settings:
             raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
+DEFAULTS = Settings()
+
+
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the
     units."""
@@ -1776,7 +1905,7 @@ def train_epoch(
     losses = np.empty(steps)
     norms = np.empty(steps)
     right = 0
-    is_labelled = y.ndim == 1 and y.dtype.kind in "iu"
+    is_labelled = holds_labels(y)
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
@@ -1789,9 +1918,14 @@ def train_epoch(
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
     return {
         "train_loss": float(losses.mean()),
-        "train_acc": right / (steps * batch_size) if is_labelled else None,
+        "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
         "grad_norm": float(norms.mean()),
     }
+
+
+def holds_labels(y: np.ndarray) -> bool:
+    """Whether y may be labels: whole numbers, one for each example."""
+    return np.ndim(y) == 1 and y.dtype.kind in "iu"
 
 
 def ignore(row: dict) -> None:
@@ -1839,6 +1973,15 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
+def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
+    """The accuracy on test examples or, where y holds targets, their loss.
+
+    Raises what accuracy() raises."""
+    if holds_labels(y):
+        return {"test_acc": accuracy(net, x, y)}
+    return {"test_loss": float(loss(finite_logits(net, x), y)[0])}
+
+
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
 STEPS_LOOKED_AT = frozenset((0, 1, 2, 5, *range(10, 101, 10)))
 
@@ -1851,10 +1994,11 @@ class LayerHistory:
     "gradient", |dL/dy| of every block, [depth numbers]; and, if the net has gates, "T", the mean
     transform gate of every block.  Numbers are rounded to four digits."""
 
-    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
+    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray, loss=softmax_cross_entropy):
         self.net = net
         self.x = x
         self.y = y
+        self.loss_of = loss
         self.columns = {"step": [], "loss": [], "gradient": []}
         if net.block.gates:
             self.columns["T"] = []
@@ -1863,7 +2007,7 @@ class LayerHistory:
         """Adds a row for the net after this step, unless its numbers are not finite."""
         if step in self.columns["step"]:
             return
-        loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
+        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
@@ -1879,54 +2023,78 @@ def four_digits(number) -> float:
     return float(f"{number:.4g}")
 
 
-def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
-    """Trains the net with clipped Adam on all of `data`, in a new random order each epoch, and
-    calls report(row) after each epoch.
+def train(
+    net: DeepNet,
+    data: Dataset,
+    settings: Settings = DEFAULTS,
+    shuffle: np.random.Generator | None = None,
+    report=ignore,
+    *,
+    optimizer=Adam,
+    loss=softmax_cross_entropy,
+) -> dict:
+    """Trains the net on all of `data`, in a new random order each epoch, and calls report(row)
+    after each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip.  It sets net.about["pixels"].
+    Of the settings it reads epochs, batch_size, lr and clip and, for a `shuffle` of its own, seed.
+    `optimizer` is a class, called as optimizer(net.parameters, lr=..., clip=...).
+    loss(outputs, y) gives the loss of a batch and its gradient.  Floats in `data` are the net's
+    inputs as they are; bytes are scaled, and net.about["pixels"] then says how.
 
     Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
     LayerHistory), the final loss and accuracies and, of nets with gates, the mean T of every block,
-    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  If the run diverges, the
-    history ends with the last completed epoch, and "diverged_at" says where.
+    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  Where y holds targets
+    instead of labels, the loss of the test examples stands in the accuracies' place.  If the run
+    diverges, the history ends with the last completed epoch, and "diverged_at" says where.
 
-    Raises ValueError, before the first step, for images that are not bytes or not rows of pixels,
-    and for labels that are not of the net's classes."""
+    Raises ValueError, before the first step, for examples that are not rows of bytes or floats, and
+    for labels that are not of the net's classes."""
+    if shuffle is None:
+        shuffle = np.random.default_rng([settings.seed, 1])
     check_rows(data)
-    check_labels(data.y_train, len(data.x_train), net.d_out)
-    check_labels(data.y_test, len(data.x_test), net.d_out)
-    net.about["pixels"] = PIXELS[0]  # the interval of the published program
+    has_labels = holds_labels(data.y_train)
+    if has_labels or loss is softmax_cross_entropy:
+        check_labels(data.y_train, len(data.x_train), net.d_out)
+        check_labels(data.y_test, len(data.x_test), net.d_out)
+    if data.x_train.dtype.kind != "f":
+        net.about["pixels"] = PIXELS[0]  # the interval of the published program
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
-        x_train = pixels_for(net, data.x_train)
-        x_test = pixels_for(net, data.x_test)
-    adam = Adam(net.parameters, settings.lr, settings.clip)
+        x_train = inputs_for(net, data.x_train)
+        x_test = inputs_for(net, data.x_test)
+    learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
     T_history = []
-    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
+    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
+    steps = 0  # that are done
 
     def look():
-        if adam.t in STEPS_LOOKED_AT:
-            layers.look(adam.t)
+        nonlocal steps
+        if steps in STEPS_LOOKED_AT:
+            layers.look(steps)
+        steps += 1
 
     def measure(row):
-        row["test_acc"] = accuracy(net, x_test, data.y_test)
+        row |= measure_test(net, x_test, data.y_test, loss)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(adam.t)
+        layers.look(steps)
         report(row)
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        net, adam, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
-    )
+        net, learner, x_train, data.y_train, orders, settings.batch_size,
+        loss=loss, report=measure, before_step=look,
+    )  # fmt: skip
     diverged = diverged_at is not None
+    measured = ("train_acc", "test_acc", "train_loss") if has_labels else ("test_loss", "train_loss")
     history = {}
-    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
+    for name in ("epoch", "train_loss", *measured[:-1], "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in ("train_acc", "test_acc", "train_loss"):
+    for name in measured:
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    # a net that only guesses can end a little above log(n_classes)
-    result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
+    if loss is softmax_cross_entropy:
+        # a net that only guesses can end a little above log(n_classes)
+        result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -1935,17 +2103,37 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
 
 
 @one_blas_thread()
-def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool = False) -> dict:
+def run_one(
+    block: str | Block = "highway",
+    settings: Settings = DEFAULTS,
+    data: Dataset | None = None,
+    verbose: bool = False,
+    *,
+    activation: str | Activation = "tanh",
+    init: str = "uniform",
+    optimizer=Adam,
+    loss=softmax_cross_entropy,
+    save: str | os.PathLike | None = None,
+    **changes,
+) -> dict:
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
     final numbers.
 
-    Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
+    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
+    learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
+    if the run diverges.  DeepNet explains activation and init, train() optimizer and loss.
+
+    Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
+    for a change that is no setting, and what train() raises."""
     start = time.perf_counter()
+    settings = changed(settings, changes)
+    if data is None:
+        data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
-            gate_bias=settings.gate_bias, dtype=settings.dtype,
+            activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
         )  # fmt: skip
     run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
     run |= record_of(net.block)  # may raise: now, not after the training
@@ -1953,16 +2141,51 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
         run[name] = getattr(settings, name)
     if net.block.gates:
         run["gate_bias"] = settings.gate_bias
+    run |= choices(net.activation, init, optimizer, loss)
     run["n_parameters"] = len(net.parameters)
 
     def show(row):
         measured = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
+        if "test_loss" in row:
+            measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    shuffle = np.random.default_rng([settings.seed, 1])
-    run |= train(net, data, settings, shuffle, show if verbose else ignore)
+    run |= train(net, data, settings, None, show if verbose else ignore, optimizer=optimizer, loss=loss)
+    if save and not run["diverged"]:
+        net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def changed(settings: Settings, changes: dict) -> Settings:
+    """The settings with these changes; raises TypeError for a name that is no setting."""
+    for name in changes:
+        if name not in vars(settings):
+            raise TypeError(f"{name!r} is not a setting; the settings are {', '.join(vars(settings))}")
+    return replace(settings, **changes)
+
+
+def choices(activation: Activation, init: str, optimizer, loss) -> dict:
+    """What a record says of these beyond the settings: only those that are not the defaults."""
+    record = {}
+    if type(activation) is not Tanh:
+        record |= record_of(activation)
+    if init != INITS[0]:
+        record["init"] = init
+    if optimizer is not Adam:
+        record["optimizer"] = name_of(optimizer)
+    if loss is not softmax_cross_entropy:
+        record["loss"] = name_of(loss)
+    return record
+
+
+def name_of(function) -> str:
+    """The name of a class or a function, in small letters; of a functools.partial, that of its
+    function."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__).lower()
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
