@@ -24,6 +24,9 @@ line.  It needs NumPy and nothing else: copied alone into another project, it wo
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9    a pair for each seed        -> run_seeds.json
+    python highway_networks.py --block residual --activation relu       another pair      -> run_own.json
+    python highway_networks.py --save net.npz                           the net, too      -> net.npz
+    python highway_networks.py --classify net.npz digit.png             reads a digit of your own
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import importlib
+import inspect
 import io
 import json
 import math
@@ -2188,6 +2193,124 @@ def name_of(function) -> str:
     return getattr(function, "__name__", type(function).__name__).lower()
 
 
+# ---- A digit of one's own --------------------------------------------------------------------------------------------
+
+SIDE = 28  # of MNIST's images, in pixels
+BOX = 20  # the longer side of a digit in them
+PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
+
+
+def read_grey(path: str | os.PathLike) -> np.ndarray:
+    """The image in a file that imageio reads, (rows, columns) floats from 0, black, to 1, white.
+    Where it is transparent, white paper shows through.  Raises InputError for another file."""
+    import imageio.v3 as imageio  # only here: it is not needed for anything else
+
+    try:
+        image = np.asarray(imageio.imread(path))
+    except Exception as error:  # every format has its own
+        reason = " ".join(str(error).split())[:200]
+        raise input_error(f"{path} cannot be read as an image: {reason}") from error
+    whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
+    image = image.astype(np.float64) / whole
+    if image.ndim == 2:
+        return image
+    if image.ndim != 3 or image.shape[2] > 4:
+        raise input_error(f"{path} is not one image: its array has the shape {image.shape}")
+    n_colours = 3 if image.shape[2] > 2 else 1
+    grey = image[:, :, :n_colours].mean(axis=2)
+    if image.shape[2] in (2, 4):
+        opaque = image[:, :, -1]
+        grey = grey * opaque + 1 - opaque
+    return grey
+
+
+def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
+    """A digit, (rows, columns) numbers, made like MNIST's: (28, 28) uint8, and what was done, in
+    words.
+
+    As MNIST's makers did, the digit is scaled so that its longer side has 20 pixels, and placed so
+    that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
+    is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
+    ink = np.asarray(grey, np.float64)
+    border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
+    paper = np.median(border)
+    is_dark_on_light = paper > (ink.min() + ink.max()) / 2
+    ink = paper - ink if is_dark_on_light else ink - paper
+    if ink.max() <= 0:
+        raise ValueError("the image is blank: all its pixels are alike")
+    ink = np.where(ink > PAPER * ink.max(), ink / ink.max(), 0)
+    rows = np.flatnonzero(ink.any(axis=1))
+    columns = np.flatnonzero(ink.any(axis=0))
+    digit = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    scale = BOX / max(digit.shape)
+    height, width = (max(1, round(scale * side)) for side in digit.shape)
+    small = averaging(height, digit.shape[0]) @ digit @ averaging(width, digit.shape[1]).T
+    small /= small.max()
+    image = np.zeros((SIDE, SIDE))
+    top = place(small.sum(axis=1))
+    left = place(small.sum(axis=0))
+    image[top : top + height, left : left + width] = small
+    said = "dark on light, so inverted; " if is_dark_on_light else "light on dark, as MNIST; "
+    said += f"the digit, {digit.shape[0]} x {digit.shape[1]} pixels, is scaled to {height} x {width} "
+    said += f"and centred in {SIDE} x {SIDE} by its mass"
+    return np.rint(255 * image).astype(np.uint8), said
+
+
+def averaging(n_out: int, n_in: int) -> np.ndarray:
+    """(n_out, n_in): the matrix that scales a row of n_in pixels to n_out, each of which is the mean
+    of the piece of the row that it covers."""
+    edges = np.arange(n_out + 1) * (n_in / n_out)
+    pixels = np.arange(n_in)
+    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+    return np.maximum(covered, 0) * (n_out / n_in)
+
+
+def place(mass: np.ndarray) -> int:
+    """Where a digit with this mass in each row begins, so that the centre of mass is in the middle
+    of SIDE and nothing is cut off."""
+    centre = (mass * np.arange(len(mass))).sum() / mass.sum()
+    return min(max(round(SIDE / 2 - centre), 0), SIDE - len(mass))
+
+
+def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
+    """An image as rows of pixels for net.classify(), and what was done to it.
+
+    A net that was trained on MNIST gets it like MNIST's; any other net as it is.  Raises ValueError
+    where that has another size."""
+    if net.about.get("data_set") == "MNIST":
+        image, said = like_mnist(grey)
+        return image.reshape(1, -1), said
+    shape = net.about.get("shape", [net.d_in])
+    if list(grey.shape) != shape:
+        raise ValueError(f"its pixels are {tuple(grey.shape)}; the net takes images of {tuple(shape)}")
+    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in net.about else grey
+    return pixels.reshape(1, -1), "taken as it is, 0 is black"
+
+
+def classify_images(args, save) -> None:
+    """Runs --classify: prints what a saved net says of each image."""
+    path, *images = args.classify
+    if not images:
+        raise input_error(f"--classify {path} needs images, too: --classify {path} digit.png")
+    for module in args.imports:
+        import_module_of_user(module)
+    net = DeepNet.load(path)
+    for image in images:
+        grey = read_grey(image)
+        try:
+            pixels, said = image_for(net, grey)
+        except ValueError as error:
+            raise input_error(f"{image}: {error}") from error
+        logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
+        powers = np.exp(logits - logits.max())
+        probabilities = powers / powers.sum()
+        shown = package().printable(image)
+        print(f"{shown}: {said}")
+        print(f"{shown}: {probabilities.argmax()}, with the probability {probabilities.max():.3f}")
+        for label, probability in enumerate(probabilities):
+            print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
+
+
 # ---- The command line ------------------------------------------------------------------------------------------------
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
@@ -2196,13 +2319,11 @@ MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
-def one_of(flag_of_list: str | None, parse):
-    """An argparse type: one number.  The error about a list names the flag that takes one, if any."""
+def one_of(flag_of_list: str, parse):
+    """An argparse type: one number.  The error about a list names the flag that takes one."""
     from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
 
     def number(text):
-        if "," in text and flag_of_list is None:
-            raise ArgumentTypeError(f"{text!r} is more than one number: run the command once for each")
         if "," in text:
             raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
         return parse(text)
@@ -2224,12 +2345,12 @@ def no_range(parse_list):
 
 
 def joined(words: list[str]) -> list[str]:
-    """The words with --gate-bias and a value that begins with a minus joined by =, since argparse
-    takes -4,-2 and -1e3 for flags."""
+    """The words with --gate-bias or --gate-biases and a value that begins with a minus joined by =,
+    since argparse takes -4,-2 and -1e3 for flags."""
     result = []
     for word in words:
         is_negative = word[:1] == "-" and word[1:2].isdecimal()
-        if is_negative and result and result[-1] == "--gate-bias":
+        if is_negative and result and result[-1] in ("--gate-bias", "--gate-biases"):
             word = f"{result.pop()}={word}"
         result.append(word)
     return result
@@ -2251,6 +2372,7 @@ def parse_arguments(argv=None):
     add_option = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
+    add_bias = parser.add_mutually_exclusive_group().add_argument
     add_saving = parser.add_mutually_exclusive_group().add_argument
 
     def show(text):
@@ -2272,7 +2394,15 @@ def parse_arguments(argv=None):
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
-    add_option("--gate-bias", type=one_of(None, bias), default=default.gate_bias, help=show(GATE_BIAS))
+    add_bias(
+        "--gate-bias",
+        type=one_of("--gate-biases", bias),
+        default=str(default.gate_bias),
+        help=show(GATE_BIAS),
+    )
+    add_bias("--gate-biases", type=list_of(bias), default=(), help="several of them: --gate-biases=-4,-2,0")
+    add_option("--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped"))
+    add_what_is_trained(add_option, show)
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
@@ -2283,10 +2413,24 @@ def parse_arguments(argv=None):
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
+    add_option("--save", type=path_name, metavar="NET.npz", help="write the trained net of --block, too")
+    classify = "train nothing: say which digit an image shows"
+    add_option("--classify", nargs="+", type=path_name, metavar=("NET.npz", "IMAGE"), help=classify)
     argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
+
+
+def add_what_is_trained(add_option, show) -> None:
+    """Adds the flags that name what has no number: see chosen_by()."""
+    add_option("--block", default=PAIR[0], metavar="NAME", help=show("the kind of block"))
+    add_option("--against", default=PAIR[1], metavar="NAME", help=show("the kind of block to compare it with"))
+    add_option("--activation", default=Tanh.name, metavar="NAME", help=show("the activation"))
+    add_option("--init", choices=INITS, default=INITS[0], help=show("how weights are drawn"))
+    add_option("--optimizer", default="adam", metavar="NAME", help=show("the optimiser"))
+    own = "a file, or a module, with blocks, activations or optimisers of your own"
+    add_option("--import", action="append", default=[], metavar="FILE.py", dest="imports", help=own)
 
 
 def plan(args, data: Dataset) -> list[Settings]:
@@ -2297,28 +2441,108 @@ def plan(args, data: Dataset) -> list[Settings]:
             raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     if args.batch_size > args.n_train:
         raise input_error(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
-    # there is no --clip
-    given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
-    common = Settings(**given)
+    common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
     planned = []
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
-            planned.append(replace(common, seed=seed, depth=depth))
+            for gate_bias in args.gate_biases or [args.gate_bias]:
+                planned.append(replace(common, seed=seed, depth=depth, gate_bias=gate_bias))
+    if args.save and len(planned) > 1:
+        raise input_error(f"--save writes one net, and {len(planned)} pairs are trained: name one seed, depth and bias")
     return planned
 
 
-def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
-    """Trains a highway and a plain net for each of the planned Settings, in `jobs` processes.
+class Chosen(NamedTuple):
+    """What a command trains beside its Settings."""
 
-    Returns a dict for each pair: the list "runs" of the JSON."""
+    blocks: tuple[Block, ...] = (Highway(), Plain())
+    activation: Activation = Tanh()
+    init: str = INITS[0]
+    optimizer: type[Optimizer] = Adam
+
+    def is_default(self) -> bool:
+        names = tuple(block.name for block in self.blocks)
+        return names == PAIR and not choices(self.activation, self.init, self.optimizer, softmax_cross_entropy)
+
+
+HEADLINE = Chosen()
+
+
+def chosen_by(args) -> Chosen:
+    """What the flags name, after all --import.  Raises InputError for a name that nothing has."""
+    for module in args.imports:
+        import_module_of_user(module)
+    flags = (args.block, args.against, args.activation, args.optimizer)
+    if flags != (*PAIR, Tanh.name, "adam"):
+        for module in package().MORE_KINDS:
+            importlib.import_module(module)
+    if args.block == args.against:
+        raise input_error(f"--block and --against are both {args.block}: name two kinds of block")
+    try:
+        blocks = (block_of(args.block), block_of(args.against))
+        activation = activation_of(args.activation)
+        for named in (*blocks, activation):
+            record_of(named)
+    except (TypeError, ValueError) as error:
+        raise input_error(f"{error}; --import FILE.py imports it") from error
+    return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
+
+
+def optimizer_of(name: str) -> type[Optimizer]:
+    """The optimiser of this name, in small letters or not.  Only those that are made from
+    parameters, lr and clip alone count."""
+    found = {}
+    waiting = [Optimizer]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        with contextlib.suppress(TypeError):
+            inspect.signature(kind).bind(None, lr=1.0, clip=1.0)
+            found[name_of(kind)] = kind
+    if name.lower() not in found:
+        raise input_error(f"optimizer {name!r} is not one of {', '.join(sorted(found))}; --import FILE.py imports it")
+    return found[name.lower()]
+
+
+def import_module_of_user(name: str) -> None:
+    """Imports FILE.py, or a module by its name.  Raises InputError where it is not there; what the
+    module itself raises is the user's to see."""
+    path = Path(name)
+    if path.suffix != ".py":
+        if find_spec(name.partition(".")[0]) is None:
+            raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
+        importlib.import_module(name)
+        return
+    if not path.is_file():
+        raise input_error(f"--import {name}: there is no such file")
+    sys.path.insert(0, str(path.parent.resolve()))  # for what it imports, and for worker processes
+    module = importlib.import_module(path.stem)
+    if Path(module.__file__ or "").resolve() != path.resolve():
+        raise input_error(f"--import {name}: another module is called {path.stem}; give the file another name")
+
+
+def train_task(block, settings: Settings, data: Dataset, verbose: bool, more: dict) -> dict:
+    """run_one() with all its arguments by position, as in_processes() passes them."""
+    return run_one(block, settings, data, verbose, **more)
+
+
+def run_pairs(
+    planned: list[Settings], data: Dataset, jobs: int, quiet: bool, chosen: Chosen = HEADLINE, save: str | None = None
+) -> list[dict]:
+    """Trains a net of each of the two chosen blocks, highway and plain by default, for each of the
+    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.
+
+    Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
+    every gate bias, and trained once."""
     verbose = not quiet and len(planned) == 1
-    nets = [(block, settings) for settings in planned for block in PAIR]
+    nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
+    more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
     def longest_first(net):  # so that no long run starts last
         block, settings = net
-        return -settings.depth, block == "plain"
+        return -settings.depth, chosen.blocks.index(block)
 
-    nets.sort(key=longest_first)
+    nets = sorted(nets.values(), key=longest_first)
 
     def tasks():
         """Draws each net's images only when a process is free: all at once might not fit into
@@ -2326,21 +2550,35 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) ->
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, verbose
+            yield block, settings, images, verbose, more | {"save": save if block is chosen.blocks[0] else None}
 
     runs = {}
-    with closing(package().in_processes(run_one, tasks(), min(jobs, len(nets)))) as results:
+    with closing(package().in_processes(train_task, tasks(), min(jobs, len(nets)))) as results:
         for run in results:
-            runs[run["seed"], run["depth"], run["block"]] = run
+            runs[run["seed"], run["depth"], run["block"], run.get("gate_bias")] = run
             if not quiet and not verbose:
                 took = f"{run['wallclock_sec']:.1f} s; {len(runs)} of {len(nets)} nets are trained"
                 print(f"{run['label']}: {outcome(run)}  ({took})", flush=True)
     pairs = []
+    n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
-        both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}
+        both = {block.name: runs[key_of(block, settings)] for block in chosen.blocks}
         seconds = sum(run["wallclock_sec"] for run in both.values())
-        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
+        pair = {"depth": settings.depth, "seed": settings.seed}
+        if n_biases > 1:
+            pair["gate_bias"] = settings.gate_bias
+        pairs.append({**pair, "wallclock_sec": seconds, **both})
     return pairs
+
+
+def key_of(block: Block, settings: Settings) -> tuple:
+    """What tells the net apart from the others of a command."""
+    return settings.seed, settings.depth, block.name, settings.gate_bias if block.gates else None
+
+
+def runs_of(pair: dict) -> list[dict]:
+    """The two runs of a pair."""
+    return [run for run in pair.values() if isinstance(run, dict)]
 
 
 def outcome(run: dict) -> str:
@@ -2351,6 +2589,8 @@ def outcome(run: dict) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
+    if args.classify:
+        return package().run_command(parser.prog, partial(classify_images, args), saves=False)
     return package().run_command(parser.prog, partial(train_pairs, args), saves=not args.no_save)
 
 
@@ -2359,24 +2599,36 @@ def train_pairs(args, save) -> None:
     save({path: bytes})."""
     start = time.perf_counter()
     tools = package()
-    path = path_of_record(args)
+    chosen = chosen_by(args)
+    path = path_of_record(args, chosen)
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
+    if args.save:
+        check_net_replaceable(Path(args.save))
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
         print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
-    pairs = run_pairs(planned, data, args.jobs, args.quiet)
+    pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save)
     warn_of(pairs, data.n_classes)
     record = asdict(planned[0])
-    for name, values in (("depth", args.depths), ("seed", args.seeds)):
+    for name, plural, values in (
+        ("depth", "depths", args.depths),
+        ("seed", "seeds", args.seeds),
+        ("gate_bias", "gate_biases", args.gate_biases),
+    ):
         if values:
-            record[f"{name}s"] = values
+            record[plural] = values
         if len(values) > 1:
             record[name] = None
-    record["activation"] = "tanh"
-    record["optimizer"] = "adam"
+    record |= record_of(chosen.activation)
+    record["optimizer"] = name_of(chosen.optimizer)
+    names = [block.name for block in chosen.blocks]
+    if names != [*PAIR]:
+        record["blocks"] = names
+    if chosen.init != INITS[0]:
+        record["init"] = chosen.init
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
@@ -2391,26 +2643,52 @@ def train_pairs(args, save) -> None:
         hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
         took = f"{time.perf_counter() - start:.1f} s"
         print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
+    if args.save:
+        print(tools.printable(said_of_net(args.save, pairs[0][names[0]])), flush=True)
 
 
-def path_of_record(args) -> Path:
+def said_of_net(path: str, run: dict) -> str:
+    if run["diverged"]:
+        return f"the {run['block']} net is not saved: it diverged"
+    return f"the {run['block']} net is in {path}; --classify {path} IMAGE reads a digit"
+
+
+def check_net_replaceable(path: Path) -> None:
+    """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
+    of a saved net."""
+    if path.suffix != ".npz":
+        raise input_error(f"--save {path}: the name of a net ends in .npz")
+    package().check_writable(path)
+    if path.exists():
+        try:
+            DeepNet.load(path)
+        except ValueError as error:
+            raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+
+
+def path_of_record(args, chosen: Chosen) -> Path:
+    """The file of the record.  What is not the headline's has a name of its own: the figures are
+    drawn from the others.  Where the program is installed, and in no clone, the file lies in the
+    working folder."""
     if args.out:
         return Path(os.path.realpath(args.out))
+    folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
     if args.quick:
-        return ROOT / "run_quick.json"
+        return folder / "run_quick.json"
+    if not chosen.is_default() or args.gate_biases or args.clip != DEFAULTS.clip:
+        return folder / "run_own.json"
     if args.depths:
-        return ROOT / "run_sweep.json"
+        return folder / "run_sweep.json"
     if args.seeds:
-        return ROOT / "run_seeds.json"
-    return ROOT / "run.json"
+        return folder / "run_seeds.json"
+    return folder / "run.json"
 
 
 def warn_of(pairs: list[dict], n_classes: int) -> None:
     """Prints a line for each run that diverged, or whose loss ended more than a tenth above that
     of guessing."""
     for pair in pairs:
-        for block in PAIR:
-            run = pair[block]
+        for run in runs_of(pair):
             if run["diverged"]:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
             elif run["above_guessing"]:
@@ -2431,7 +2709,9 @@ def package():
 
     return SimpleNamespace(
         InputError=files.InputError,
+        MORE_KINDS=("highways.nets.extra_blocks", "highways.nets.activations", "highways.nets.optimizers"),
         open_file=files.open_file,
+        check_writable=files.check_writable,
         write_whole=files.write_whole,
         printable=files.printable,
         json_bytes=files.json_bytes,
@@ -2456,6 +2736,7 @@ class Alone:
     compared with what they replace; nets train one after another."""
 
     InputError = ValueError
+    MORE_KINDS = ()
     MOST_JOBS = math.inf
     path_name = str
 
@@ -2512,13 +2793,18 @@ class Alone:
         return False
 
     @staticmethod
+    def check_writable(path: Path) -> None:
+        if not path.parent.is_dir():
+            raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
+
+    @staticmethod
     def check_replaceable(path: Path, is_smoke_test: bool) -> None:
         if path.suffix != ".json":
             raise ValueError(f"{path} does not end in .json")
 
     @staticmethod
     def table_of_runs(pairs: list[dict]) -> str:
-        return "\n".join(f"{pair[block]['label']}: {outcome(pair[block])}" for pair in pairs for block in PAIR)
+        return "\n".join(f"{run['label']}: {outcome(run)}" for pair in pairs for run in runs_of(pair))
 
     @staticmethod
     def all_cores() -> int:
@@ -2560,7 +2846,7 @@ class Alone:
         try:
             with contextlib.redirect_stdout(output if saves else sys.stdout):
                 work(Alone.write_whole)
-        except (ValueError, OSError, MemoryError) as error:
+        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
