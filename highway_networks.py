@@ -60,6 +60,34 @@ import numpy as np
 # called in loops, where a name on its own is found faster than one in np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
 
+__all__ = [  # docs/api.md explains these
+    "Activation",
+    "Adam",
+    "Block",
+    "Dataset",
+    "DeepNet",
+    "Highway",
+    "LayerArrays",
+    "Optimizer",
+    "Plain",
+    "Relu",
+    "Settings",
+    "Tanh",
+    "accuracy",
+    "like_mnist",
+    "load_mnist",
+    "main",
+    "pixels_for",
+    "read_grey",
+    "run_one",
+    "scale_pixels",
+    "softmax_cross_entropy",
+    "subset",
+    "train",
+    "train_epoch",
+    "train_epochs",
+]
+
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).resolve().parent
@@ -2588,6 +2616,8 @@ def outcome(run: dict) -> str:
 
 
 def main(argv=None) -> int:
+    """Runs the command with these words, by default those of the command line; returns its exit
+    status."""
     parser, args = parse_arguments(argv)
     if args.classify:
         return package().run_command(parser.prog, partial(classify_images, args), saves=False)

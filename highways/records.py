@@ -53,7 +53,7 @@ def table_of_runs(pairs: list[dict]) -> str:
     of; for several seeds also the mean ± standard deviation."""
     has_biases = "gate_bias" in pairs[0]
     blocks = [name for name, entry in pairs[0].items() if isinstance(entry, dict)]
-    widths = {block: max(17, len(f"  {block} test acc")) for block in blocks}
+    widths = {block: max(17, len(f" {block} test acc")) for block in blocks}
     head = "depth   seed  " + ("gate bias  " if has_biases else "")
     lines = [head + "".join(f"{f'{block} test acc':>{widths[block]}}  train loss" for block in blocks)]
     accuracies = {}  # {(depth, gate bias, block): [test accuracy of each run that did not diverge]}
