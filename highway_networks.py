@@ -2234,7 +2234,8 @@ def read_grey(path: str | os.PathLike) -> np.ndarray:
     import imageio.v3 as imageio  # only here: it is not needed for anything else
 
     try:
-        image = np.asarray(imageio.imread(path))
+        with package().open_file(path) as file:
+            image = np.asarray(imageio.imread(file.read(), extension=Path(path).suffix))
     except Exception as error:  # every format has its own
         reason = " ".join(str(error).split())[:200]
         raise input_error(f"{path} cannot be read as an image: {reason}") from error

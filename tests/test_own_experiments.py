@@ -44,7 +44,7 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
     ("change", "message"),
     [
         ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
-        ({"x": PIXELS // 16}, "the largest pixel is 15, and white would be 255: give floats, x / 15, or x * 17"),
+        ({"x": PIXELS // 16}, "the largest pixel is 15, and white would be 255: give floats, x / 15, or x \\* 17"),
         ({"x": PIXELS // 16 * 1.0}, "whole numbers up to 15, as floats: to scale pixels, divide all x by 15"),
         ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
         ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
@@ -224,10 +224,9 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
 def test_an_image_of_mnist_stays_what_it_is(mnist):
     images = mnist.x_test[:200].reshape(-1, 28, 28)
     made = np.array([hn.like_mnist(image / 255)[0] for image in images])
-    assert np.abs(made.astype(float) - images).mean() < 0.02 * images.mean() * 10
-    for image, same in zip(images, made, strict=True):
-        ink = image > 0.2 * image.max()
-        assert np.corrcoef(image[ink], same[ink])[0, 1] > 0.5
+    pairs = zip(images, made, strict=True)
+    alike = [np.corrcoef(image.ravel(), same.ravel())[0, 1] for image, same in pairs]
+    assert np.mean(alike) > 0.95
 
 
 @pytest.mark.parametrize("dark_on_light", [True, False])
