@@ -8,6 +8,7 @@ That is, in this order:
 - the summaries in results/*.json, from the trials in them
 - results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
+- docs/api.md, from the docstrings (experiments/api.py)
 - the pictures in viz/, highway_networks.gif, pages/explorer.html and pages/train.html
 - the pictures of these two pages, for which a browser is needed
 
@@ -37,7 +38,7 @@ import PIL
 from matplotlib import ft2font
 
 import make_highway_networks_gif as gif
-from experiments import all_questions, register_pictures_and_tables
+from experiments import all_questions, api, register_pictures_and_tables
 from experiments.judging import is_judged_already, judged_record, path_of, read_results, with_summary
 from highways.commands import Parser, first_line, run_command
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
@@ -279,6 +280,7 @@ def publish(check: bool, save) -> int:
     texts = differing({name: json_bytes(record) for name, record in records.items()})
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
+    texts |= differing({api.PAGE: api.page().encode()})
 
     drawn = products(read)
     taken = photographs(drawn)

@@ -1,6 +1,7 @@
 """`python -m experiments publish` makes what differs, and nothing else; --check names it and changes
 nothing."""
 
+import inspect
 import json
 import shutil
 
@@ -8,7 +9,8 @@ import pytest
 from conftest import ROOT, one_line_error
 from test_docs import READ, run_in
 
-from experiments import publish
+import highway_networks as hn
+from experiments import api, publish
 
 COMMAND = "python -m experiments publish"
 CHECK = f"{COMMAND} --check"
@@ -155,3 +157,13 @@ def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():
     other = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.6}]}
     assert publish.as_bytes(publish.numbers(record)) == publish.as_bytes(publish.numbers(again))
     assert publish.as_bytes(publish.numbers(record)) != publish.as_bytes(publish.numbers(other))
+
+
+def test_the_list_of_functions_explains_every_name_that_is_offered():
+    for _, module, names in api.CHAPTERS:
+        for name in names:
+            assert inspect.getdoc(getattr(module, name)), name
+            assert f"\n### {name}\n" in api.page()
+    assert api.signature(hn.train) == "(net, data, settings=Settings(), shuffle=None, report=ignore, *, " + (
+        "optimizer=Adam, loss=softmax_cross_entropy)"
+    )

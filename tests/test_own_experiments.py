@@ -1,0 +1,269 @@
+"""Own arrays, losses and optimisers in Python and by the command; images of one's own digits."""
+
+import json
+
+import imageio.v3 as imageio
+import numpy as np
+import pytest
+from conftest import SMALL, in_process, one_line_error
+
+import highway_networks as hn
+from highways.nets.optimizers import SGD
+
+RNG = np.random.default_rng(0)
+PIXELS = RNG.integers(0, 256, (40, 6, 6))
+PIXELS[0, 0, 0] = 255
+LABELS = np.arange(40) % 3
+
+
+def data_of(x=PIXELS, y=LABELS, **more):
+    parts = {"x_train": x[:30], "y_train": y[:30], "x_test": x[30:], "y_test": y[30:]}
+    return hn.Dataset.of(**parts | more)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "uint64"])
+def test_whole_numbers_from_0_to_255_are_pixels_of_any_dtype(dtype):
+    data = data_of(PIXELS.astype(dtype), LABELS.astype(dtype))
+    assert data.x_train.dtype == np.uint8
+    np.testing.assert_array_equal(data.x_train.reshape(-1, 6, 6), PIXELS[:30])
+    assert (data.y_train.dtype, data.n_classes, data.shape, data.name) == (np.intp, 3, (6, 6), "own data")
+
+
+def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
+    x = PIXELS / 255
+    data = data_of(x)
+    np.testing.assert_array_equal(data.x_train, x[:30].reshape(30, -1))
+    assert data.sha256 == data_of(x.copy()).sha256 != data_of(x.astype(np.float32)).sha256
+    settings = hn.Settings(hidden=5, depth=2, epochs=1, batch_size=10)
+    as_pixels = hn.run_one("highway", settings, data_of())
+    as_floats = hn.run_one("highway", settings, data_of(PIXELS / 127.5 - 1))
+    assert as_pixels["final_train_loss"] == pytest.approx(as_floats["final_train_loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
+        ({"x": PIXELS // 16}, "the largest pixel is 15, and white would be 255: give floats, x / 15, or x \\* 17"),
+        ({"x": PIXELS // 16 * 1.0}, "whole numbers up to 15, as floats: to scale pixels, divide all x by 15"),
+        ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
+        ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
+        ({"x": PIXELS[:, :0]}, "x_train must hold an example at each first index"),
+        ({"y": LABELS + 1}, "labels count from 0, without gaps; those of y_train are 3 from 1 to 3"),
+        ({"y": LABELS * 50}, "labels count from 0, without gaps; those of y_train are 3 from 0 to 100"),
+        ({"y": LABELS - 1}, "those of y_train are 3 from -1 to 1"),
+        ({"y": LABELS * 0}, "every label in y_train is 0"),
+        ({"y": LABELS[:, None]}, r"y.ravel\(\) makes a vector of a column"),
+        ({"y_test": LABELS[30:] + 1}, "y_test holds the label 3, which no training example has"),
+        ({"y_test": LABELS[30:] / 9}, "y_train and y_test must both hold floats, or both whole numbers"),
+        ({"x_test": PIXELS[30:, 1:]}, r"examples of x_train and x_test differ: \(6, 6\) and \(5, 6\)"),
+        ({"x_test": PIXELS[31:]}, "x_test has 9 examples, y_test has 10"),
+    ],
+)
+def test_a_slip_in_the_arrays_is_one_line(change, message):
+    with pytest.raises(ValueError, match=message) as refused:
+        data_of(**change)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_text_is_refused_as_such():
+    with pytest.raises(TypeError, match="y_train must hold real numbers, not <U"):
+        data_of(y=LABELS.astype(str))
+
+
+def squared_error(outputs, y):
+    error = outputs - y
+    return (error**2).mean(), 2 * error / error.size
+
+
+def test_a_regression_learns_and_measures_the_loss_of_the_test_examples():
+    x = RNG.normal(size=(600, 4))
+    y = np.sin(x[:, 0])
+    data = hn.Dataset.of(x[:500], y[:500], x[500:], y[500:])
+    assert (data.y_train.shape, data.n_classes) == ((500, 1), 1)
+    run = hn.run_one("highway", data=data, loss=squared_error, depth=2, hidden=20, epochs=20, batch_size=50)
+    assert run["history"].keys() == {"epoch", "train_loss", "test_loss", "grad_norm"}
+    assert run["final_test_loss"] == run["history"]["test_loss"][-1] < 0.1 * y.var()
+    assert run["loss"] == "squared_error"
+    with pytest.raises(ValueError, match="y must hold 500 whole numbers from 0 to 0"):
+        hn.run_one("highway", data=data, depth=2)
+
+
+def test_the_defaults_are_the_headline_s_and_are_not_recorded(data_set):
+    data = hn.load_mnist(data_set)
+    settings = hn.Settings(hidden=5, depth=2, epochs=2, batch_size=50)
+    plain = hn.run_one("highway", settings, data)
+    same = hn.run_one(
+        data=data, hidden=5, depth=2, epochs=2, batch_size=50, activation="tanh", init="uniform", optimizer=hn.Adam
+    )
+    assert {**plain, "wallclock_sec": 0} == {**same, "wallclock_sec": 0}
+    assert not {"activation", "init", "optimizer", "loss", "clip"} & plain.keys()
+    other = hn.run_one("highway", settings, data, activation="relu", init="he", optimizer=SGD)
+    assert (other["activation"], other["init"], other["optimizer"]) == ("relu", "he", "sgd")
+    assert other["final_train_loss"] != plain["final_train_loss"]
+
+
+def test_a_word_that_is_no_setting_is_named():
+    with pytest.raises(TypeError, match="'width' is not a setting; the settings are seed, hidden, depth"):
+        hn.run_one("highway", width=3)
+
+
+def test_a_saved_net_classifies_as_the_trained_one(data_set, tmp_path):
+    data = hn.load_mnist(data_set)
+    path = tmp_path / "net.npz"
+    run = hn.run_one("highway", hn.Settings(hidden=5, depth=2, epochs=2, batch_size=50), data, save=path)
+    net = hn.DeepNet.load(path)
+    assert net.about == {"pixels": "[-1, 1]", "data_set": data.name, "shape": [6, 6]}
+    images = data.x_test.reshape(-1, 6, 6)
+    assert (net.classify(images) == data.y_test).mean() == run["final_test_acc"]
+    np.testing.assert_array_equal(net.classify(hn.pixels_for(net, data.x_test)), net.classify(images))
+    with pytest.raises(ValueError, match=r"also where N is 1: x\[None\]"):
+        net.classify(data.x_test[0])
+    with pytest.raises(ValueError, match="pixels must be bytes, not int64"):
+        net.classify(data.x_test.astype(np.int64))
+
+
+def test_a_net_that_diverged_is_not_saved(data_set, tmp_path):
+    path = tmp_path / "net.npz"
+    run = hn.run_one("plain", data=hn.load_mnist(data_set), depth=2, hidden=5, epochs=1, lr=1e38, save=path)
+    assert run["diverged"]
+    assert not path.exists()
+
+
+# ---- the command
+
+
+def main(*words):
+    return in_process(hn.main, *map(str, words))
+
+
+LEAKY = """
+from highway_networks import Adam, Highway
+
+class Gate(Highway):
+    name = "gate, of a test"
+
+class Mine(Adam):
+    pass
+"""
+
+
+def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
+    (tmp_path / "gate_of_a_test.py").write_text(LEAKY)
+    out = tmp_path / "own.json"
+    words = [*SMALL, "--data-dir", data_set, "--import", tmp_path / "gate_of_a_test.py", "--out", out, "--jobs", 2]
+    words += ["--block", "gate, of a test", "--against", "residual", "--activation", "relu", "--init", "he"]
+    words += ["--optimizer", "mine", "--clip", 1, "--gate-biases", "-4,-2"]
+    try:
+        process = main(*words)
+        assert process.returncode == 0, process.stderr
+        first = json.loads(out.read_text())
+        assert main(*words).returncode == 0, "its own record is replaced"
+    finally:
+        hn.BLOCKS.pop("gate, of a test", None)
+    assert (first["blocks"], first["activation"], first["init"]) == (["gate, of a test", "residual"], "relu", "he")
+    assert (first["optimizer"], first["clip"]) == ("mine", 1.0)
+    assert (first["gate_bias"], first["gate_biases"]) == (None, [-4.0, -2.0])
+    low, high = first["runs"]
+    assert (low["gate_bias"], high["gate_bias"]) == (-4.0, -2.0)
+    assert low["gate, of a test"]["final_train_loss"] != high["gate, of a test"]["final_train_loss"]
+    assert low["residual"] == high["residual"], "a net without gates is trained once"
+    assert "3 of 3 nets are trained" in process.stdout
+    assert "gate, of a test test acc" in process.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ((), "run.json"),
+        (("--depths", "1,2"), "run_sweep.json"),
+        (("--block", "residual"), "run_own.json"),
+        (("--init", "he", "--seeds", "0,1"), "run_own.json"),
+        (("--clip", "1"), "run_own.json"),
+        (("--gate-biases", "-1"), "run_own.json"),
+    ],
+)
+def test_what_is_not_the_headline_s_kind_has_a_record_of_its_own(words, name):
+    _, args = hn.parse_arguments(list(words))
+    assert hn.path_of_record(args, hn.chosen_by(args)) == hn.ROOT / name
+
+
+def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(hn, "ROOT", tmp_path / "lib" / "site-packages")
+    monkeypatch.chdir(tmp_path)
+    _, args = hn.parse_arguments([])
+    assert hn.path_of_record(args, hn.chosen_by(args)) == tmp_path / "run.json"
+
+
+def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
+    path = tmp_path / "net.npz"
+    words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
+    np.savez(path, mine=np.ones(3))
+    before = path.read_bytes()
+    assert "would replace what is no net of this program" in one_line_error(main(*words))
+    assert path.read_bytes() == before
+    path.unlink()
+    for _ in range(2):
+        process = main(*words)
+        assert process.returncode == 0, process.stderr
+        assert f"the highway net is in {path}; --classify" in process.stdout
+    image = tmp_path / "image.png"
+    imageio.imwrite(image, hn.load_mnist(data_set).x_test[0].reshape(6, 6))
+    process = main("--classify", path, image)
+    assert process.returncode == 0, process.stderr
+    assert f"{image}: taken as it is, 0 is black" in process.stdout
+    imageio.imwrite(image, np.zeros((7, 6), np.uint8))
+    assert "its pixels are (7, 6); the net takes images of (6, 6)" in one_line_error(main("--classify", path, image))
+    image.write_text("no image")
+    assert "cannot be read as an image" in one_line_error(main("--classify", path, image))
+
+
+# ---- images like MNIST's
+
+
+def test_an_image_of_mnist_stays_what_it_is(mnist):
+    images = mnist.x_test[:200].reshape(-1, 28, 28)
+    made = np.array([hn.like_mnist(image / 255)[0] for image in images])
+    pairs = zip(images, made, strict=True)
+    alike = [np.corrcoef(image.ravel(), same.ravel())[0, 1] for image, same in pairs]
+    assert np.mean(alike) > 0.95
+
+
+@pytest.mark.parametrize("dark_on_light", [True, False])
+def test_size_place_and_ink_do_not_matter(mnist, dark_on_light):
+    digit = np.kron(mnist.x_test[0].reshape(28, 28) / 255, np.ones((4, 4)))
+    large = np.pad(0.6 * digit, ((5, 60), (90, 0)))
+    grey = 0.9 - large if dark_on_light else 0.1 + large
+    image, said = hn.like_mnist(grey)
+    there = mnist.x_test[0].reshape(28, 28)
+    assert np.abs(image.astype(float) - there)[there > 60].mean() < 30
+    assert ("inverted" in said) is dark_on_light
+    assert said.endswith("is scaled to 20 x 16 and centred in 28 x 28 by its mass")
+
+
+def test_a_thin_line_at_the_edge_is_placed_whole():
+    grey = np.zeros((300, 200))
+    grey[:, 199] = 1
+    image, _ = hn.like_mnist(grey)
+    assert (image > 0).sum() == 20
+    assert image[:, 14].max() == 255
+
+
+def test_a_blank_image_is_refused():
+    with pytest.raises(ValueError, match="the image is blank"):
+        hn.like_mnist(np.ones((9, 9)))
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    [
+        np.full((5, 4), 51, np.uint8),
+        np.full((5, 4), 51 * 257, np.uint16),
+        np.full((5, 4, 3), 51, np.uint8),
+        np.dstack((np.zeros((5, 4, 3), np.uint8), np.full((5, 4), 204, np.uint8))),
+    ],
+    ids=["grey", "16 bits", "colours", "transparent"],
+)
+def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
+    imageio.imwrite(tmp_path / "a.png", pixels)
+    np.testing.assert_allclose(hn.read_grey(tmp_path / "a.png"), np.full((5, 4), 0.2), atol=1e-3)
