@@ -1,0 +1,146 @@
+"""Nets on problems of known depth: results/depth_on_demand.json."""
+
+from itertools import cycle
+
+import numpy as np
+
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import COLOR, KIND_MARKER, KINDS, OTHERS, headline, level, panels, shades
+from highways.lab.showing.tables import markdown_table
+
+FULL = "full"
+NAMES = {  # as pictures and pages name the kinds
+    "full": "highway",
+    "unit": "static gates",
+    "uncoupled": "x + T H",
+    "residual": "residual",
+    "rezero": "x + a H",
+    "plain": "plain",
+    "shallow": "plain, 3 blocks",
+}
+COLORS = {
+    "full": COLOR["highway"],
+    "unit": OTHERS[0],
+    "uncoupled": OTHERS[1],
+    "residual": KINDS["residual"],
+    "rezero": OTHERS[2],
+    "plain": COLOR["plain"],
+    "shallow": OTHERS[4],
+}
+MARKERS = {"full": KIND_MARKER["highway"], "residual": KIND_MARKER["residual"], "plain": KIND_MARKER["plain"]}
+TASKS = {"pointer": "pointers followed k times", "automaton": "rule 30, k steps"}
+COMPARED = {"full": "Highway net: y = H T + x (1 - T)", "residual": "Residual net: y = x + H"}
+FOUND = 0.9  # an answer counts as there when this share of the problems has it right
+
+
+def rows_of(record, level_name, kind):
+    """The rows of a level and a kind, one for each k."""
+    found = [row for row in record["summary"] if row["level"] == level_name and row["kind"] == kind and "k" in row]
+    return sorted(found, key=lambda row: row["k"])
+
+
+def finals(record, level_name, kind):
+    trials = record["trials"]["final"]
+    of_kind = [trial for trial in trials if trial["level"] == level_name and trial["kind"] == kind]
+    return [trial for trial in of_kind if not trial["diverged"]]
+
+
+@picture("depth_on_demand")
+def depth_on_demand(record):
+    """Answers so far, after every block, for problems of each depth."""
+    level_name = "pointer-1"
+    fig, axes = panels(1, len(COMPARED), 3.8, sharey=True)
+    first_right = {}
+    for ax, (kind, name) in zip(axes, COMPARED.items(), strict=True):
+        right = np.mean([trial["inside"]["right_after"] for trial in finals(record, level_name, kind)], axis=0)
+        blocks = range(len(right[0]))
+        for k, (of_k, color) in enumerate(zip(right, shades(COLORS[kind], len(right)), strict=True), start=1):
+            ax.plot(blocks, of_k, color=color, lw=2, label=f"k = {k}")
+        first_right[kind] = [first_above(of_k, FOUND) for of_k in right]
+        ax.set(xlabel="blocks passed", ylim=(0, 1.02))
+        ax.set_title(name)
+        ax.legend(loc="upper left")
+    axes[0].set_ylabel("share of right answers so far")
+    headline(fig, finding(first_right[FULL]), "the output layer read out after every block; k pointers to follow")
+    return fig
+
+
+def first_above(shares, bound) -> int | None:
+    """The first place at which a share is above the bound; None if there is none."""
+    above = [place for place, share in enumerate(shares) if share > bound]
+    return above[0] if above else None
+
+
+def finding(first_right: list) -> str:
+    """What the highway net's blocks say, as a sentence."""
+    shallow, deep = first_right[0], first_right[-1]
+    if shallow is None or deep is None:
+        return "The highway net does not solve all of these problems"
+    if deep > shallow:
+        return f"The highway net answers easy problems after {shallow} blocks, deep ones after {deep}"
+    return "The highway net answers deep problems no later than easy ones"
+
+
+@picture("depth_on_demand")
+def depth_on_demand_accuracy(record):
+    """Accuracy against the depth of a problem, for every kind and level."""
+    levels = record["settings"]["levels"]
+    fig, axes = panels(-(-len(levels) // 2), 2, 2.6 * -(-len(levels) // 2), squeeze=False)
+    markers = cycle("vDPX*")
+    shapes = {kind: MARKERS.get(kind) or next(markers) for kind in NAMES}
+    best = []
+    for ax, level_name in zip(axes.flat, levels, strict=False):
+        task, number = level_name.rsplit("-", 1)
+        for kind, name in NAMES.items():
+            rows = rows_of(record, level_name, kind)
+            means = [row["accuracy"]["mean"] for row in rows]
+            ax.plot([row["k"] for row in rows], means, marker=shapes[kind], ms=4, color=COLORS[kind], label=name)
+        best.append(best_kind(record, level_name))
+        level(ax, 1 / classes(record, level_name), "guessing", up=4)
+        ax.set(xlabel="k", ylim=(0, 1.03))
+        ax.set_title(f"{TASKS[task]}, level {number}")
+    for ax in axes.flat[len(levels) :]:
+        ax.axis("off")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    if len(levels) % 2:
+        axes.flat[-1].legend(handles, labels, loc="center")
+    else:
+        axes.flat[0].legend(loc="lower left")
+    axes[0, 0].set_ylabel("test accuracy")
+    n_highway = best.count(FULL)
+    headline(fig, f"Highway nets are the most accurate at {n_highway} of {len(levels)} levels",
+             "means over seeds; nets with equal parameters and equal searches")  # fmt: skip
+    return fig
+
+
+def classes(record, level_name) -> int:
+    trial = finals(record, level_name, FULL)[0]
+    return trial["size"] if trial["task"] == "pointer" else 2
+
+
+def totals(record, level_name) -> dict[str, dict]:
+    """{kind: its row at a level}."""
+    return {row["kind"]: row for row in record["summary"] if row["level"] == level_name and "k" not in row}
+
+
+def best_kind(record, level_name) -> str:
+    rows = totals(record, level_name)
+    return max(rows, key=lambda kind: rows[kind]["accuracy"]["mean"])
+
+
+@table("depth-on-demand")
+def accuracy_by_level(read) -> str:
+    """A row a kind, a column a level: test accuracy, mean over k."""
+    record = read("results/depth_on_demand.json")
+    levels = record["settings"]["levels"]
+    by_level = [totals(record, level_name) for level_name in levels]
+    lines = []
+    for kind, name in NAMES.items():
+        cells = [as_cell(rows[kind]["accuracy"]) for rows in by_level]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return markdown_table(f"| test accuracy | {' | '.join(levels)} |", lines)
+
+
+def as_cell(stat: dict) -> str:
+    """A mean with its standard deviation."""
+    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"

@@ -1,0 +1,136 @@
+"""Depth on demand: the problems, the measurements, and the rules on made-up results."""
+
+import numpy as np
+import pytest
+from conftest import verdict_on
+
+from experiments.depth_on_demand import question, trial
+
+POINTER = {"task": "pointer", "size": 5, "deepest": 3, "n_test": 40}
+AUTOMATON = {"task": "automaton", "size": 7, "deepest": 3, "n_test": 40}
+
+
+def test_a_pointer_is_followed_k_times():
+    rng = np.random.default_rng(1)
+    depths = np.array([1, 2, 3] * 20)
+    x, y = trial.problems(POINTER, depths, rng)
+    for problem, depth, answer in zip(x, depths, y, strict=True):
+        table = problem[:25].reshape(5, 5).argmax(axis=1)
+        place = problem[25:30].argmax()
+        for _ in range(depth):
+            place = table[place]
+        assert place == answer
+        assert problem[30:].tolist() == [1.0] * depth + [0.0] * (3 - depth)
+
+
+def test_rule_30_makes_the_middle_cell():
+    rng = np.random.default_rng(1)
+    depths = np.array([1, 2, 3] * 20)
+    x, y = trial.problems(AUTOMATON, depths, rng)
+    for problem, depth, answer in zip(x, depths, y, strict=True):
+        cells = [int(cell > 0) for cell in problem[:7]]
+        for _ in range(depth):  # rule 30: left XOR (cell OR right)
+            cells = [cells[i - 1] ^ (cells[i] | cells[(i + 1) % 7]) for i in range(7)]
+        assert cells[3] == answer
+
+
+def test_training_choosing_and_testing_have_different_problems():
+    choosing, _ = trial.drawn(POINTER, 2, trial.CHOOSING)
+    testing, _ = trial.drawn(POINTER, 2, trial.TESTING)
+    again, _ = trial.drawn(POINTER, 2, trial.TESTING)
+    assert np.array_equal(testing, again)
+    assert not np.array_equal(choosing, testing)
+
+
+def test_an_answer_is_decided_when_it_no_longer_changes():
+    answers = np.array([[1, 2, 3, 3], [1, 1, 3, 4], [1, 1, 5, 4], [1, 1, 5, 3]])  # (blocks + 1, problems)
+    assert trial.decided_after(answers).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", question.KINDS)
+def test_all_kinds_have_as_many_parameters(kind):
+    level = question.level_of("pointer-1", question.BUDGETS["default"])
+    full = question.size_of_net(question.common("full", level, 128))
+    size = question.size_of_net(question.common(kind, level, 128))
+    assert abs(size / full - 1) < 0.01
+
+
+def test_all_kinds_search_the_same_rates_and_starts():
+    settings = question.BUDGETS["default"]
+    level = question.level_of("pointer-1", settings)
+    tried = set()
+    for kind in question.KINDS:
+        found = question.draws(kind, level, settings)
+        tried.add(tuple((setting["lr"], setting["start"]) for setting in found))
+    assert len(tried) == 1
+
+
+def test_a_trained_net_is_measured_as_the_net_itself_answers():
+    settings = {**question.BUDGETS["quick"], "draws": 3}
+    level = question.level_of("pointer-1", settings)
+    setting = question.draws("full", level, settings)[0]
+    result = trial.final_trial(setting)
+    last = [of_k[-1] for of_k in result["inside"]["right_after"]]
+    assert last == result["accuracy"]
+    assert len(result["inside"]["right_after"][0]) == setting["depth"] + 1
+
+
+def test_freezing_a_gate_that_sees_nothing_changes_nothing():
+    settings = question.BUDGETS["quick"]
+    setting = question.draws("full", question.level_of("pointer-1", settings), settings)[0]
+    net = trial.make(setting)
+    net.W_T[:] = 0
+    found = trial.frozen(net, setting)
+    assert found["by_k"] == found["overall"] == trial.accuracies(net, setting, trial.TESTING)
+
+
+# ---- Rules --------------------------------------------------------------------------------------
+
+
+def net(kind, level, seed, accuracy, decided, untrained=(1.0, 1.0), frozen=0.9):
+    """A made-up trial with two k and ten blocks."""
+    blocks = [[0.5] * 10 + [share] for share in accuracy]
+    inside = {"right_after": blocks, "decided": decided, "decided_right": decided, "work": decided,
+              "T": [[0.1] * 10] * 2}  # fmt: skip
+    return {
+        **{"kind": kind, "level": level, "seed": seed, "diverged": False, "width": 128, "n_test": 2000},
+        "accuracy": list(accuracy),
+        "inside": inside,
+        "untrained": {**inside, "decided": list(untrained)},
+        "frozen": {"by_k": [frozen] * 2, "overall": [frozen] * 2},
+    }
+
+
+def record(full=(0.99, 0.98), others=(0.97, 0.7), rise=4.0, rise_of_residual=0.5, frozen=0.9):
+    trials = []
+    for level in ("pointer-1", "automaton-1"):
+        for kind in question.KINDS:
+            for seed in range(1, 6):
+                wobble = 0.001 * seed
+                accuracy = [share - wobble for share in (full if kind == "full" else others)]
+                rising = rise if kind == "full" else rise_of_residual
+                decided = [3.0, 3.0 + rising + 10 * wobble]
+                trials.append(net(kind, level, seed, accuracy, decided, untrained=(1.0, 1.0 + wobble), frozen=frozen))
+    settings = {"levels": ["pointer-1", "automaton-1"], "width": 128, "n_test": 2000}
+    return {"settings": settings, "trials": {"final": trials, "unseen": [], "alone": []}}
+
+
+def test_a_gate_that_sees_x_must_beat_every_other_kind():
+    verdict = "seeing-x-helps-where-depth-is-needed"
+    assert verdict_on("depth_on_demand", verdict, record()) == "reproduced"
+    assert verdict_on("depth_on_demand", verdict, record(full=(0.97, 0.7))) == "not clear"
+    assert verdict_on("depth_on_demand", verdict, record(full=(0.5, 0.5))) == "not reproduced"
+
+
+def test_the_depth_in_use_must_rise_more_than_in_residual_nets():
+    verdict = "depth-in-use-follows-pointers"
+    solved = {"full": (0.99, 0.98), "others": (0.99, 0.98)}
+    assert verdict_on("depth_on_demand", verdict, record(**solved)) == "reproduced"
+    assert verdict_on("depth_on_demand", verdict, record(**solved, rise_of_residual=6.0)) == "in part"
+    assert verdict_on("depth_on_demand", verdict, record(full=(0.99, 0.5))) == "not clear"
+
+
+def test_a_frozen_gate_must_cost_accuracy():
+    verdict = "gates-see-more-than-k"
+    assert verdict_on("depth_on_demand", verdict, record(frozen=0.5)) == "reproduced"
+    assert verdict_on("depth_on_demand", verdict, record(full=(0.9, 0.9), frozen=0.9)) == "not reproduced"
