@@ -11,7 +11,6 @@ python -m experiments publish --check          names those that are not as publi
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
 from functools import partial
@@ -22,7 +21,7 @@ from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, json_bytes, printable, read_json, write_json
 from highways.lab import committed, finished
-from highways.lab.judging.claim import Claim, check_about, in_words, judge
+from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
@@ -184,20 +183,16 @@ def print_claims(claims: list[Claim], record: dict) -> None:
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
-        check_about(claim, record)
-        is_quick = record["settings"]["budget"] == "quick"
-        if is_quick:  # all settings are smaller than those that the claim is about; its data set is the same
-            about = {name: value for name, value in claim.about.items() if name == "data"}
-            claim = dataclasses.replace(claim, about=about)
         try:
-            line, verdict = judge(claim, record)
+            judgement = judge(claim, record)
         except KeyError:
             raise  # a name that the results do not have: the claim's fault, not that of the settings
-        except (LookupError, InputError):
+        except (LookupError, OtherResults):
             line = "not measured with these settings"
         else:
-            if not is_quick:
-                line = f"{in_words(claim.kind, verdict)}: {line}"
+            line = judgement.ours
+            if record["settings"]["budget"] != "quick":
+                line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 

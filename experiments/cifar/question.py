@@ -685,11 +685,15 @@ def percents_at_the_end(accuracies: Accuracies) -> list[float]:
 
 
 def trains(accuracies: Accuracies) -> str:
-    return accuracies.verdict(verdict_of_parts([above(percents_at_the_end(accuracies), TRAINS)]))
+    percents = percents_at_the_end(accuracies)
+    holds = percents[0] > TRAINS if len(percents) == 1 else above(percents, TRAINS)
+    return accuracies.verdict(verdict_of_parts([holds]))
 
 
 def does_not_train(accuracies: Accuracies) -> str:
-    return accuracies.verdict(verdict_of_parts([below(percents_at_the_end(accuracies), FAILS)]))
+    percents = percents_at_the_end(accuracies)
+    holds = percents[0] < FAILS if len(percents) == 1 else below(percents, FAILS)
+    return accuracies.verdict(verdict_of_parts([holds]))
 
 
 def claim_of_highway(layers: int, net: str, note: str, passed_by: str = "") -> None:
