@@ -12,8 +12,8 @@ The loss is that of highway_networks.py.  This file is the command line.
     mpiexec -n 4 python conv_highway_networks.py                       each net by four processes
 
     import numpy as np
-    from conv.net import ConvNet
-    from conv.nets import mnist_net
+    from highways.conv.net import ConvNet
+    from highways.conv.nets import mnist_net
     from highway_networks import softmax_cross_entropy
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
