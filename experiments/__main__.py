@@ -234,15 +234,25 @@ def add_runs(argv) -> int:
     return run_command(parser.prog, work)
 
 
-def publish(argv) -> int:
-    from experiments import publish  # only here: it draws, and so it imports matplotlib
+def publish_results(argv) -> int:
+    parser = Parser(
+        prog=f"{PROGRAM} publish",
+        description="Makes everything that follows from the measurements, and writes what differs from the files.",
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
+    args = parser.parse_args(argv)
 
-    return publish.main(argv)
+    def work(save):
+        from experiments import publish  # only here: it draws, and so it imports matplotlib
+
+        return publish.make_anew(args.check, save)
+
+    return run_command(parser.prog, work)
 
 
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "publish": publish}
+OTHER_COMMANDS = {"add": add_runs, "publish": publish_results}
 
 
 def main(argv: list[str]) -> int:
