@@ -16,16 +16,17 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from experiments import all_questions, find_question, question_names
+from experiments import all_questions, find_question, finished, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, json_bytes, printable, read_json, write_json
-from highways.lab import committed, finished
+from highways.lab import committed
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
+from highways.lab.showing.tables import takes
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import check_results_replaceable, load_results, seconds_on_two_cores
+from highways.records import check_results_replaceable, load_results
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -48,15 +49,14 @@ def duration_or_source(question: Question) -> str:
     """How long the committed results took; for a question without trials, what it is judged by."""
     if question.run is None:
         return f"judged by what {made_by(question)} write"
+
+    def read(name):
+        return json.loads((ROOT / name).read_bytes())  # unchecked: to check all takes a second and more
+
     try:
-        # not checked, which takes a second and more for all questions
-        record = json.loads((ROOT / "results" / f"{question.name}.json").read_bytes())
-        minutes = seconds_on_two_cores(record) / 60
+        return f"{takes(read, question.name)} on two cores"
     except FileNotFoundError:
         return "no committed results"
-    if minutes > 300:
-        return f"{minutes / 60:.0f} h on two cores"
-    return f"{minutes:.0f} min on two cores" if minutes >= 1 else "less than a minute"
 
 
 def made_by(question: Question) -> str:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from highways.files import InputError
 from highways.lab.judging.rules import interval, mean, ratio
+from highways.records import with_settings
 from highways.statistics import format_stat, mean_sd_n
 
 KINDS = ("claim", "count", "open question")
@@ -250,13 +251,10 @@ def values_of(trials: list[dict], name: str, **wanted) -> Sample:
     """The value called `name` in each trial that has the wanted settings.
 
     Raises LookupError if no trial has them."""
-    found = []
-    for trial in trials:
-        if all(trial.get(key) == value for key, value in wanted.items()):
-            found.append(trial[name])
+    found = with_settings(trials, **wanted)
     if not found:
         raise LookupError(f"no trial has {wanted}")
-    return Sample(found)
+    return Sample([trial[name] for trial in found])
 
 
 # ---- Measurements as text -----------------------------------------------------------------------
