@@ -32,7 +32,6 @@ LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs 
 NO_PICTURES = (
     "clip",
     "depth_of_use",
-    "encyclopedia",
     "factor_model_wide",
     "fifty_layers",
     "figure_1_wide",
