@@ -284,9 +284,19 @@ def claim_of(question: str, claim_id: str):
     return claim
 
 
-def verdict_on(question: str, claim_id: str, *records: dict) -> str:
-    """The verdict of these results on a claim."""
+def judgement_on(question: str, claim_id: str, *records: dict):
+    """What these results say of a claim.  Made-up results may lack the settings that it is about."""
     from highways.lab.judging.claim import judge
 
-    _, verdict = judge(claim_of(question, claim_id), *records)
-    return verdict
+    claim = claim_of(question, claim_id)
+    settings = {}
+    for name, wanted in claim.about.items():
+        settings[name] = wanted[0] if isinstance(wanted, tuple) else wanted
+    first, *others = records
+    first = {**first, "settings": {**settings, **first.get("settings", {})}}
+    return judge(claim, first, *others)
+
+
+def verdict_on(question: str, claim_id: str, *records: dict) -> str:
+    """The verdict of these results, which may be made up, on a claim."""
+    return judgement_on(question, claim_id, *records).verdict

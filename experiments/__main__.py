@@ -12,22 +12,22 @@ python -m experiments catalog DIR              writes the folder that the publis
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
 from functools import partial
 from pathlib import Path
 
-from experiments import all_questions, find_question, question_names
+from experiments import all_questions, find_question, finished, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, json_bytes, printable, read_json, write_json
-from highways.lab import committed, finished
-from highways.lab.judging.claim import Claim, check_about, in_words, judge
+from highways.lab import committed
+from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
+from highways.lab.showing.tables import takes
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import check_results_replaceable, load_results, seconds_on_two_cores
+from highways.records import check_results_replaceable, load_results
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -50,15 +50,14 @@ def duration_or_source(question: Question) -> str:
     """How long the committed results took; for a question without trials, what it is judged by."""
     if question.run is None:
         return f"judged by what {made_by(question)} write"
+
+    def read(name):
+        return json.loads((ROOT / name).read_bytes())  # unchecked: to check all takes a second and more
+
     try:
-        # not checked, which takes a second and more for all questions
-        record = json.loads((ROOT / "results" / f"{question.name}.json").read_bytes())
-        minutes = seconds_on_two_cores(record) / 60
+        return f"{takes(read, question.name)} on two cores"
     except FileNotFoundError:
         return "no committed results"
-    if minutes > 300:
-        return f"{minutes / 60:.0f} h on two cores"
-    return f"{minutes:.0f} min on two cores" if minutes >= 1 else "less than a minute"
 
 
 def made_by(question: Question) -> str:
@@ -185,20 +184,16 @@ def print_claims(claims: list[Claim], record: dict) -> None:
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
-        check_about(claim, record)
-        is_quick = record["settings"]["budget"] == "quick"
-        if is_quick:  # all settings are smaller than those that the claim is about; its data set is the same
-            about = {name: value for name, value in claim.about.items() if name == "data"}
-            claim = dataclasses.replace(claim, about=about)
         try:
-            line, verdict = judge(claim, record)
+            judgement = judge(claim, record)
         except KeyError:
             raise  # a name that the results do not have: the claim's fault, not that of the settings
-        except (LookupError, InputError):
+        except (LookupError, OtherResults):
             line = "not measured with these settings"
         else:
-            if not is_quick:
-                line = f"{in_words(claim.kind, verdict)}: {line}"
+            line = judgement.ours
+            if record["settings"]["budget"] != "quick":
+                line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
@@ -240,10 +235,20 @@ def add_runs(argv) -> int:
     return run_command(parser.prog, work)
 
 
-def publish(argv) -> int:
-    from experiments import publish  # only here: it draws, and so it imports matplotlib
+def publish_results(argv) -> int:
+    parser = Parser(
+        prog=f"{PROGRAM} publish",
+        description="Makes everything that follows from the measurements, and writes what differs from the files.",
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
+    args = parser.parse_args(argv)
 
-    return publish.main(argv)
+    def work(save):
+        from experiments import publish  # only here: it draws, and so it imports matplotlib
+
+        return publish.make_anew(args.check, save)
+
+    return run_command(parser.prog, work)
 
 
 def write_catalog(argv) -> int:
@@ -254,7 +259,7 @@ def write_catalog(argv) -> int:
 
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "publish": publish, "catalog": write_catalog}
+OTHER_COMMANDS = {"add": add_runs, "publish": publish_results, "catalog": write_catalog}
 
 
 def main(argv: list[str]) -> int:

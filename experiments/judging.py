@@ -17,7 +17,7 @@ def with_summary(question: Question, record: dict) -> dict:
     """The record with a new summary, which stands before the trials."""
     try:
         rows = question.rows(record)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
     trials = record["trials"]
     rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}

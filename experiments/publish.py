@@ -15,7 +15,8 @@ That is, in this order:
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
 depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
 for each of them the digest of what it was made from (its data and the code that draws it), the
-digest of the file, and the versions.  Only those with another digest are made anew.
+digest of the file, and the versions.  Only those with another digest are made anew.  Each is
+written as soon as it is made: after an interrupt the same command goes on with the next one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ from matplotlib import ft2font
 import make_highway_networks_gif as gif
 from experiments import all_questions, api, register_pictures_and_tables
 from experiments.judging import is_judged_already, judged_record, path_of, read_results, with_summary
-from highways.commands import Parser, first_line, run_command
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
@@ -272,7 +272,7 @@ def why_stale(product: Product, digests: dict[str, dict]) -> str:
 # ---- The command --------------------------------------------------------------------------------
 
 
-def publish(check: bool, save) -> int:
+def make_anew(check: bool, save) -> int:
     """Writes what differs, or only names it; returns the exit status."""
     register_pictures_and_tables()
     records = current_records()
@@ -290,6 +290,7 @@ def publish(check: bool, save) -> int:
     if check:
         return name_differences(texts, reasons, digests)
 
+    digests_before = (ROOT / DIGESTS).read_bytes() if (ROOT / DIGESTS).exists() else b""
     n_written = write(texts, save)
     for batch in (drawn, taken):
         stale = [product for product in batch if reasons[product.name]]
@@ -298,25 +299,28 @@ def publish(check: bool, save) -> int:
         if batch is taken and screenshots.missing():
             names = ", ".join(product.name for product in stale)
             raise InputError(f"{names} must be taken anew, and there is no {screenshots.missing()}")
-        files = {}
         for product in stale:
             data = product.make()
-            files[product.name] = data
             digests[product.name] = entry_of(product, data)
-        files[DIGESTS] = digests_file(digests)
-        n_written += write(differing(files), save)
+            files = {product.name: data, DIGESTS: digests_file(digests)}
+            n_written += write(differing(files), save)
     n_written += write(differing({DIGESTS: digests_file(digests)}), save)
-    if not n_written:
+    if digests_file(digests) != digests_before:
+        print(f"wrote {DIGESTS}")
+    elif not n_written:
         print("nothing differs: nothing was written")
     return 0
 
 
 def write(files: dict[str, bytes], save) -> int:
-    """Writes files and names them; returns how many they are."""
+    """Writes files and names them; returns how many they are.
+
+    The digests, which are written with every picture, are not named."""
     if files:
         save({ROOT / name: data for name, data in files.items()})
     for name in files:
-        print(f"wrote {name}", flush=True)
+        if name != DIGESTS:
+            print(f"wrote {name}", flush=True)
     return len(files)
 
 
@@ -337,10 +341,3 @@ def name_differences(texts: dict[str, bytes], reasons: dict[str, str], digests: 
         return 0
     print(f"{PROGRAM} publish makes them anew")
     return 1
-
-
-def main(argv) -> int:
-    parser = Parser(prog=f"{PROGRAM} publish", description=first_line(__doc__))
-    parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
-    args = parser.parse_args(argv)
-    return run_command(parser.prog, partial(publish, args.check))

@@ -87,9 +87,9 @@ def run_command(program: str, work, what_is_kept=lambda: "", saves: bool = True)
 
     Bad input, a package that is not installed, an error of the system, Ctrl-C and SIGTERM each end
     the command with one line on standard error.  After an error of the system and the signals, the
-    line also says which files were written.  If there are none, it gives the text of
-    what_is_kept(), which tells how to continue an interrupted run; without such a text it says that
-    nothing was written.
+    line also names the first file that was written, and says how many more were.  If there are none,
+    it gives the text of what_is_kept(), which tells how to continue an interrupted run; without such
+    a text it says that nothing was written.
 
     A print that fails does not end the work, unless the work saves nothing.  The status then is
     NOT_PRINTED, with a line, or, if the reader of the output is gone, as after `| head`,
@@ -101,17 +101,18 @@ def run_command(program: str, work, what_is_kept=lambda: "", saves: bool = True)
 
 
 def _run(program: str, work, what_is_kept, outputs: tuple[Output, Output]) -> int:
-    written = ""
+    written = {}  # the files, in their order; a file may be written again
 
     def state():
-        return printable(written or what_is_kept() or "nothing was written")
+        if not written:
+            return printable(what_is_kept() or "nothing was written")
+        first, *others = written
+        return printable(f"{first} and {len(others)} more were written" if others else f"{first} was written")
 
     def save(files):
-        nonlocal written
         with interrupts_deferred():  # so that `written` is right when an interrupt is reported
             write_whole(files)
-            first, *others = files
-            written = f"{first} and {len(others)} more were written" if others else f"{first} was written"
+            written.update(dict.fromkeys(files))
 
     try:
         commit()  # asked now: another commit may be checked out while the program runs

@@ -134,9 +134,14 @@ def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
     return {name: [trial for trial in trials if trial["data"] == name] for name in names}
 
 
+def with_settings(rows: list[dict], **wanted) -> list[dict]:
+    """The rows, or trials, that have all of these settings."""
+    return [row for row in rows if wanted.items() <= row.items()]
+
+
 def select(rows: list[dict], **wanted) -> dict:
     """The one row with these settings; raises LookupError where there is none, or more than one."""
-    found = [row for row in rows if wanted.items() <= row.items()]
+    found = with_settings(rows, **wanted)
     if len(found) != 1:
         raise LookupError(f"{len(found)} rows have {wanted}")
     return found[0]

@@ -1,6 +1,7 @@
 """How tests ask a question, as a user does, and look at what it writes."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,9 +62,15 @@ def numbers_of(folder, name) -> str:
 def draw(name, results) -> list[str]:
     """Draws the pictures of a question, which must be in the house style; returns their names.
 
-    This checks even the pictures of questions whose results are not committed yet."""
-    pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
+    This checks even the pictures of questions whose results are not committed yet.  Results of other
+    questions that a picture needs are the committed ones, where the folder has none."""
+    shown_in = f"experiments.{name}.show"
+    pictures = [picture for picture, made in registry.PICTURES.items() if made.draw.__module__ == shown_in]
     for picture in pictures:
+        for source in registry.PICTURES[picture].sources:
+            others = ROOT / "results" / f"{source}.json"
+            if others.exists() and not (results / others.name).exists():
+                shutil.copy(others, results)
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
         sources, draw_figure, _ = registry.PICTURES[picture]
         with style.house_style():

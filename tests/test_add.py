@@ -10,12 +10,12 @@ import sys
 import pytest
 from conftest import ROOT, one_line_error, verdict_on
 
+from experiments import finished
 from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError, read_json
-from highways.lab import finished
 from highways.records import OLD_NAMES, ranks_of, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}

@@ -61,7 +61,9 @@ def test_effects_have_intervals():
     assert effect_as_text([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
     assert effect_as_text([1.0, None]) == "not known: a seed is lost"
     assert ratio_as_text([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
-    assert ratio_as_text([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
+    assert ratio_as_text([1.0, 10.0, 100.0], 1.0) == "10 (95 %: 0.0328 to 3.05e+03)"
+    assert ratio_as_text([10.0], [1.0]) == "10"
+    assert effect_as_text([5.0]) == "5 (n = 1)"
     assert ratio_as_text([1.0, None], [1.0]) == "not known: a seed is lost"
     assert f"{Sample([1.0, 3.0, 2.0]):interval}" == effect_as_text([1.0, 3.0, 2.0])
 
@@ -115,20 +117,36 @@ def claim_about(**about) -> Claim:
     return Claim(id="low", source="paper, 1", says="the loss is low", rule=is_low, about=about, over=("a",))
 
 
-TRIALS = [{"data": "MNIST", "depth": 49, "loss": 0.5}, {"data": "CIFAR-100", "depth": 49, "loss": 2.0}]
+TRIALS = [
+    {"data": "MNIST", "depth": 49, "loss": 0.49},
+    {"data": "MNIST", "depth": 49, "loss": 0.51},
+    {"data": "CIFAR-100", "depth": 49, "loss": 1.99},
+    {"data": "CIFAR-100", "depth": 49, "loss": 2.01},
+]
 
 
 def test_a_claim_is_judged_by_the_trials_that_it_is_about():
     record = {"settings": {"budget": "default"}, "trials": TRIALS}
-    assert judge(claim_about(data="MNIST", depth=49), record) == ("loss 0.5", "reproduced")
-    assert judge(claim_about(data="CIFAR-100"), record) == ("loss 2", "not reproduced")
-    assert judge(claim_about(), record)[0] == "loss 1.25 ± 1.1 (n = 2)"
+    assert judge(claim_about(data="MNIST", depth=49), record) == ("reproduced", "loss 0.5 ± 0.014 (n = 2)")
+    assert judge(claim_about(data="CIFAR-100"), record) == ("not reproduced", "loss 2 ± 0.014 (n = 2)")
+    assert judge(claim_about(), record).ours == "loss 1.25 ± 0.87 (n = 4)"
 
 
-def test_a_verdict_that_rests_on_one_run_says_so():
+def test_one_run_proves_nothing_but_to_a_claim_that_says_so():
+    def is_low_once(r):
+        """the loss of one run is below {BOUND}"""
+        [trial] = r["trials"]
+        return [trial["loss"] < BOUND], str(trial["loss"])
+
     record = {"settings": {}, "trials": [{"loss": 0.5}]}
-    assert judge(replace(claim_about(), one_run=True), record)[1] == "reproduced, one run"
-    assert judge(claim_about(), record)[1] == "reproduced"
+    assert judge(claim_about(), record).verdict == "not clear"
+    of_one_run = replace(claim_about(), rule=is_low_once, one_run=True)
+    assert judge(of_one_run, record).verdict == "reproduced, one run"
+
+
+def test_a_verdict_in_words_says_that_it_rests_on_one_run():
+    claim = replace(claim_about(), rule=lambda r: ("not tested here", "-"), one_run=True)
+    assert judge(claim, {"settings": {}, "trials": []}).verdict == "not tested here, one run"
 
 
 @pytest.mark.parametrize("claim", judging.all_claims(), ids=lambda claim: claim.id)
@@ -165,7 +183,7 @@ def test_a_claim_is_registered_with_its_sentence(monkeypatch):
 def test_trials_that_lack_a_setting_are_not_selected_by_it():
     record = {"settings": {}, "trials": {"step": [{"cost": 1}], "trained": TRIALS}}
     groups = record_for_claim(record, claim_about(data="MNIST"))["trials"]
-    assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:1]}
+    assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:2]}
 
 
 @pytest.mark.parametrize(
@@ -189,8 +207,9 @@ def test_a_setting_that_the_results_have_nowhere_is_refused():
     claim = claim_about(n_trian=5000)
     with pytest.raises(InputError, match=message):
         ledger.judge_all([claim], {"a": record}, {}, {"a": "python a"})
-    with pytest.raises(InputError, match=message):
-        command_line.print_claims([claim], record)
+    for budget in ("default", "quick"):
+        with pytest.raises(InputError, match=message):
+            command_line.print_claims([claim], {**record, "settings": {"n_train": 5000, "budget": budget}})
 
 
 def test_the_kind_of_a_claim_is_known():
@@ -250,9 +269,9 @@ def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
     claims = find_question(name).claims
     assert claims
     for claim in claims:
-        ours, verdict = judge(claim, *({**records, name: record}[needed] for needed in claim.over))
-        assert ours != "-"
-        assert verdict
+        judgement = judge(claim, *({**records, name: record}[needed] for needed in claim.over))
+        assert judgement.ours != "-"
+        assert judgement.verdict
 
 
 def test_kinds_are_counted_apart():
@@ -330,7 +349,7 @@ def test_a_claim_names_the_commands_of_all_that_it_rests_on():
 def test_a_claim_over_results_that_are_not_there_yet_is_not_tested():
     rows = ledger.judge_all(
         [claim_about(), replace(claim_about(), id="later", over=("a", "b"))],
-        {"a": {"settings": {}, "trials": [{"loss": 0.5}]}},
+        {"a": {"settings": {}, "trials": [{"loss": 0.5}, {"loss": 0.51}]}},
         {},
         {"a": "python a"},
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from experiments import question_names
+
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "pages", "visualize_highway_networks", "make_highway_networks_gif")
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
@@ -102,3 +104,13 @@ def test_an_import_of_what_is_above_is_seen(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("def late():\n    from experiments import lesion\n    from highways.lab.trials import Runner\n")
     assert imported(path) == {"experiments.lesion", "highways.lab.trials"}
+
+
+def test_what_judges_and_shows_knows_no_question():
+    """No string in it is a question's name, and no file of it is named for one."""
+    names = {*question_names()} - {"gate_bias"}  # which is a setting, too
+    for path in files_of("highways/lab/*/*.py"):
+        assert path.stem not in names
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant):
+                assert node.value not in names, f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"

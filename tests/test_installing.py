@@ -61,6 +61,30 @@ def test_a_command_says_what_is_not_installed(capsys):
     assert capsys.readouterr().err == f"program: error: {said}\n"
 
 
+# what is imported where it is used, and so not needed to build a net
+USED_LATER = ("filelock", "jsonschema", "matplotlib", "mpi4py", "scipy", "threadpoolctl", "tqdm")
+
+
+def conv_highway_networks_without(packages, then: str, cwd: Path):
+    """Imports conv_highway_networks where these packages are missing, and runs the code `then`."""
+    hidden = f"sys.modules.update(dict.fromkeys({packages!r}))"
+    code = f"import sys; {hidden}; sys.path.insert(0, {str(ROOT)!r}); import conv_highway_networks; {then}"
+    return python("-c", code, cwd=cwd)
+
+
+def test_convolutional_nets_are_built_with_numpy_alone(tmp_path):
+    process = conv_highway_networks_without(USED_LATER, "conv_highway_networks.net_sizes()", tmp_path)
+    assert process.returncode == 0, process.stderr
+
+
+def test_a_training_says_that_tqdm_is_not_installed(tmp_path):
+    quick = "sys.exit(conv_highway_networks.main(['--quick', '--no-save', '--jobs', '1']))"
+    process = conv_highway_networks_without(("tqdm",), quick, tmp_path)
+    assert process.stderr.endswith("error: tqdm is not installed: python -m pip install -r requirements.txt\n")
+    assert "Traceback" not in process.stderr
+    assert process.returncode == 2
+
+
 def make_wheel(folder: Path, name: str, code: str) -> None:
     """A package of one module."""
     info = f"{name}-1.0.dist-info"

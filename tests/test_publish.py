@@ -4,13 +4,18 @@ nothing."""
 import inspect
 import json
 import shutil
+import sys
+from functools import partial
 
 import pytest
 from conftest import ROOT, one_line_error
 from test_docs import READ, run_in
 
+import experiments
 import highway_networks as hn
+from experiments import __main__ as command_line
 from experiments import api, publish
+from highways.commands import run_command
 
 COMMAND = "python -m experiments publish"
 CHECK = f"{COMMAND} --check"
@@ -142,6 +147,57 @@ def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_impor
     assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
     assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # style.py imports it
     assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
+
+
+@pytest.fixture
+def nothing_but_pictures(tmp_path, monkeypatch):
+    """make(*names): publishes these pictures in an empty folder, where no text differs.
+
+    The picture "interrupted" is never finished: Ctrl-C ends the command."""
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setattr(publish, "current_records", dict)
+    monkeypatch.setattr(publish, "changed_pages", lambda read: {})
+    monkeypatch.setattr(publish, "photographs", lambda pages: [])
+    (tmp_path / "viz").mkdir()
+
+    def make(*names):
+        drawn = []
+
+        def draw(name):
+            if name == "interrupted":
+                raise KeyboardInterrupt
+            drawn.append(name)
+            return name.encode()
+
+        found = [publish.Product(f"viz/{name}.png", "made from", partial(draw, name)) for name in names]
+        monkeypatch.setattr(publish, "products", lambda read: found)
+        return run_command("publish", partial(publish.make_anew, False)), drawn
+
+    return make
+
+
+def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tmp_path, capsys):
+    """So that a repeated command goes on with the one that was interrupted."""
+    assert nothing_but_pictures("first", "second", "interrupted", "third") == (130, ["first", "second"])
+    written = tmp_path / "viz" / "first.png"
+    out, err = capsys.readouterr()
+    assert out == "wrote viz/first.png\nwrote viz/second.png\n"
+    assert err == f"interrupted: {written} and 2 more were written\n"  # the second, and the digests
+    assert written.read_bytes() == b"first"
+    assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
+    assert capsys.readouterr().out == "wrote viz/third.png\nwrote viz/digests.json\n"
+    assert nothing_but_pictures("first", "second", "third") == (0, [])
+    assert capsys.readouterr().out == "nothing differs: nothing was written\n"
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in [name for name in sys.modules if name.startswith(("matplotlib.", "experiments.publish"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(experiments, "publish")
+    assert command_line.main(["publish", "--check"]) == 2
+    said = "error: matplotlib is not installed: python -m pip install -r requirements.txt\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_digests_that_a_merge_left_with_conflicts_count_as_none(tmp_path, monkeypatch):

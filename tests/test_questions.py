@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -31,7 +32,6 @@ LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs 
 NO_PICTURES = (
     "clip",
     "depth_of_use",
-    "encyclopedia",
     "factor_model_wide",
     "fifty_layers",
     "figure_1_wide",
@@ -368,6 +368,13 @@ def test_committed_results_sum_up_their_trials(name):
     again = judging.with_summary(question, record)["summary"]
     assert json.loads(json.dumps(again)) == record["summary"]
     command_line.print_rows(again)  # as the command does: every entry has a text
+
+
+@pytest.mark.parametrize("fails", [lambda r: r["no"], lambda r: None.no, lambda r: 1 / 0, lambda r: [] + 1])
+def test_trials_that_cannot_be_summed_up_are_refused_in_one_line(fails):
+    question = replace(find_question("gate_bias"), rows=fails)
+    with pytest.raises(InputError, match="the trials of gate_bias cannot be summed up: "):
+        judging.with_summary(question, {"trials": []})
 
 
 def names_with_finals() -> list[str]:

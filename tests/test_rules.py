@@ -34,11 +34,10 @@ def test_intervals_are_student_s():
     t_2 = 4.302652729911275
     t_4 = 2.7764451051977987
     assert interval([1, 2, 3]) == pytest.approx((2 - t_2 / math.sqrt(3), 2 + t_2 / math.sqrt(3)))
-    assert interval([5]) == (5, 5)
     assert interval([3, 3, 3]) == (3, 3)
     low, high = interval([1, 2, 3], baseline=[11, 12, 13])  # equal variances: 4 degrees of freedom
     assert (low, high) == pytest.approx((-10 - t_4 * math.sqrt(2 / 3), -10 + t_4 * math.sqrt(2 / 3)))
-    for point in ([7], [7, 7]):  # values that do not vary add no spread
+    for point in (7, [7, 7]):  # a constant, and values that do not vary, add no spread
         assert interval([1, 2, 3], baseline=point) == pytest.approx((-5 - t_2 / math.sqrt(3), -5 + t_2 / math.sqrt(3)))
         assert interval(point, baseline=[1, 2, 3]) == pytest.approx((5 - t_2 / math.sqrt(3), 5 + t_2 / math.sqrt(3)))
     for missing in ([1, None], [1, math.nan], [None], [None, 1, 2]):
@@ -85,6 +84,29 @@ def test_bounds():
     assert above(values, 0, baseline=[0.1, 0.2, 0.3]) is True
 
 
+def test_one_value_leaves_every_rule_open():
+    """It shows no spread: the next seed may lie on the other side of the bound."""
+    assert above([0.51], 0.5) is below([0.51], 0.5) is within([0.51], 0, 1) is None
+    assert above([0.9], 0, baseline=[0.1, 0.2, 0.3]) is above([0.7, 0.8, 0.9], 0, baseline=[0.1]) is None
+    assert (
+        corrected(is_above([0.9], 0.5), is_below([0.9], 0.5))
+        == all_below([([0.1], 0.5), ([0.1], [0.5])])
+        == [
+            None,
+            None,
+        ]
+    )
+    assert all(map(math.isnan, interval([5])))
+    assert math.isnan(p_value([5], bound=1))
+    assert paired([0.5]).mean == 0.5
+
+
+def test_a_number_is_a_constant():
+    values = [0.7, 0.8, 0.9]
+    assert above(values, 0, baseline=0.1) is True
+    assert all_below([(0.1, values), (values, 0.1)]) == [True, False]
+
+
 def test_whoever_alone_lost_a_seed_is_the_worse():
     assert compared(above, [2.0, 2.1], [1.0, 1.1], 0) is True
     assert compared(above, [2.0, None], [1.0, 1.1], 0) is False
@@ -96,7 +118,7 @@ def test_whoever_alone_lost_a_seed_is_the_worse():
 def test_p_values_agree_with_intervals():
     values = [1.0, 1.1, 0.9, 1.05]
     others = [0.1, 0.3, 0.2]
-    for baseline in ((0.0,), others):
+    for baseline in (0.0, others):
         low, high = interval(values, baseline)
         assert p_value(values, baseline, bound=low) == pytest.approx(0.05)
         assert p_value(values, baseline, bound=high) == pytest.approx(0.05)

@@ -79,7 +79,7 @@ def middle_gates_select(r):
     pairs = []
     for data in PAPERS_SETS:
         first, middle, last = in_thirds(r, "selecting", data)
-        pairs += [([0.5], middle), (first, middle), (last, middle)]
+        pairs += [(0.5, middle), (first, middle), (last, middle)]
     return all_below(pairs), thirds_as_text(r, "selecting")
 
 
@@ -97,7 +97,7 @@ def late_gates_close_for_certain_inputs(r):
     pairs = []
     for data in PAPERS_SETS:
         first, _, last = in_thirds(r, "closing", data)
-        pairs += [([CERTAIN], last), (first, last)]
+        pairs += [(CERTAIN, last), (first, last)]
     return all_below(pairs), thirds_as_text(r, "closing")
 
 
@@ -108,7 +108,7 @@ def net_shortened_for_certain_inputs(r):
     pairs = []
     for data in PAPERS_SETS:
         _, _, last = in_thirds(r, "passed", data)
-        pairs.append(([CERTAIN], last))
+        pairs.append((CERTAIN, last))
     return all_below(pairs), thirds_as_text(r, "passed")
 
 

@@ -34,8 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.more_seeds import LEVEL, LOOKS, with_more_seeds
 from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -5,7 +5,7 @@ from statistics import median
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, layers_of_blocks, panels, trials_with
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import budget, markdown_table
 from highways.records import select
 
 
@@ -239,3 +239,13 @@ def unscaled(read) -> str:
         rows.append(f"| {' | '.join(cells)} |")
     columns = [f"{depth + 1} layers" for depth in depths]
     return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)
+
+
+@table("trials-blocks")
+def trials_of_the_search(read) -> str:
+    return budget(read, "blocks", "{trials} trials of {search_epochs} epochs")
+
+
+@table("finals-blocks")
+def final_runs(read) -> str:
+    return budget(read, "blocks", "{epochs} epochs, {seeds} seeds")

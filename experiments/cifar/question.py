@@ -71,18 +71,19 @@ from experiments.cifar.trial import (
     setting,
     trial,
 )
+from experiments.finished import finished_trial
 from experiments.published import PUBLISHED
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
-from highways.lab.finished import finished_trial
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import NotMeasured, claim, verdict_of_parts
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
+from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
 
 ALL_IMAGES = {"n_train": 50000, "n_test": 10000}
@@ -346,8 +347,7 @@ SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
 
 def runs_of(record: dict, net: str, block: str, data: str, protocol: str) -> list[dict]:
     """Whole runs of one kind; with the authors' settings only runs with as many epochs as the paper's."""
-    wanted = {"net": net, "block": block, "data": data, "protocol": protocol}
-    runs = [trial for trial in record["trials"]["final"] if wanted.items() <= trial.items()]
+    runs = with_settings(record["trials"]["final"], net=net, block=block, data=data, protocol=protocol)
     if protocol in LIKE_THE_AUTHORS:
         runs = [run for run in runs if run["epochs"] == PAPERS_EPOCHS]
     return runs
@@ -685,11 +685,15 @@ def percents_at_the_end(accuracies: Accuracies) -> list[float]:
 
 
 def trains(accuracies: Accuracies) -> str:
-    return accuracies.verdict(verdict_of_parts([above(percents_at_the_end(accuracies), TRAINS)]))
+    percents = percents_at_the_end(accuracies)
+    holds = percents[0] > TRAINS if len(percents) == 1 else above(percents, TRAINS)
+    return accuracies.verdict(verdict_of_parts([holds]))
 
 
 def does_not_train(accuracies: Accuracies) -> str:
-    return accuracies.verdict(verdict_of_parts([below(percents_at_the_end(accuracies), FAILS)]))
+    percents = percents_at_the_end(accuracies)
+    holds = percents[0] < FAILS if len(percents) == 1 else below(percents, FAILS)
+    return accuracies.verdict(verdict_of_parts([holds]))
 
 
 def claim_of_highway(layers: int, net: str, note: str, passed_by: str = "") -> None:

@@ -203,7 +203,7 @@ def clip_seldom_acts(r):
     """does the clip act in less than a tenth of the steps of highway nets?"""
     shares = {depth: share_of_steps(r, depth) for depth in depths(r, "highway")}
     text = ", ".join(f"{depth + 1} layers {share:interval}" for depth, share in shares.items())
-    return all_below([(share, (0.1,)) for share in shares.values()]), f"share of steps in which it acts: {text}"
+    return all_below([(share, 0.1) for share in shares.values()]), f"share of steps in which it acts: {text}"
 
 
 def share_of_steps(record: dict, depth: int) -> Sample:

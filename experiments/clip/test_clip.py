@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from conftest import claim_of, verdict_on
+from conftest import judgement_on, verdict_on
 
 from experiments.clip import question as clip
 from experiments.clip import show as pictures
 from experiments.clip import trial as clipping
-from highways.lab.judging.claim import judge
 from highways.nets import fully_connected
 from highways.records import select
 
@@ -100,7 +99,7 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
         trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
     pair = clip.pairs(record, "highway")[9]
     assert clip.ratio_of_pairs(pair) == (1, 1, 1)
-    text, verdict = judge(claim_of("clip", "simple-gradient-descent"), record)
+    verdict, text = judgement_on("clip", "simple-gradient-descent", record)
     assert "10 layers 1, since the clip never acts" in text
     assert verdict == "reproduced"
 

@@ -3,9 +3,10 @@
 import math
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, headline, mean_sd, panels, trials_with
+from highways.lab.showing.style import COLOR, GREY, headline, panels, trials_with
 from highways.lab.showing.tables import entry_text, markdown_table
 from highways.records import select
+from highways.statistics import mean_sd_n
 
 POINT = 0.01  # a percentage point of error: a net fits as well as another if it is at most this much worse
 
@@ -56,14 +57,14 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
 
 def fewest_anew(record: dict, data: str) -> str:
     """The fewest blocks, of those trained anew, that fit the data as well as all do, as text."""
-    whole, _ = mean_sd([lesion["training_error"] for lesion in trials_with(record, "lesions", data=data)])
+    whole = mean_sd_n([lesion["training_error"] for lesion in trials_with(record, "lesions", data=data)])["mean"]
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
     return f"{min(fitting)}" if fitting else "none"
 
 
 def left_by_lesions(record: dict, data: str) -> float:
     """The mean number of blocks that lesions of a trained net leave."""
-    left, _ = mean_sd([lesion["blocks_left"] for lesion in trials_with(record, "lesions", data=data)])
+    left = mean_sd_n([lesion["blocks_left"] for lesion in trials_with(record, "lesions", data=data)])["mean"]
     return left
 
 

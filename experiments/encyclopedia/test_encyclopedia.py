@@ -1,10 +1,9 @@
 """A block whose gate is 1, and the verdicts on the encyclopedia article's other sentences."""
 
 import pytest
-from conftest import claim_of, verdict_on
+from conftest import judgement_on, verdict_on
 
 from experiments.encyclopedia.trial import compare_at_one
-from highways.lab.judging.claim import judge
 from highways.nets.matched_blocks import DEPTHS, WIDTH
 
 
@@ -45,7 +44,7 @@ def test_a_start_from_which_trainings_diverge_is_not_as_good():
     record = starts(0.8, 0.9)
     for trial in record["trials"]["unscaled"][-2:]:
         trial |= {"diverged": True, "losses": []}
-    text, verdict = judge(claim_of("encyclopedia", "residual-needs-no-tuned-start"), record)
+    verdict, text = judgement_on("encyclopedia", "residual-needs-no-tuned-start", record)
     assert text.endswith("n = 2) and 2 more diverge")
     assert verdict == "in part"
 

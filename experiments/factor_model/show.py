@@ -1,8 +1,9 @@
 """Gates on turbulent days: results/factor_model.json."""
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, headline, mean_sd, note, panels, trials_with
+from highways.lab.showing.style import COLOR, headline, note, panels, trials_with
 from highways.records import select
+from highways.statistics import mean_sd_n
 
 WORLDS = {"both": "volatile and\nnon-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
 
@@ -26,7 +27,7 @@ def factor_model(record):
         trials = trials_with(record, None, world=world)
         for place, name in enumerate(scores):
             values = [trial[name] for trial in trials]
-            mean, _ = mean_sd(values)
+            mean = mean_sd_n(values)["mean"]
             color = "0.55"
             if name == "auc_gate":
                 color = COLOR["highway"]

@@ -142,7 +142,7 @@ def auc_record(both: float, non_linear: list[float]) -> dict:
 def test_three_looks_need_a_wider_interval():
     """At one look it would be decided: p is 0.0385."""
     record = auc_record(0.8, [0.5 + 0.1 * sign + 0.0385 for sign in (-1, 1) * 16])
-    assert p_value([trial["auc_gate"] for trial in record["trials"][5:]], [0.5]) == pytest.approx(0.0385, abs=2e-3)
+    assert p_value([trial["auc_gate"] for trial in record["trials"][5:]], 0.5) == pytest.approx(0.0385, abs=2e-3)
     assert verdict_on("factor_model", "mean-gate-tells-turbulence", record) == "not clear"
 
 

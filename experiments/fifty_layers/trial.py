@@ -94,7 +94,7 @@ def settings_of_kept_nets(runner) -> list[dict]:
     """The settings of the kept nets on MNIST and the sets beside it.
 
     Raises InputError if the results of fifty_layers lack them."""
-    how = f"python -m experiments fifty_layers{runner.flags}"
+    how = "python -m experiments fifty_layers, with the flags of this command,"
     where = runner.folder / "fifty_layers.json"
     settings = []
     try:
@@ -108,7 +108,7 @@ def settings_of_kept_nets(runner) -> list[dict]:
             for net in nets_on_set:
                 settings.append({**setting_of(net), "data_dir": data_setting["data_dir"]})
     except (LookupError, TypeError) as error:
-        raise InputError(f"{where} cannot be used ({error!r}): it comes from {how}") from error
+        raise InputError(f"{where} cannot be used ({error!r}): {how} makes it anew") from error
     return settings
 
 

@@ -5,7 +5,7 @@ import math
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import entry_text, markdown_table
-from highways.records import select
+from highways.records import select, with_settings
 
 
 def depths_of(record: dict) -> list[int]:
@@ -104,8 +104,7 @@ def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
         else:
             parts.append(f"{epochs['mean']:.3g}")
     text = " / ".join(parts)
-    wanted = {"depth": depth, "threshold": float(threshold)}
-    compared = [row for row in record["summary"] if row["row"] == "threshold" and wanted.items() <= row.items()]
+    compared = with_settings(record["summary"], row="threshold", depth=depth, threshold=float(threshold))
     if compared and compared[0]["first"] != "open":
         text = f"{text}: {compared[0]['first']}"
     return text

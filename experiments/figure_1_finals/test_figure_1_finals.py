@@ -4,10 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from conftest import ROOT, claim_of, verdict_on
+from conftest import ROOT, judgement_on, verdict_on
 
 from experiments.figure_1_finals import question as finals
-from highways.lab.judging.claim import judge
 from highways.nets import search
 from highways.records import load_results, select
 
@@ -95,7 +94,7 @@ def test_seeds_that_are_all_alike_do_not_decide_about_one_epoch(plain, is_open):
 def test_a_loss_at_which_nobody_arrives_is_not_compared():
     record = record_of({"highway": {0.1: 5}, "plain": {0.1: 60}})
     assert {one["threshold"] for one in finals.comparisons(record)} == {0.1}
-    text, _ = judge(claim_of("figure_1_finals", "highway-converges-faster"), record)
+    text = judgement_on("figure_1_finals", "highway-converges-faster", record).ours
     assert text.startswith(
         "highway is first in 4 of 4 comparisons, plain in 0; "
         "epochs, highway/plain (a seed that never arrives counts as 100): at 10 layers 7/62"

@@ -1,11 +1,10 @@
 """Which gate biases fail: fates, verdicts, and what the picture and the pages say."""
 
 import pytest
-from conftest import ROOT, claim_of, verdict_on
+from conftest import ROOT, judgement_on, verdict_on
 
 from experiments.gate_bias import question as gate_bias
 from experiments.gate_bias import show as pictures
-from highways.lab.judging.claim import judge
 from highways.records import load_results
 
 
@@ -65,7 +64,7 @@ def test_gate_biases_are_counted_depth_by_depth():
         net(9, -5.0, "hard"),
     ]
     record = {"settings": {}, "trials": trials}
-    text, verdict = judge(claim_of("gate_bias", "high-gate-biases-fail"), record)
+    verdict, text = judgement_on("gate_bias", "high-gate-biases-fail", record)
     assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
     assert verdict == "in part, one run"
     assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "not reproduced, one run"

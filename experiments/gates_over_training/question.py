@@ -292,7 +292,7 @@ CHECKPOINTS = "after each of 6, 12, 25, 50, 100 and 200 epochs"
 def biases_rise_with_depth_throughout(r):
     """on CIFAR-100 biases rise with depth (a correlation above {BOUND}), {CHECKPOINTS}"""
     correlations = over_epochs(r, CIFAR, "bias_depth_correlation")
-    parts = all_below([((BOUND,), values) for values in correlations.values()])
+    parts = all_below([(BOUND, values) for values in correlations.values()])
     return parts, by_checkpoint(correlations)
 
 
@@ -306,7 +306,7 @@ def biases_against_gates_throughout(r):
     """on CIFAR-100 biases are inversely correlated with the mean gates (a correlation below
     -{BOUND}), {CHECKPOINTS}"""
     correlations = over_epochs(r, CIFAR, "bias_activity_correlation")
-    parts = all_below([(values, (-BOUND,)) for values in correlations.values()])
+    parts = all_below([(values, -BOUND) for values in correlations.values()])
     return parts, by_checkpoint(correlations)
 
 

@@ -17,7 +17,6 @@ from highways.lab.showing.style import (
     headline,
     initial_gate,
     label,
-    mean_sd,
     n_classes,
     note,
     panels,
@@ -28,7 +27,7 @@ from highways.lab.showing.style import (
 )
 from highways.lab.showing.tables import markdown_table
 from highways.records import PAIR, table_of_runs
-from highways.statistics import mean_and_sd
+from highways.statistics import mean_and_sd, mean_sd_n
 
 # a net's accuracy, as a multiple of that of guessing:
 AT_CHANCE = 1.5  # below it a net stays at chance
@@ -226,9 +225,9 @@ def by_depth(record: dict, block: str, name: str) -> tuple[list, list, list]:
         if pair[block][name] is not None:
             values.setdefault(pair["depth"], []).append(pair[block][name])
     depths = sorted(values)
-    stats = [mean_sd(values[depth]) for depth in depths]
-    means = [mean_of_depth for mean_of_depth, _ in stats]
-    deviations = [deviation for _, deviation in stats]
+    stats = [mean_sd_n(values[depth]) for depth in depths]
+    means = [stat["mean"] for stat in stats]
+    deviations = [stat["sd"] or 0.0 for stat in stats]
     return depths, means, deviations
 
 
@@ -377,13 +376,13 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
     color = COLOR[block]
     ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=30)
     if accuracies:
-        mean_of_seeds, sd = mean_sd(list(accuracies.values()))
-        text = f"{block} {mean_of_seeds:.3f}"
+        stat = mean_sd_n(accuracies.values())
+        text = f"{block} {stat['mean']:.3f}"
         if len(accuracies) > 1:
-            text += f" ± {sd:.3f}"
+            text += f" ± {stat['sd']:.3f}"
         place = ax.get_yaxis_transform()  # x in shares of the axes
         style = {"color": color, "weight": "bold", "ha": "center", "transform": place, "fontsize": "small"}
-        ax.text(0.5, mean_of_seeds + offset, text, **style)
+        ax.text(0.5, stat["mean"] + offset, text, **style)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

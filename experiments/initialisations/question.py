@@ -301,7 +301,7 @@ def start_matters_less_for_highway(r):
     """does the start matter less for highway nets than for plain ones, at 10, 30 and 100 layers? (the
     loss varies less between starts)"""
     differences = spread_differences(r)
-    parts = all_below([(values, (0.0,)) for values in differences.values()])
+    parts = all_below([(values, 0.0) for values in differences.values()])
     texts = []
     for depth, values in differences.items():
         difference = "no H with which plain trains" if None in values else effect_as_text(values)

@@ -7,13 +7,14 @@ import numpy as np
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, LOSSES, headline, panels
 from highways.lab.showing.tables import markdown_table
+from highways.records import with_settings
 
 BLOCKS = ("highway", "plain")
 
 
 def rows_of(record: dict, row: str, **wanted) -> list[dict]:
     """The rows whose "row" is this and that have these settings."""
-    return [found for found in record["summary"] if found["row"] == row and wanted.items() <= found.items()]
+    return with_settings(record["summary"], row=row, **wanted)
 
 
 def depths_of(record: dict) -> list[int]:

@@ -3,12 +3,11 @@
 import copy
 
 import pytest
-from conftest import claim_of
+from conftest import judgement_on
 
 import highway_networks as hn
 from experiments.lesion import question
 from experiments.lesion import trial as lesion
-from highways.lab.judging.claim import judge
 
 
 def closed(net, layers):
@@ -71,6 +70,6 @@ def test_the_numbers_of_a_lesion():
 def test_the_early_blocks_are_those_before_the_middle():
     assert (list(question.EARLY), question.MIDDLE[0], question.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
     trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
-    text, verdict = judge(claim_of("lesion", "early-layers-matter"), {"trials": [trial, trial]})
+    verdict, text = judgement_on("lesion", "early-layers-matter", {"trials": [trial, trial]})
     assert "of 1 to 14: 0.5 (n = 2, all equal), of the first five alone 0 ± 0 (n = 2); of 15 to 45: 1 (" in text
     assert verdict == "in part"

@@ -1,9 +1,10 @@
 """The long budget of the paper's Figure 1: results/long_training.json."""
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, headline, mean_sd, panels, trials_with
-from highways.lab.showing.tables import entry_text, markdown_table
+from highways.lab.showing.style import COLOR, GREY, headline, panels, trials_with
+from highways.lab.showing.tables import budget, entry_text, markdown_table
 from highways.records import select
+from highways.statistics import mean_sd_n
 
 LINES = {("highway", 9): "-", ("plain", 9): "-", ("plain", 19): (0, (4, 1.5))}
 
@@ -23,7 +24,7 @@ def long_training(record):
         trials = trials_with(record, "final", block=block, depth=depth)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
         net = f"{block}, {depth + 1} layers"
-        ends.append(f"{net} {mean_sd(last_losses)[0]:.2g}" if last_losses else f"{net} diverged")
+        ends.append(f"{net} {mean_sd_n(last_losses)['mean']:.2g}" if last_losses else f"{net} diverged")
         for k, trial in enumerate(trials):
             epochs = range(1, len(trial["losses"]) + 1)
             label = None if k else net  # one entry of the legend for all seeds
@@ -57,3 +58,8 @@ def long_training_table(read) -> str:
         "test accuracy",
     )
     return markdown_table(f"| {' | '.join(columns)} |", rows)
+
+
+@table("finals-long_training")
+def final_runs(read) -> str:
+    return budget(read, "long_training", "{epochs} epochs, {seeds} seeds")

@@ -37,8 +37,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.more_seeds.joined import with_more_seeds
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.more_seeds import with_more_seeds
 from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner

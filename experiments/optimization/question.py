@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.more_seeds.joined import LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.more_seeds import LOOKS, with_more_seeds
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner

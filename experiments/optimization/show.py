@@ -4,7 +4,7 @@ from matplotlib.ticker import MaxNLocator
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, MARKER, blank, headline, note, shades, trials_with
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import budget, markdown_table
 from highways.records import select
 
 
@@ -102,3 +102,8 @@ def depths(read) -> str:
         rows.append(f"| {' | '.join(cells)} |")
     losses = "highway: loss | plain: loss | plain over highway"
     return markdown_table(f"| layers | {losses} | highway: accuracy | plain: accuracy |", rows)
+
+
+@table("trials-optimization")
+def trials_of_the_search(read) -> str:
+    return budget(read, "optimization", "{trials} trials of {search_epochs} epochs")

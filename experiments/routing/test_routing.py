@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import claim_of, verdict_on
+from conftest import judgement_on, verdict_on
 from test_layer_by_layer import states_of
 
 from experiments.routing import trial as routing
-from highways.lab.judging.claim import judge
 from highways.nets import fully_connected, layer_by_layer
 
 
@@ -37,7 +36,7 @@ def test_what_is_not_static_lies_between_images():
         for noise in (-0.01, 0.01):
             shares = {"static_variance_share": static + noise, "static_variance_share_random": 0.25}
             trials.append({"data": data, "depth": 49, **shares})
-    text, verdict = judge(claim_of("routing", "images-take-different-routes"), {"settings": {}, "trials": trials})
+    verdict, text = judgement_on("routing", "images-take-different-routes", {"settings": {}, "trials": trials})
     assert "MNIST 0.90" in text
     assert "CIFAR-100 0.40" in text
     assert verdict == "in part, the rest not clear"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks, trials_with
 from highways.lab.showing.tables import markdown_table, percent, verdict_cell
-from highways.records import select
+from highways.records import select, with_settings
 from highways.statistics import format_stat
 
 WORDS = {  # of the variants, from top to bottom of the picture
@@ -18,6 +18,7 @@ WORDS = {  # of the variants, from top to bottom of the picture
     "random": "T sees x,\nbut does not learn",
 }
 REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # whose mean replaces T, in words
+SEARCHED = ("effective_lr", "momentum", "gate_bias")
 BESIDE = 0.16  # how far above and below the middle of its row a data set is drawn
 
 # ---- The picture -----------------------------------------------------------------------------------------------------
@@ -206,4 +207,56 @@ def replaced(read) -> str:
         "| data | T replaced by the mean | training error, % | with T replaced, % "
         "| training loss then | test accuracy then, % |"
     )
+    return markdown_table(header, lines)
+
+
+# ---- Numbers in the text of the page ---------------------------------------------------------------------------------
+
+
+@table("static-gates-unit-mnist", data="MNIST", variant="unit", digits=1)
+@table("static-gates-random-mnist", data="MNIST", variant="random", digits=2)
+@table("static-gates-wide-cifar", data="CIFAR-100", variant="wide", digits=1)
+def points_of_accuracy(read, data: str, variant: str, digits: int) -> str:
+    """By how many percentage points of test accuracy a net differs from full."""
+    rows = read("results/static_gates.json")["summary"]
+    row = select(rows, row="compared", measure="test accuracy", data=data, variant=variant)
+    return f"{abs(100 * row['cost']):.{digits}f}"
+
+
+@table("static-gates-points-replaced")
+def points_lost_without_T(read) -> str:
+    """By how many percentage points the training error on MNIST rises if the mean of every unit replaces T."""
+    rows = read("results/static_gates.json")["summary"]
+    row = select(rows, row="replaced", data="MNIST", by="unit")
+    return f"{100 * (row['error_replaced']['mean'] - row['error']['mean']):.1f}"
+
+
+@table("static-gates-equal-settings")
+def times_the_loss_with_equal_settings(read) -> str:
+    """How many times the training loss of full unit has on MNIST, with the setting that both tried for longer."""
+    finalists = with_settings(read("results/static_gates.json")["trials"]["finalists"], data="MNIST")
+    for full in with_settings(finalists, variant="full"):
+        setting = {name: full[name] for name in SEARCHED}
+        for unit in with_settings(finalists, variant="unit", **setting):
+            return f"{unit['loss'] / full['loss']:.1f}"
+    raise LookupError("full and unit have no setting in common")
+
+
+@table("static-gates-settings")
+def settings_of_the_search(read) -> str:
+    """The training loss on CIFAR-100 of full and unit, each with its own setting and with that of the other."""
+    trials = read("results/static_gates.json")["trials"]
+    lines = []
+    for variant, whose in (("full", "*full*"), ("unit", "the others")):
+        final = with_settings(trials["final"], data="CIFAR-100", variant=variant)[0]
+        setting = {name: final[name] for name in SEARCHED}
+        losses = []
+        for group in ("search", "finalists"):
+            for net in ("full", "unit"):
+                tried = with_settings(trials[group], data="CIFAR-100", variant=net, **setting)
+                losses.append(f"{tried[0]['loss']:.2f}" if tried else "-")
+        rate, momentum, gate_bias = setting.values()
+        words = f"that of {whose}: rate {rate:.2g}, momentum {momentum:.2g}, b_T {gate_bias:g}"
+        lines.append(f"| {words} | {' | '.join(losses)} |")
+    header = "| setting on CIFAR-100 | *full*, 8 epochs | *unit*, 8 epochs | *full*, 25 epochs | *unit*, 25 epochs |"
     return markdown_table(header, lines)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from asking import ask_here, draw
-from conftest import ROOT, claim_of, verdict_on
+from conftest import ROOT, judgement_on, verdict_on
 
 import highway_networks as hn
 from experiments import find_question
@@ -274,7 +274,7 @@ def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it(gate_bias
     for trial in record["trials"]["final"]:
         if question.is_of(trial, "unit", "MNIST"):
             trial["gate_bias"] = gate_bias
-    measured, found = judge(claim_of("static_gates", "unit-gates-training-loss"), record)
+    found, measured = judgement_on("static_gates", "unit-gates-training-loss", record)
     assert found == verdict
     assert measured.endswith("b_T at the end of its range on MNIST") == (verdict != "reproduced")
     row = select(question.rows(record), row="compared", measure="training loss", data="MNIST", variant="unit")
@@ -348,7 +348,7 @@ def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
     for name in ("training loss", "test accuracy"):
         found = question.costs(record["trials"]["final"], question.MEASURES[name])
         assert question.is_needed(found["MNIST", "unit"]) is needed
-    assert "lost a seed" in judge(claim_of("static_gates", "unit-gates-training-loss"), record)[0]
+    assert "lost a seed" in judgement_on("static_gates", "unit-gates-training-loss", record).ours
     assert question.rows(record)  # with what is there
 
 

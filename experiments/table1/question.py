@@ -20,18 +20,19 @@ from __future__ import annotations
 
 import functools
 
+from experiments.finished import finished_trial
 from experiments.published import PUBLISHED
 from experiments.table1.trial import is_pictured, setting, trial
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.nets import find_net
-from highways.lab.finished import finished_trial
 from highways.lab.judging.accuracies import Accuracies, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
 from highways.lab.judging.rules import above, compared
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
 
 PILOT = {**protocols.SHORT_ON_MNIST, "lr": 0.05}  # "short" came of it, and has twice its rate
@@ -167,8 +168,7 @@ def epochs_to_99(run: dict) -> int | None:
 
 
 def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> list[dict]:
-    wanted = {"width": width, "block": block, "protocol": protocol}
-    return [trial for trial in record["trials"]["final"] if wanted.items() <= trial.items()]
+    return with_settings(record["trials"]["final"], width=width, block=block, protocol=protocol)
 
 
 # ---- Claims -------------------------------------------------------------------------------------

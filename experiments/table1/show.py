@@ -27,14 +27,13 @@ from highways.lab.showing.style import (
     initial_gate,
     layers_of_blocks,
     level,
-    mean_sd,
     panels,
     shades,
     trials_with,
 )
 from highways.lab.showing.tables import markdown_table, percent
-from highways.records import select
-from highways.statistics import format_stat, spaced
+from highways.records import select, with_settings
+from highways.statistics import format_stat, mean_sd_n, spaced
 
 COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
 HOW = {"short": "short", "paper": "released settings"}  # protocols in words
@@ -56,9 +55,7 @@ def conv_curves(record, published):
         draw_published(ax, published, str(width))
         for protocol in LINE_WIDTHS:
             for block in COLORS:
-                wanted = {"width": width, "block": block, "protocol": protocol}
-                kind = [run for run in runs if wanted.items() <= run.items()]
-                draw_kind(ax, kind)
+                draw_kind(ax, with_settings(runs, width=width, block=block, protocol=protocol))
         ax.set(title=f"{width} maps a layer", xscale="log", xlim=(0.9, 330))
         ax.set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
         ax.set_xticks(EPOCHS, EPOCHS)
@@ -76,10 +73,10 @@ def finding(runs: list[dict], widths: list[int]) -> str:
     for width in widths:
         means = []
         for protocol in LINE_WIDTHS:
-            kind = {"width": width, "block": "highway", "protocol": protocol}
-            errors = [error_of(run) for run in runs if kind.items() <= run.items()]
+            kind = with_settings(runs, width=width, block="highway", protocol=protocol)
+            errors = [error_of(run) for run in kind]
             if errors:
-                means.append(f"{mean_sd(errors)[0]:.2f} ({HOW[protocol]})")
+                means.append(f"{mean_sd_n(errors)['mean']:.2f} ({HOW[protocol]})")
         texts.append(f"{width} maps {', '.join(means)}")
     return f"Test error of highway nets, %: {'; '.join(texts)}"
 
@@ -113,10 +110,10 @@ def draw_kind(ax, runs: list[dict]) -> None:
 
 
 def label_of(runs: list[dict]) -> str:
-    mean, sd = mean_sd([error_of(run) for run in runs])
+    error = mean_sd_n([error_of(run) for run in runs])
     how = HOW[runs[0]["protocol"]]
-    seeds = f" ± {sd:.2f}, {len(runs)} seeds" if len(runs) > 1 else ", 1 seed"
-    return f"{runs[0]['block']}, {how}: {mean:.2f}{seeds}"
+    seeds = f" ± {error['sd']:.2f}, {len(runs)} seeds" if len(runs) > 1 else ", 1 seed"
+    return f"{runs[0]['block']}, {how}: {error['mean']:.2f}{seeds}"
 
 
 def narrowest_first(record: dict) -> list[dict]:

@@ -3,7 +3,8 @@
 import math
 
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, panels
+from highways.lab.showing.style import COLOR, GREY, epochs_as_text, headline, note, panels
+from highways.statistics import mean_sd_n
 
 # the accuracies drawn: the look of single runs, that of means over seeds, the legend's name
 ACCURACIES = {
@@ -36,7 +37,7 @@ def finding(trials: list[dict]) -> str:
     means = []
     for name in ACCURACIES:
         accuracies = [trial[name] for trial in trials if trial[name] is not None]
-        means.append(f"{mean_sd(accuracies)[0]:.3f}" if accuracies else "none")
+        means.append(f"{mean_sd_n(accuracies)['mean']:.3f}" if accuracies else "none")
     whole, skipped = means
     bias = trials[0]["gate_bias"]
     return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks closed {skipped}"
@@ -100,7 +101,7 @@ def draw_mean(ax, trials: list[dict], name: str, look: dict) -> None:
     accuracies = [trial[name] for trial in trials if trial[name] is not None]
     if not accuracies:
         return
-    mean, _ = mean_sd(accuracies)
+    mean = mean_sd_n(accuracies)["mean"]
     place = (trials[0]["gate_bias"], mean)
     ax.plot(*place, **look)
     note(ax, f"{mean:.3f}", place, (-8, 3), COLOR["highway"], ha="right", weight="bold")
@@ -111,7 +112,7 @@ def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> Non
     accuracies = [trial["test_accuracy"] for trial in trials if trial["test_accuracy"] is not None]
     if not accuracies:
         return
-    mean, _ = mean_sd(accuracies)
+    mean = mean_sd_n(accuracies)["mean"]
     ax.axhline(mean, color=GREY, ls=line, lw=1.5)
     text = f"one hidden layer, {epochs}: {mean:.3f}"
     note(ax, text, (0.72, mean), (0, -13), GREY, xycoords=("axes fraction", "data"))

@@ -10,12 +10,12 @@ from highways.lab.showing.style import (
     KINDS,
     epochs_as_text,
     headline,
-    mean_sd,
     panels,
     trials_with,
 )
-from highways.lab.showing.tables import entry_text, markdown_table
+from highways.lab.showing.tables import budget, entry_text, markdown_table
 from highways.records import select
+from highways.statistics import mean_sd_n
 
 BLOCKS = ("residual", "highway")
 WITH_BLOCKS = "with its blocks"
@@ -63,7 +63,7 @@ def finding(record: dict, depth: int) -> str:
 def mean_text(trials: list[dict], name: str) -> str:
     """The mean over the seeds that did not diverge."""
     values = [trial[name] for trial in trials if trial[name] is not None]
-    return f"{mean_sd(values)[0]:.3f}" if values else "diverged"
+    return f"{mean_sd_n(values)['mean']:.3f}" if values else "diverged"
 
 
 @picture("very_deep")
@@ -100,7 +100,7 @@ def biases_of_lowest_losses(biases: list[float], nets: list[list[dict]]) -> list
         known = [trial["loss"] for trial in trials if trial["loss"] is not None]
         if known:
             losses[bias] = known
-    best = min(losses, key=lambda bias: mean_sd(losses[bias]))
+    best = min(losses, key=lambda bias: mean_sd_n(losses[bias])["mean"])
     return [bias for bias, seeds in losses.items() if min(seeds) <= max(losses[best])]
 
 
@@ -111,7 +111,7 @@ def swept_biases(record: dict) -> list[float]:
 def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None:
     """A line through the means over seeds, each seed as a dot; a net that diverged is left out."""
     values = [[trial[name] for trial in trials if trial[name] is not None] for trials in nets]
-    means = [mean_sd(seeds)[0] if seeds else math.nan for seeds in values]
+    means = [mean_sd_n(seeds)["mean"] if seeds else math.nan for seeds in values]
     ax.plot(x, means, color=color, lw=2, ms=7, **style)
     for place, seeds in zip(x, values, strict=True):
         ax.plot([place] * len(seeds), seeds, ".", color=color, ms=5, alpha=0.5)
@@ -150,3 +150,14 @@ def bias_sweep_table(read) -> str:
         rows.append(f"| {bias} | {' | '.join(cells)} |")
     measured = "training loss | test accuracy | with all blocks closed | sum of mean T"
     return markdown_table(f"| b_T | {measured} |", rows)
+
+
+@table("budget-very_deep")
+def budget_of_very_deep(read) -> str:
+    words = "{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds"
+    return budget(read, "very_deep", words)
+
+
+@table("sweep-budget")
+def budget_of_the_sweep(read) -> str:
+    return budget(read, "very_deep", "{longer} epochs over {seeds} seeds")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import heapq
 import sys
 
-from tqdm import tqdm
-
 from highways.conv.protocols import BATCH, ConvSettings
-
-tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
 
 
 class Progress:
     """A line for each epoch and, on a terminal, a bar within it for each net."""
 
     def __init__(self, planned: list[ConvSettings], jobs: int):
+        from tqdm import tqdm  # imported here: nets can be built and used without it
+
+        tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
+        self.tqdm = tqdm
         self.planned = {settings.seed: settings for settings in planned}
         self.epochs_left = {settings.seed: settings.epochs for settings in planned}
         self.jobs = jobs
@@ -38,7 +38,7 @@ class Progress:
         results += f"  {settings.tested_on} {row['test_accuracy']:.4f}"
         took = duration(row["seconds"])
         to_go = duration(self._epochs_to_go() * row["seconds"] / epoch)
-        tqdm.write(f"{settings.label}  epoch {epoch:3d}  {results}  {took}, {to_go} to go")
+        self.tqdm.write(f"{settings.label}  epoch {epoch:3d}  {results}  {took}, {to_go} to go")
         sys.stdout.flush()
 
     def _show_step(self, seed: int, step: int) -> None:
@@ -47,7 +47,7 @@ class Progress:
         # counted from the step: a resumed net does not begin with its first epoch
         self.epochs_left[seed] = self.planned[seed].epochs - epochs
         if seed not in self.bars:
-            self.bars[seed] = tqdm(
+            self.bars[seed] = self.tqdm(
                 total=steps_of_epoch,
                 unit="step",
                 leave=False,

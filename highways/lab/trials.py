@@ -44,7 +44,6 @@ class Runner:
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
     needed          the results of other questions that this one needs, by name
-    flags           the flags to run another question under the same budget in the same folder
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class Runner:
         self.data_dir = data_dir
         self.needed: dict[str, dict] = {}
 
-        self.flags = flags_of(budget, folder, self.more_data_sets)
         beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
         # leaves out the budget, which is in the settings, and the folder, where the file lies
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])

@@ -7,7 +7,7 @@
         return [within(share, 0.45, 0.75)], f"share of idle blocks: {share:interval}"
 
 A claim is a function.  Its docstring is its sentence.  It takes the results that judge it, and
-returns the verdict on each part and our numbers as text.
+returns the verdict on each part and our numbers as text.  judge() makes a Judgement of these.
 
 Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
 is "not clear".  If a claim is judged by a single run, the verdict says so.  A claim of several
@@ -20,9 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from highways.files import InputError
 from highways.lab.judging.rules import interval, mean, ratio
+from highways.records import with_settings
 from highways.statistics import format_stat, mean_sd_n
 
 KINDS = ("claim", "count", "open question")
@@ -40,6 +42,10 @@ class NotMeasured(LookupError):
     """The results lack the runs that a claim needs.
 
     This is allowed, since the runs take days: the claim is then "not tested"."""
+
+
+class OtherResults(InputError):
+    """The results have other settings or data than a claim is about."""
 
 
 @dataclass(frozen=True)
@@ -126,16 +132,24 @@ def claims_of(module: str) -> tuple[Claim, ...]:
     return tuple(REGISTERED.get(module, {}).values())
 
 
-def judge(claim: Claim, *records: dict) -> tuple[str, str]:
-    """Our numbers as text, and the verdict.
+class Judgement(NamedTuple):
+    """What the results say of a claim."""
 
-    Raises NotMeasured if runs are missing, and InputError if the claim is not about these
-    results."""
-    parts, text = claim.rule(*(record_for_claim(record, claim) for record in records))
-    if isinstance(parts, str):
-        return text, parts
-    verdict = verdict_of_parts(parts)
-    return text, f"{verdict}, one run" if claim.one_run else verdict
+    verdict: str
+    ours: str  # our numbers
+
+
+def judge(claim: Claim, *records: dict) -> Judgement:
+    """Judges a claim by the results that it names in `over`.
+
+    Raises NotMeasured if runs are missing, OtherResults if the claim is not about these results, and
+    InputError if it is about a name that occurs nowhere in them."""
+    check_about(claim, *records)
+    parts, ours = claim.rule(*(record_for_claim(record, claim) for record in records))
+    verdict = parts if isinstance(parts, str) else verdict_of_parts(parts)
+    if claim.one_run:
+        verdict += ", one run"
+    return Judgement(verdict, ours)
 
 
 def verdict_of_parts(parts: list[bool | None]) -> str:
@@ -195,12 +209,18 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
     and trials without the name are kept: {"data": "MNIST"} drops trials on other data.  If no
     trial has the name, its value is compared with the settings of the record as a whole.
 
-    Raises InputError if no trial is left, or if a setting of the record differs."""
+    In a smoke test all settings are smaller than those that the claim is about: only its data sets
+    are asked for.
+
+    Raises OtherResults if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
     has_groups = isinstance(trials, dict)
     groups = trials if has_groups else {"all": trials}
     of_record = {**record, **record.get("settings", {})}
+    is_smoke_test = of_record.get("budget") == "quick"
     for name, wanted in claim.about.items():
+        if is_smoke_test and name != "data":
+            continue
         accepted = wanted if isinstance(wanted, tuple) else (wanted,)
         if any(name in trial for group in groups.values() for trial in group):
             accepted_groups = {}
@@ -209,10 +229,10 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
             groups = accepted_groups
             if not any(groups.values()):
                 what = f"no trial with {name} {_joined_by_or(accepted)}"
-                raise InputError(_refusal(record, claim, what))
+                raise OtherResults(_refusal(record, claim, what))
         elif name in of_record and of_record[name] not in accepted:
             what = f"{name} {of_record[name]}, not {_joined_by_or(accepted)}"
-            raise InputError(_refusal(record, claim, what))
+            raise OtherResults(_refusal(record, claim, what))
     if "trials" not in record:
         return record
     return {**record, "trials": groups if has_groups else groups["all"]}
@@ -231,13 +251,10 @@ def values_of(trials: list[dict], name: str, **wanted) -> Sample:
     """The value called `name` in each trial that has the wanted settings.
 
     Raises LookupError if no trial has them."""
-    found = []
-    for trial in trials:
-        if all(trial.get(key) == value for key, value in wanted.items()):
-            found.append(trial[name])
+    found = with_settings(trials, **wanted)
     if not found:
         raise LookupError(f"no trial has {wanted}")
-    return Sample(found)
+    return Sample([trial[name] for trial in found])
 
 
 # ---- Measurements as text -----------------------------------------------------------------------
@@ -267,19 +284,21 @@ def sample_as_text(values, digits: int = 3) -> str:
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 
-def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
+def effect_as_text(values, baseline=0.0, level: float = 0.95) -> str:
     """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
 
     An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many
     decimals as it takes to write half the interval's width, here 0.0042, with two significant
-    digits."""
+    digits.  Without an interval, as of one value, the mean stands alone."""
     low, high = interval(values, baseline, level)
     size = mean(values) - mean(baseline)
     if math.isnan(size):
         return "not known: a seed is lost"
     n = f"n = {len(values)}"
-    if len(baseline) not in (1, len(values)):
+    if isinstance(baseline, (list, tuple)) and len(baseline) != len(values):
         n += f" and {len(baseline)}"
+    if math.isnan(low):
+        return f"{size:.3g} ({n})"
     if low == high:
         return f"{size:.3g} ({n}, all equal)"
     decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
@@ -290,8 +309,10 @@ def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
 def ratio_as_text(values, baseline) -> str:
     """The ratio of geometric means, with its 95 % interval, as text.
 
-    Losses are compared in this way."""
+    Losses are compared in this way.  Without an interval, as of one value, the ratio stands alone."""
     size, low, high = ratio(values, baseline)
     if math.isnan(size):
         return "not known: a seed is lost"
+    if math.isnan(low):
+        return f"{size:.3g}"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from highways.files import InputError
-from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, in_words, judge
+from highways.lab.judging.claim import KINDS, SOURCES, Claim, Judgement, NotMeasured, in_words, judge
 from highways.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
@@ -41,9 +41,9 @@ def judge_all(
         if claim.id in ids:
             raise ValueError(f"two claims have the id {claim.id}")
         ids.add(claim.id)
-        measured, verdict = _judge(claim, records)
+        judgement = _judge(claim, records)
         names = []
-        if measured != FOR_NOT_MEASURED:
+        if judgement.ours != FOR_NOT_MEASURED:
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
         names = [*dict.fromkeys(names)]
@@ -53,8 +53,8 @@ def judge_all(
             "kind": claim.kind,
             "source": claim.source,
             "claim": claim.says,
-            "ours": measured,
-            "verdict": in_words(claim.kind, verdict),
+            "ours": judgement.ours,
+            "verdict": in_words(claim.kind, judgement.verdict),
             "note": note_of(claim),
             "passed_by": claim.passed_by,
             "commands": [commands[name] for name in names],
@@ -64,16 +64,14 @@ def judge_all(
     return rows
 
 
-def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
+def _judge(claim: Claim, records: dict[str, dict]) -> Judgement:
     absent = [name for name in claim.over if name not in records]
     if absent:
-        return FOR_NOT_MEASURED, f"not tested: there are no results of {' and '.join(absent)} yet"
-    judged_by = [records[name] for name in claim.over]
-    check_about(claim, *judged_by)
+        return Judgement(f"not tested: there are no results of {' and '.join(absent)} yet", FOR_NOT_MEASURED)
     try:
-        return judge(claim, *judged_by)
+        return judge(claim, *(records[name] for name in claim.over))
     except NotMeasured as error:
-        return FOR_NOT_MEASURED, f"not tested: {error}"
+        return Judgement(f"not tested: {error}", FOR_NOT_MEASURED)
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

@@ -5,7 +5,10 @@ those of means over seeds, not of single runs: Student's t, and Welch's for diff
 A claim that makes several comparisons passes them to corrected(), which applies Holm's correction.
 
 `baseline` is the sample that `values` are compared with.  Its mean is subtracted from theirs; by
-default it is 0.
+default it is 0.  A number in place of a sample is a constant, and exact.
+
+One value shows no spread, so a sample of one value leaves every rule open.  A claim that is judged
+by one run compares the number itself with the bound, and says one_run=True.
 """
 
 from __future__ import annotations
@@ -22,14 +25,16 @@ def mean(values) -> float:
     return float(np.mean(np.array(values, float)))
 
 
-def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float]:
+def interval(values, baseline=0.0, level: float = 0.95) -> tuple[float, float]:
     """The confidence interval of the mean of `values`, minus the mean of `baseline`.
 
-    If neither sample varies, both ends are the difference itself; a sample of one value does not
-    vary.  If a value is missing (None), both ends are NaN: the mean of the other seeds would hide
+    If neither sample varies, both ends are the difference itself.  Both ends are NaN if a sample
+    has only one value, and if a value is missing (None): the mean of the other seeds would hide
     those that failed."""
     a = np.array(values, float)
     b = np.array(baseline, float)
+    if _is_one_run(a) or _is_one_run(b):
+        return np.nan, np.nan
     test = _t_test(a, b)
     if test is None:
         difference = a.mean() - b.mean()
@@ -37,13 +42,15 @@ def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float
     return tuple(test.confidence_interval(level))
 
 
-def p_value(values, baseline=(0.0,), bound: float = 0.0) -> float:
+def p_value(values, baseline=0.0, bound: float = 0.0) -> float:
     """The two-sided p-value of the test of whether the mean of `values`, minus that of `baseline`,
     differs from the bound.
 
-    It is below 0.05 if interval() excludes the bound, and NaN if a value is missing (None)."""
+    It is below 0.05 if interval() excludes the bound, and NaN where the ends of the interval are."""
     a = np.array(values, float) - bound
     b = np.array(baseline, float)
+    if _is_one_run(a) or _is_one_run(b):
+        return np.nan
     test = _t_test(a, b)
     if test is not None:
         return float(test.pvalue)
@@ -51,6 +58,12 @@ def p_value(values, baseline=(0.0,), bound: float = 0.0) -> float:
     if np.isnan(difference):
         return np.nan
     return 1.0 if difference == 0 else 0.0
+
+
+def _is_one_run(sample: np.ndarray) -> bool:
+    """Whether a sample has only one value; a constant, which is an array without dimensions, is no
+    sample."""
+    return sample.ndim == 1 and len(sample) == 1
 
 
 def _t_test(a: np.ndarray, b: np.ndarray):
@@ -84,12 +97,12 @@ def paired(differences) -> Paired:
     There is one difference for each seed: between two nets of this seed, or between a net as it
     was trained and the same net changed.
 
-    All four numbers are NaN if a value is missing (None)."""
+    All four numbers are NaN if a value is missing (None); of one difference all but the mean are."""
     low, high = interval(differences)
     return Paired(mean(differences), low, high, p_value(differences))
 
 
-def above(values, bound: float, baseline=(0.0,), level: float = 0.95) -> bool | None:
+def above(values, bound: float, baseline=0.0, level: float = 0.95) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
@@ -99,7 +112,7 @@ def above(values, bound: float, baseline=(0.0,), level: float = 0.95) -> bool | 
     return False if high < bound else None
 
 
-def below(values, bound: float, baseline=(0.0,)) -> bool | None:
+def below(values, bound: float, baseline=0.0) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, is below the bound; like above()."""
     is_above = above(values, bound, baseline)
     return None if is_above is None else not is_above
@@ -129,17 +142,17 @@ def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
 class Comparison(NamedTuple):
     """The question whether the mean of `values`, minus that of `baseline`, exceeds the bound."""
 
-    values: list | tuple
-    baseline: list | tuple
+    values: list | tuple | float
+    baseline: list | tuple | float
     bound: float
 
 
-def is_above(values, bound: float, baseline=(0.0,)) -> Comparison:
+def is_above(values, bound: float, baseline=0.0) -> Comparison:
     """above() as a comparison for corrected()."""
     return Comparison(values, baseline, bound)
 
 
-def is_below(values, bound: float, baseline=(0.0,)) -> Comparison:
+def is_below(values, bound: float, baseline=0.0) -> Comparison:
     """below() as a comparison for corrected()."""
     # values - baseline < bound is the same as baseline - values > -bound
     return Comparison(baseline, values, -bound)

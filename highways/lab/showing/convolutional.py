@@ -6,6 +6,7 @@ import numpy as np
 
 from highways.lab.showing.style import OPEN, WIDTH, blank
 from highways.lab.showing.tables import percent
+from highways.records import with_settings
 from highways.statistics import spaced
 
 SMALL_IMAGE = WIDTH / 16  # the side, in inches, of an image of which 16 stand in a row
@@ -73,7 +74,7 @@ def title_of_errors(name: str, how_many: str, run: dict) -> str:
 
 def accuracy_cell(rows: list[dict], **wanted) -> str:
     """The accuracy of these runs, their seeds and epochs; a dash where there are none."""
-    for row in rows:
-        if all(row.get(name) == value for name, value in wanted.items()):
-            return f"**{percent(row['test_accuracy'])}, {row['epochs']} epochs**"
-    return "-"
+    found = with_settings(rows, **wanted)
+    if not found:
+        return "-"
+    return f"**{percent(found[0]['test_accuracy'])}, {found[0]['epochs']} epochs**"

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from highways.files import InputError
-from highways.statistics import mean_sd_n
+from highways.records import by_data_set, with_settings
 
 COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: distinct for the colour-blind, too
 MARKER = {"highway": "o", "plain": "s"}
@@ -204,24 +204,17 @@ def plain_log_ticks(axis, times=(1, 2, 5)) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def mean_sd(values) -> tuple[float, float]:
-    """Mean and standard deviation; of a single value the deviation is 0."""
-    stat = mean_sd_n(values)
-    return stat["mean"], stat["sd"] or 0.0
-
-
 def trials_with(record, group, **wanted):
     """The trials of a group (None: all) that have these settings."""
-    trials = record["trials"] if group is None else record["trials"][group]
-    return [trial for trial in trials if all(trial.get(name) == value for name, value in wanted.items())]
+    return with_settings(record["trials"] if group is None else record["trials"][group], **wanted)
 
 
 def by_data(record):
     """[(name, style of its lines, its trials)] for each data set of the record."""
-    names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
     looks = zip(DATA_COLORS, LINES, strict=False)
     styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in looks)
-    return [(name, style, trials_with(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
+    by_name = by_data_set(record["trials"])
+    return [(name, style, trials) for (name, trials), style in zip(by_name.items(), styles, strict=False)]
 
 
 def heat_map(ax, rows, colors, limits):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from highways import records
-from highways.lab.showing.registry import table
 from highways.statistics import format_stat
 
 
@@ -57,13 +56,3 @@ def takes(read, name: str) -> str:
     if seconds > 90:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
-
-
-# the budgets that stand on the pages: table() registers budget() under several names
-for name in ("optimization", "blocks"):
-    table(f"trials-{name}", name=name, text="{trials} trials of {search_epochs} epochs")(budget)
-for name in ("blocks", "long_training"):
-    table(f"finals-{name}", name=name, text="{epochs} epochs, {seeds} seeds")(budget)
-BUDGET_OF_VERY_DEEP = "{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds"
-table("budget-very_deep", name="very_deep", text=BUDGET_OF_VERY_DEEP)(budget)
-table("sweep-budget", name="very_deep", text="{longer} epochs over {seeds} seeds")(budget)
