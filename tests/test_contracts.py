@@ -248,11 +248,6 @@ def test_the_largest_seed_and_numbers_of_numpy_are_taken():
     assert (settings.seed, settings.depth) == (2**63 - 1, 3)
 
 
-def test_a_depth_that_is_no_whole_number_is_refused():
-    with pytest.raises(TypeError, match=r"depth must be a whole number, not 2\.5"):
-        hn.DeepNet(4, 3, 6, 2.5, "plain", 0)
-
-
 @pytest.mark.parametrize(
     ("norms", "message"),
     [

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from statistics import mean
 
 import numpy as np
 import pytest
@@ -40,8 +39,6 @@ README = PAGES["README.md"]
 FOLLOWED_ELSEWHERE = ("docs/your_own_block.md", "docs/your_own_question.md")
 OLD_NAMES = "docs/moved.md"  # a page of commands and files that are gone
 TAUGHT = {name: text for name, text in PAGES.items() if name not in (*FOLLOWED_ELSEWHERE, OLD_NAMES)}
-CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-
 # ---- The committed JSON ----------------------------------------------------------------------------------------------
 
 
@@ -97,51 +94,12 @@ def test_a_users_own_run_changes_nothing(repository):
     assert committed(repository)("run.json") == 1
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/depth.md"])
-def test_a_new_result_is_checked_before_it_is_committed(repository, page):
-    (repository / "run.json").write_text("2")
-    (repository / page).write_text("2")
-    assert committed(repository)("run.json") == 2
-
-
-def test_without_git_the_folder_counts(repository):
-    (repository / "run.json").write_text("2")
-    shutil.rmtree(repository / ".git")
-    assert committed(repository)("run.json") == 2
-
-
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
-
-NUMBERS = [
-    pytest.param(match[1], match[0], id=f"{page}-{match[1]}-{i}")
-    for page, text in PAGES.items()
-    for i, match in enumerate(fill.MARK.finditer(fill.SHOWN.sub("", text)))
-]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_filling_changes_nothing(page):
     assert fill.fill(PAGES[page], READ) == PAGES[page], "python -m experiments publish fills in the numbers anew"
-
-
-@pytest.mark.parametrize(("name", "text"), NUMBERS)
-def test_a_number_is_that_of_the_committed_json(name, text):
-    assert fill.fill(text, READ) == text
-    assert not text.endswith("--><!-- end -->"), "nothing stands between the marks"
-
-
-def test_what_the_results_must_show():
-    runs = READ("run_seeds.json")["runs"]
-    highway, plain = ([pair[block]["final_test_acc"] for pair in runs] for block in ("highway", "plain"))
-    assert len(runs) == 10
-    assert min(highway) > max(plain)
-    assert mean(highway) >= 0.89
-    assert mean(plain) <= 0.13
-    sweep = {pair["depth"]: pair for pair in READ("run_sweep.json")["runs"]}
-    accuracy = {depth: pair["highway"]["final_test_acc"] for depth, pair in sweep.items()}
-    assert min(accuracy.values()) >= max(accuracy.values()) - 0.04
-    assert sweep[5]["plain"]["final_test_acc"] >= 0.8
-    assert all(pair["plain"]["final_test_acc"] <= 0.15 for depth, pair in sweep.items() if depth >= 20)
 
 
 @pytest.mark.parametrize(
@@ -382,17 +340,6 @@ def test_the_requirements_files_that_commands_name_exist(command):
         assert (ROOT / name).is_file()
 
 
-def test_the_two_commands_of_the_readme_are_enough():
-    """Its two code blocks make an environment: one installs and runs, one installs and tests, as CI does."""
-    first, last = (commands_of(block) for block in re.findall(r"```sh\n.*?```", README, re.S))
-    assert first.pop(0) == last.pop(0) == "python3 -m venv .venv"
-    assert first == ["python -m pip install -r requirements.txt", "python highway_networks.py --seed 0"]
-    assert last == ["python -m pip install -r requirements-dev.txt", "python -m pytest"]
-    assert "-r requirements-dev.txt\n" in CI
-    assert CI.endswith("\npython -m pytest\n")
-    assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
-
-
 @pytest.mark.parametrize("name", COMMANDS_OF_RUNS)
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -495,13 +442,6 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
         assert int(shift[1] if shift else 0) == protocol["shift"]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_line_within_a_paragraph_begins_with_a_mark(name):
-    """It would begin a block of HTML, in which neither emphasis nor links work."""
-    text = re.sub(r"^```.*?^```", "", PAGES[name], flags=re.M | re.S)
-    assert re.findall(r"^(?![|#<])[^\n]*\S[^\n]*\n *<!-- .*", text, re.M) == []
-
-
 def test_each_kind_of_row_has_a_table_of_its_own():
     rows = READ("results/claims.json")["trials"]
     tables = {"claim": "claims", "count": "counted", "open question": "open-questions"}
@@ -570,11 +510,6 @@ def test_the_command_of_fashion_mnist():
     }
 
 
-def test_the_commands_of_a_cluster():
-    """Where Dask is installed, tests/test_questions.py starts such a cluster."""
-    assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
-
-
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------
 
 QUOTED = r"<!-- from (\S+) -->\n\n```python\n(.*?)```"
@@ -590,12 +525,6 @@ def test_an_example_runs(block, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     exec(compile(block, "example", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out
-
-
-def test_the_example_of_the_readme_says_what_stands_there(capsys):
-    [block] = re.findall(r"```python\n(.*?)```", README, re.S)
-    exec(compile(block, "README.md", "exec"), {})
-    assert "(30, 50, 50) (30, 50)" in capsys.readouterr().out
 
 
 QUOTATIONS = [found for text in PAGES.values() for found in re.findall(QUOTED, text, re.S)]

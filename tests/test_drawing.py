@@ -73,14 +73,6 @@ def test_every_picture(draw, tmp_path, kind):
     assert process.stderr == ""
 
 
-def test_the_same_json_gives_the_same_bytes(draw, tmp_path):
-    draw("--only", "depth_sweep", sweep=published((2, 4)))
-    before = (tmp_path / "out" / "depth_sweep.png").read_bytes()
-    _, drawn = draw("--only", "depth_sweep", sweep=published((2, 4)))
-    assert drawn == ["depth_sweep.png"]
-    assert (tmp_path / "out" / "depth_sweep.png").read_bytes() == before
-
-
 def test_pictures_move_with_the_numbers():
     """Each picture is drawn from the fields it is about: change one, and the picture changes."""
     fields = {
@@ -102,11 +94,6 @@ def test_pictures_move_with_the_numbers():
         draw_figure = registry.PICTURES[name].draw
         pictures = [style.picture_bytes(draw_figure(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
-
-
-def test_what_is_missing_is_named():
-    process = run("visualize_highway_networks.py", "--run", "nowhere.json")
-    assert "nowhere.json" in one_line_error(process)
 
 
 def test_what_cannot_be_drawn_is_left_out_by_name(draw):

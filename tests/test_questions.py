@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -206,32 +205,6 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
 
 
-def test_a_changed_program_measures_again(tmp_path):
-    """In a copy of the project: the log serves its results as long as the files that compute a
-    trial are unchanged.
-
-    Files of highways/ outside nets/ and conv/, and other questions, compute no trial of gate_bias."""
-    project = tmp_path / "project"
-    shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz"))
-
-    def edit(name, old, new):
-        text = (project / name).read_text(encoding="utf-8")
-        assert old in text
-        (project / name).write_text(text.replace(old, new), encoding="utf-8")
-
-    def all_come_from_the_log():
-        words = [sys.executable, "-m", "experiments", "gate_bias", "--quick", "--jobs", "2"]
-        process = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120, check=True)
-        return "60 of 60 trials were in" in process.stdout
-
-    assert not all_come_from_the_log()
-    edit("highways/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
-    edit("experiments/blocks/question.py", "QUESTION = Question(", "A_NEW_NAME = 1\nQUESTION = Question(")
-    assert all_come_from_the_log()
-    edit("highway_networks.py", "import math", "import math  # for roots")
-    assert not all_come_from_the_log()
-
-
 def test_what_the_command_refuses(tmp_path, capsys):
     (tmp_path / "file").write_text("kept")
     for words, message in (
@@ -342,14 +315,6 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
 
 
 # ---- The committed results -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)
-def test_a_question_awaits_its_results_until_they_are_committed(question):
-    has_results = (ROOT / "results" / f"{question.name}.json").exists()
-    assert question.awaits == bool(question.run and not has_results), (
-        "a question has awaits=True until its results are committed, and no longer"
-    )
 
 
 @pytest.mark.parametrize("name", ANSWERED)

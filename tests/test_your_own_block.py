@@ -101,13 +101,6 @@ def test_the_page_s_gated_block_is_a_highway_block():
     np.testing.assert_allclose(simple.gates(x), highway.gates(x), rtol=1e-12)
 
 
-def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
-    process = run(tmp_path, "-c", TRAINING.replace("import rezero\n", ""))
-    assert process.stderr.splitlines()[-1].startswith(
-        "ValueError: block 'rezero' is not one of highway, plain; import the "
-    )
-
-
 def test_two_blocks_of_one_name_are_refused():
     with pytest.raises(ValueError, match=r"highway_networks\.Highway is the block 'highway' already"):
         type("Another", (hn.Block,), {"name": "highway"})
@@ -143,11 +136,6 @@ def test_a_block_with_a_required_setting_is_loaded_again(tmp_path):
 def test_what_is_not_a_block_is_refused(block):
     with pytest.raises(ValueError, match="is not one of highway, plain"):
         hn.DeepNet(4, 3, 6, 2, block, np.random.default_rng(0))
-
-
-def test_a_base_class_without_a_name_is_not_registered():
-    type("Base", (hn.Block,), {})
-    assert "" not in hn.BLOCKS
 
 
 def test_a_parameter_of_the_block_is_named_and_counted():
@@ -310,13 +298,6 @@ def test_a_gated_block_without_its_transform_gate_says_what_is_missing():
         net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
     with pytest.raises(NotImplementedError, match="'of a test' has gates but no transform_gate"):
         net.gates(np.ones((5, 4)))
-
-
-def test_a_block_with_settings_takes_no_others():
-    with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) has its settings already"):
-        hn.block_of(Residual(0.1), scale=0.5)
-    with pytest.raises(ValueError, match=r"Tanh\(\) has its settings already"):
-        hn.activation_of(hn.Tanh(), scale=0.5)
 
 
 def test_a_gate_may_be_read_from_what_the_layers_share():

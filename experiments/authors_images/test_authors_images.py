@@ -5,7 +5,6 @@ import pytest
 from conftest import verdict_on
 
 from experiments.authors_images import question as authors_images
-from experiments.authors_images.show import losses, other_measurements
 from experiments.authors_images.trial import Scaled
 from experiments.published import AUTHORS_LOGS
 from highways.cifar import PIXELS
@@ -76,12 +75,6 @@ def test_smaller_pixels_explain_a_lead_if_they_have_half_of_it(smaller, whitened
     assert verdict_on("authors_images", "authors-images-size", record) == f"{verdict}, one run"
 
 
-def test_a_start_that_diverges_is_counted():
-    rows = [row for row in record_of({}, ACCURACIES)["summary"] if row["row"] == "training"]
-    counted = {row["images"]: (row["diverged"], row["starts"]) for row in rows}
-    assert counted == {"contrast": (1, 2), "whitened": (0, 1), "smaller": (0, 0)}
-
-
 def test_smaller_pixels_are_those_of_normalised_contrast_times_a_factor():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 256, (20, PIXELS), np.uint8)
@@ -91,11 +84,3 @@ def test_smaller_pixels_are_those_of_normalised_contrast_times_a_factor():
     np.testing.assert_array_equal(scaled.before_mean_image(x), pipeline.before_mean_image(x) / 2)
     ours = scaled.train_batch(x, np.random.default_rng(1))
     np.testing.assert_array_equal(ours, pipeline.train_batch(x, np.random.default_rng(1)) / 2)
-
-
-def test_the_tables_have_a_line_for_each_log_and_kind():
-    record = record_of({}, ACCURACIES)
-    text = losses(lambda path: record)
-    assert text.count("CIFAR-100") == 3
-    assert text.count("CIFAR-10, earlier") == 3
-    assert other_measurements(lambda path: record).count("| 5.0 | 0.1 |") == 3
