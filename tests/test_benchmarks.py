@@ -133,11 +133,6 @@ EVERY_KIND = [
 ]  # fmt: skip
 
 
-def test_a_step_with_batch_normalisation_is_measured_by_the_program_alone():
-    code = "from benchmarks import conv_step; print(conv_step.cost_of_normalising(1))"
-    assert float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) > 0
-
-
 def test_other_tests_start_programs_in_the_users_environment():
     """Importing benchmarks, as this file does, sets variables; conftest.py takes them back."""
     for name in ("TF_CPP_MIN_LOG_LEVEL", "XLA_FLAGS", "NPY_DISABLE_CPU_FEATURES"):

@@ -29,7 +29,6 @@ from highways.lab.judging.claim import (
 from highways.lab.judging.claim import claim as register
 from highways.lab.judging.rules import below, is_above
 from highways.records import check_ledger, seconds_on_two_cores, select
-from highways.statistics import mean_sd_n
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
 
@@ -63,13 +62,6 @@ def test_effects_have_intervals():
     assert ratio_as_text([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
     assert ratio_as_text([1.0, None], [1.0]) == "not known: a seed is lost"
     assert f"{Sample([1.0, 3.0, 2.0]):interval}" == effect_as_text([1.0, 3.0, 2.0])
-
-
-def test_spread():
-    """A mean of some seeds only would hide those that failed."""
-    assert mean_sd_n([1.0, 3.0]) == {"mean": 2.0, "sd": pytest.approx(2**0.5), "n": 2}
-    assert mean_sd_n([1.0, 3.0, None]) == {"mean": None, "sd": None, "n": 2}
-    assert mean_sd_n([None]) == {"mean": None, "sd": None, "n": 0}
 
 
 def test_one_row_is_selected():

@@ -21,7 +21,6 @@ import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging, question_names, register_pictures_and_tables
 from experiments.cifar import question as cifar
-from experiments.table1.show import difference
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.files import InputError, read_json
@@ -29,7 +28,6 @@ from highways.lab import committed as committed_records
 from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
-from highways.lab.showing import registry
 from highways.lab.showing.tables import entry_text
 
 register_pictures_and_tables()
@@ -129,12 +127,6 @@ def test_numbers_as_the_pages_show_them():
     assert entry_text({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
     assert entry_text(None, "epochs_to_loss", 0) == "never"
     assert entry_text("tanh", "best", 0) == "tanh"
-
-
-def test_differences_to_the_paper_have_the_standard_error_of_both_means():
-    paper = {"mean": 0.9940, "sd": 0.0003, "runs": 5}
-    assert difference({"mean": 0.9932, "sd": None, "n": 1}, paper) == "-0.08, 1 seed"
-    assert difference({"mean": 0.9948, "sd": 0.0004, "n": 2}, paper) == "+0.08 ± 0.03"  # (0.03²/5 + 0.04²/2)^½
 
 
 # ---- Commands --------------------------------------------------------------------------------------------------------
@@ -434,21 +426,6 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
     for cell, protocol in zip(table["images"], columns, strict=True):
         shift = re.search(r"shifted by up to (\d+) pixel", cell)
         assert int(shift[1] if shift else 0) == protocol["shift"]
-
-
-def test_each_kind_of_row_has_a_table_of_its_own():
-    rows = READ("results/claims.json")["trials"]
-    tables = {"claim": "claims", "count": "counted", "open question": "open-questions"}
-    for kind, name in tables.items():
-        lines = registry.TABLES[name](READ).strip().splitlines()[2:]
-        assert len(lines) == sum(row["kind"] == kind for row in rows)
-    claims = [row["verdict"] for row in rows if row["kind"] == "claim"]
-    untested = sum(verdict.startswith("not tested") for verdict in claims)
-    assert registry.TABLES["ledger-untested"](READ) == str(untested)
-    reproduced, tested = map(int, registry.TABLES["ledger-reproduced"](READ).split(" of "))
-    assert tested == len(claims) - untested
-    others = [int(number) for number in re.findall(r"\d+", registry.TABLES["ledger-others"](READ))]
-    assert reproduced + sum(others) == tested
 
 
 def test_a_trial_that_is_there_twice_is_not_counted_twice():

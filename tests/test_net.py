@@ -849,17 +849,6 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     assert getattr(optimizer, "t", 0) == 0
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-def test_arrays_of_a_net_and_of_an_optimiser_begin_at_a_cache_line(dtype):
-    """A vector instruction then reads one line, not two."""
-    net = hn.DeepNet(7, 3, 5, 3, "highway", 0, dtype=dtype)
-    optimizer = hn.Optimizer(net.parameters, lr=0.1, clip=1.0, decay=1.0, states=("m", "v"))
-    for array in (net.parameters, net.gradient, *optimizer.states, hn.zeros(3, dtype), *hn.zero_rows(3, 5, dtype)):
-        assert array.ctypes.data % 64 == 0
-        assert array.flags.c_contiguous
-    assert hn.zero_rows(3, 5, dtype).shape == (3, 5)
-
-
 def test_sizes_and_seeds_may_be_numpy_integers(tmp_path):
     net = hn.DeepNet(*map(np.int64, (4, 3, 6, 2)), "highway", np.int64(0))
     net.save(tmp_path / "net.npz")
