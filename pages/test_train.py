@@ -419,21 +419,6 @@ def test_one_step_is_one_and_the_reader_can_look_back_and_start_again(driver):
 
 @browser_only
 @together
-def test_one_step_pauses_nets_that_train(driver):
-    choose(driver, "speed", "most")
-    press(driver, "play")
-    wait_for(driver, "run.records.length > 3")
-    press(driver, "one")
-    assert text_of(driver, "play") == "Play on"
-    wait_for(driver, "!run.waiting")
-    taken = steps_taken(driver)
-    press(driver, "one")
-    wait_for(driver, "!run.waiting")
-    assert steps_taken(driver) == taken + 1
-
-
-@browser_only
-@together
 def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     driver.execute_script("run.until = 12")
     choose(driver, "speed", "most")
@@ -443,16 +428,6 @@ def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     assert driver.find_element("id", "answer-text").is_displayed()
     press(driver, "play")
     wait_for(driver, "run.records.length > 12")
-    press(driver, "play")
-
-
-@browser_only
-@together
-def test_the_slow_speed_is_slow_enough_to_see(driver):
-    choose(driver, "speed", "2")
-    press(driver, "play")
-    time.sleep(1.3)
-    assert steps_taken(driver) <= 3
     press(driver, "play")
 
 
@@ -497,9 +472,7 @@ def test_the_address_holds_the_settings(driver):
 
 @browser_only
 @together
-@pytest.mark.parametrize(
-    "part", ["depth=4", "depth=101", "depth=30.5", "depth=", "second=conv", "rate=1", "b_T=x", "toString=1", "more"]
-)
+@pytest.mark.parametrize("part", ["depth=101", "depth=30.5", "second=conv", "toString=1", "more"])
 def test_a_part_of_the_address_that_is_not_understood_is_named(driver, part):
     open_page(driver, f"#seed=7&{part}")
     assert part in text_of(driver, "unknown")
@@ -520,19 +493,6 @@ def test_a_seed_that_is_not_used_is_named(driver):
     choose(driver, "seed", 9999)
     assert not notice.is_displayed()
     assert driver.execute_script("return settings.seed") == 9999
-
-
-@browser_only
-@together
-def test_a_loss_above_the_axis_is_drawn_at_its_end_and_the_axis_says_so(driver):
-    driver.execute_script(
-        "const nets = [7, 3].map((loss) => ({ loss, gradients: [1, 1], gates: null, accuracy: 0.1 }));"
-        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
-    )
-    heights = "return [...$('loss').querySelectorAll('.dot')].map((dot) => dot.getAttribute('cy'))"
-    above, end = driver.execute_script(heights)
-    assert above == end
-    assert "\u2265 3" in text_of(driver, "loss").replace("\u00a0", " ")
 
 
 @browser_only
@@ -567,8 +527,7 @@ def test_two_highway_nets_are_told_apart(driver):
 
 @browser_only
 @together
-@pytest.mark.parametrize("colors", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize(("width", "colors"), [(400, "light"), (1280, "dark")])
 def test_axe_finds_nothing_to_mend(driver, width, colors):
     screenshots.look_as(driver, width, 900, colors=colors)
     driver.execute_script("takeStop(3)")
@@ -580,7 +539,7 @@ def test_axe_finds_nothing_to_mend(driver, width, colors):
 
 @browser_only
 @together
-@pytest.mark.parametrize("width", [320, 400, 768, 1000, 1280, 1920])
+@pytest.mark.parametrize("width", [320, 768, 1280])
 def test_it_fits(driver, width):
     screenshots.look_as(driver, width, 800)
     driver.execute_script("takeStop(4)")
@@ -590,83 +549,6 @@ def test_it_fits(driver, width):
     outside = "[...document.querySelectorAll('button, select, input, output, th, td')].filter((e) => e.offsetParent && "
     outside += "e.closest('section').getBoundingClientRect().right < e.getBoundingClientRect().right).map((e) => e.id)"
     assert driver.execute_script(f"return {outside}") == []
-
-
-@browser_only
-@together
-@pytest.mark.parametrize("width", [390, 800, 1280])
-@pytest.mark.parametrize("stop", [2, 3])
-def test_names_stand_right_of_their_lines_in_their_colours(driver, width, stop):
-    screenshots.look_as(driver, width, 900)
-    driver.execute_script("takeStop(arguments[0]); run.until = 20; settings.speed = 'most'; play()", stop)
-    wait_for(driver, "!run.playing && run.records.length === 20")
-    names = """
-    const boxOf = (e) => e.getBoundingClientRect().toJSON();
-    return [...document.querySelectorAll("#charts svg")].map((svg) => ({
-      right: boxOf(svg).right,
-      lines: [...svg.querySelectorAll(".line")].map(boxOf),
-      names: [...svg.querySelectorAll(".name")].map((e) => ({ ...boxOf(e), fill: getComputedStyle(e).fill })),
-    }))
-    """
-    for chart in driver.execute_script(names):
-        assert len(chart["names"]) == len(chart["lines"]) > 0
-        for name in chart["names"]:
-            assert all(name["left"] > line["right"] for line in chart["lines"])
-            assert name["right"] <= chart["right"]
-        if len(chart["names"]) == 2:
-            upper, lower = chart["names"]
-            assert lower["top"] - upper["top"] >= 14
-            assert (upper["fill"] == lower["fill"]) == (stop == 3)  # of one kind, the highway nets of stop 3
-
-
-@browser_only
-@together
-@pytest.mark.parametrize("width", [768, 1280])
-def test_the_charts_of_a_row_are_level(driver, width):
-    screenshots.look_as(driver, width, 900)
-    for element in ("h3", "svg"):
-        tops = f"[...document.querySelectorAll('#charts {element}')].map((e) => e.getBoundingClientRect().top)"
-        first, second, third, fourth = driver.execute_script(f"return {tops}")
-        assert first == second < third == fourth
-
-
-@browser_only
-@together
-def test_links_are_24_pixels_high_on_a_phone(driver):
-    screenshots.look_as(driver, 390, 844)
-    low = "[...document.querySelectorAll('a')].filter((e) => [...e.getClientRects()].some(({ height }) => height < 24))"
-    assert driver.execute_script(f"return {low}.length") == 0
-
-
-@browser_only
-@together
-def test_play_and_the_gradient_are_on_the_first_screen(driver):
-    for name in ("play", "gradient"):
-        bottom = driver.execute_script("return $(arguments[0]).getBoundingClientRect().bottom", name)
-        assert bottom <= 900
-
-
-@browser_only
-@together
-@pytest.mark.parametrize("start", ["play", "one"])
-@pytest.mark.parametrize("width", [400, 768])
-def test_training_scrolls_to_charts_that_lie_below_the_screen(driver, width, start):
-    screenshots.look_as(driver, width, 900)
-    assert driver.execute_script("return scrollY") == 0
-    driver.execute_script("$(arguments[0]).click()", start)
-    for name in ("play", "gradient"):
-        wait_for(driver, f"$('{name}').getBoundingClientRect().bottom <= innerHeight")
-        wait_for(driver, f"$('{name}').getBoundingClientRect().top >= 0")
-
-
-@browser_only
-@together
-def test_a_net_between_guessing_and_reading_most_digits_is_learning(driver):
-    driver.execute_script(
-        "const nets = [0.5, 0.15].map((accuracy) => ({ loss: 2, gradients: [1, 1], gates: null, accuracy }));"
-        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
-    )
-    assert text_of(driver, "verdict") == "Highway is learning."
 
 
 @browser_only
@@ -732,22 +614,6 @@ def test_without_javascript_it_says_what_would_be_seen(opened):
         opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "the plain net keeps guessing" in text
     assert shown == [False, False, False, True]  # the drawings need no JavaScript
-
-
-@browser_only
-@together
-def test_it_prints_what_was_seen_and_no_controls(driver):
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    shown = [button.text for button in driver.find_elements("css selector", "button") if button.is_displayed()]
-    assert shown == ["1. Thirty layers"]
-    style = "return getComputedStyle(document.querySelector('[aria-pressed=true]'))"
-    colors = [driver.execute_script(f"{style}.{name}") for name in ("color", "backgroundColor")]
-    assert colors == [driver.execute_script("return getComputedStyle(document.body).color"), "rgba(0, 0, 0, 0)"]
-    for name in ("accuracy", "gradient", "loss", "gates", "kinds"):
-        assert driver.find_element("id", name).is_displayed()
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only

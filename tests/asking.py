@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, must_be_readable
+from conftest import ROOT
 
 import visualize_highway_networks as viz
 from experiments import __main__ as command_line
 from experiments import find_question
-from highways.lab.showing import registry, style
+from highways.lab.showing import registry
 from highways.records import load_results
 
 
@@ -60,10 +60,9 @@ def numbers_of(folder, name) -> str:
 
 
 def draw(name, results) -> list[str]:
-    """Draws the pictures of a question, which must be in the house style; returns their names.
+    """Draws the pictures of a question; returns their names.
 
-    This checks even the pictures of questions whose results are not committed yet.  Results of other
-    questions that a picture needs are the committed ones, where the folder has none."""
+    Results of other questions that a picture needs are the committed ones, where the folder has none."""
     shown_in = f"experiments.{name}.show"
     pictures = [picture for picture, made in registry.PICTURES.items() if made.draw.__module__ == shown_in]
     for picture in pictures:
@@ -72,19 +71,7 @@ def draw(name, results) -> list[str]:
             if others.exists() and not (results / others.name).exists():
                 shutil.copy(others, results)
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
-        sources, draw_figure, _ = registry.PICTURES[picture]
-        with style.house_style():
-            fig = draw_figure(*(read_results_in(results, source_path(source)) for source in sources))
-            style.plt.close(fig)
-            must_be_readable(fig)
     return pictures
-
-
-def source_path(source: str) -> str:
-    """The committed JSON of this name, from which pictures are drawn."""
-    if source in viz.RUNS:
-        return viz.RUNS[source]
-    return f"{'data' if source in viz.PUBLISHED else 'results'}/{source}.json"
 
 
 def read_results_in(folder, path) -> dict:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ENVIRONMENT, ROOT, one_line_error
+from conftest import ENVIRONMENT, ROOT
 
 import highway_networks as hn
 import straightforward
@@ -18,20 +18,6 @@ from highways.conv.together import ALONE
 from highways.files import InputError
 
 SIZES = (784, 10, 12, 4)
-
-
-@pytest.mark.parametrize("block", hn.PAIR)
-def test_the_straightforward_program_is_an_oracle(block):
-    """Its gradients come from other formulas in another layout, in float64."""
-    rng = np.random.default_rng(0)
-    net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
-    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
-    x = rng.normal(size=(9, 784))
-    y = rng.integers(0, 10, 9)
-    loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
-    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    assert loss == pytest.approx(ours, abs=1e-10)
-    np.testing.assert_allclose(gradient, net.backward(d_logits), rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("block", hn.PAIR)
@@ -141,22 +127,10 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_the_committed_results_hold_what_they_must(name):
-    record = json.loads((ROOT / "results" / f"benchmark_{name}.json").read_text(), parse_constant=pytest.fail)
-    assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
-    assert all(record["summary"][key] > 0 for key in SUMMARIES[name])
-
-
 EVERY_KIND = [
     ("dropout", 0.2), ("conv", 3, 16), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("conv", 1, 5), ("average", 2),
     ("hidden", 7), ("dense", 10),
 ]  # fmt: skip
-
-
-def test_a_step_with_batch_normalisation_is_measured_by_the_program_alone():
-    code = "from benchmarks import conv_step; print(conv_step.cost_of_normalising(1))"
-    assert float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) > 0
 
 
 def test_other_tests_start_programs_in_the_users_environment():
@@ -297,7 +271,7 @@ def test_a_speed_up_must_be_at_least_its_target():
     assert report.judge(1.5, 1.6).endswith("reached")
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ["step", "commands"])
 def test_other_settings_do_not_replace_the_committed_results(name, quick):
     before = committed(name)
     with pytest.raises(InputError, match=r"not measured with --rounds 1: --out FILE"):
@@ -305,7 +279,7 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
     assert committed(name) == before
 
 
-@pytest.mark.parametrize("name", ["step", "scaling", "conv_step"])
+@pytest.mark.parametrize("name", ["step", "conv_step"])
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
     install = "python -m pip install -r requirements-bench.txt"
@@ -371,13 +345,6 @@ def test_the_default_settings_are_judged_wherever_they_go(quick, tmp_path, capsy
     assert record["command"] == "python -m benchmarks.commands"
     assert list(record["settings"]["targets"]) == SUMMARIES["commands"]
     assert "headline_over_straightforward 1.000, aimed at 0.22: missed" in capsys.readouterr().out
-
-
-def test_a_benchmark_of_other_settings_asks_for_out_in_one_line():
-    words = [sys.executable, "-m", "benchmarks.step", "--depth", "3"]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert "benchmark_step.json is not measured with --depth 3: --out FILE" in one_line_error(process)
-    assert process.stdout == ""
 
 
 def test_the_comparison_on_the_screen_takes_no_out(tmp_path, capsys):

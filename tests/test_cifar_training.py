@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import one_line_error, run
 from test_cifar_images import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
 from highways import cifar as images_of_cifar
 from highways.conv import images as conv_images
-from highways.conv import official_cifar, protocols, runs
+from highways.conv import official_cifar, protocols
 from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
-from highways.conv.nets import PUBLISHED, find_net, mnist_net
+from highways.conv.nets import find_net
 from highways.conv.pipeline import Pipeline
 from highways.files import InputError
 
@@ -126,17 +125,6 @@ def test_a_plain_maxout_net_has_no_relu(net, parameters):
     assert ConvNet.sizes_of((3, 32, 32), maxout)["parameters"] == parameters
 
 
-def test_find_net_knows_the_names_of_nets_and_refuses_others():
-    assert find_net("mnist-5").layers == mnist_net(5)
-    for wrong in ("mnist-0", "mnist-", "mnist-²", "mnist--3", "mnist-3.5", "mnist", "highway-d", ""):
-        with pytest.raises(ValueError, match="is not one of mnist-16"):
-            find_net(wrong)
-
-
-def test_the_deeper_a_published_net_is_the_lower_its_gates_start():
-    assert [net.gate_bias for net in PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
-
-
 @pytest.mark.parametrize(
     ("net", "protocol", "deviation"),
     [
@@ -201,18 +189,6 @@ def test_it_learns():
     assert t.history["test_accuracy"][-1] > 0.9
 
 
-def test_inspect_net_keeps_what_the_pictures_need():
-    t = training_of_some_images()
-    data = some_images()
-    t.inputs.fit(data.x_train)
-    result = runs.inspect_net(t, data)
-    assert np.shape(result["filters"]) == (16, 3, 3, 3)
-    np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
-    assert [np.shape(T) for T in result["mean_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
-    wrong = result["wrong"][0]
-    assert bytes.fromhex(wrong["pixels"]) == data.x_test[wrong["image"]].tobytes()
-
-
 # ---- The command line
 
 
@@ -253,11 +229,6 @@ def test_each_net_has_its_own_default_data_bias_epochs_and_block():
     assert [(s.gate_bias, s.data) for s in cn.plan(args, data)] == [(0.0, "cifar-100")]
     assert cn.parse_arguments(["--net", "eight-layers"])[1].block == "highway-bn"
     assert cn.parse_arguments(["--net", "eight-layers", "--block", "highway"])[1].block == "highway"
-
-
-def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
-    process = run("conv_highway_networks.py", "--net", "highway-a", "--data-dir", tmp_path / "absent", "--no-save")
-    assert "absent does not exist" in one_line_error(process)
 
 
 def test_other_images_of_the_same_layout_are_refused(folder):

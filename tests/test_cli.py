@@ -2,12 +2,10 @@
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
+from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -39,14 +37,6 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
 
-def test_a_folder_called_mnist_is_not_recorded_as_mnist(tmp_path, capsys):
-    folder = write_data_set(tmp_path / "MNIST")
-    out = tmp_path / "x.json"
-    assert hn.main([*map(str, SMALL), "--data-dir", str(folder), "--jobs", "1", "--out", str(out)]) == 0
-    assert json.loads(out.read_text())["data_set"] == 'folder "MNIST"'
-    assert 'folder "MNIST" from' in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("words", "seeds", "depths"),
     [
@@ -71,36 +61,12 @@ def test_several_runs_are_the_same_for_any_number_of_jobs(tmp_path, data_set, wo
         assert records[0].get(f"{name}s", values) == values
 
 
-def test_quick_never_touches_the_headline(tmp_path):
-    """run.json, the headline's results, stays; --quick writes run_quick.json.  Other flags override its settings."""
-    data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
-    for name in ("highway_networks.py", "requirements.txt", "run.json"):
-        shutil.copy(ROOT / name, tmp_path)
-    for name in ("highways", "data"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    before = (tmp_path / "run.json").read_bytes()
-    words = [sys.executable, "highway_networks.py", "--quick", "--depth", "2", "--data-dir", str(data), "--jobs", "1"]
-    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
-    record = json.loads((tmp_path / "run_quick.json").read_text())
-    assert {name: record[name] for name in hn.QUICK} == hn.QUICK
-    assert record["depth"] == 2
-    assert (tmp_path / "run.json").read_bytes() == before
-    subprocess.run([*words, "--epochs", "3", "--n-train", "300"], cwd=tmp_path, check=True, capture_output=True)
-    record = json.loads((tmp_path / "run_quick.json").read_text())
-    assert (record["epochs"], record["n_train"], record["n_test"]) == (3, 300, hn.QUICK["n_test"])
-
-
 def test_no_save_writes_no_file_and_quiet_prints_two_lines(tmp_path, data_set):
     process = train(*SMALL, "--data-dir", data_set, "--no-save", "--quiet")
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
     assert process.stderr == ""
     assert os.listdir(tmp_path) == ["shapes"]
-
-
-def test_a_relative_path_is_relative_to_the_working_directory(tmp_path, data_set):
-    assert train(*SMALL, "--data-dir", "shapes", "--out", "here.json", cwd=tmp_path).returncode == 0
-    assert (tmp_path / "here.json").exists()
 
 
 def test_a_diverged_run_is_named(tmp_path, data_set):
@@ -220,25 +186,8 @@ def test_git_brings_a_committed_record_back_which_no_smoke_test_replaces(tmp_pat
         assert (f"git checkout {name} brings the committed one back" in process.stdout) == committed
 
 
-def test_a_data_folder_that_is_missing_or_empty_is_named_in_one_line(tmp_path):
-    assert "is not a folder" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
-    assert "images-idx3-ubyte is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path))
-
-
 def test_nets_too_big_for_the_memory_are_refused_in_one_line(tmp_path, data_set):
     sizes = ("--depth", 10**9, "--hidden", 10**4, "--n-train", 200, "--n-test", 60)
     words = (*sizes, "--data-dir", data_set, "--no-save")
     for jobs in (1, 2):
         assert "not enough memory" in one_line_error(train(*words, "--jobs", jobs))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell's pipe")
-def test_a_reader_that_stops_reading_does_not_stop_the_run(tmp_path, data_set):
-    """As in `highway_networks.py | head`: the JSON is written all the same."""
-    out = tmp_path / "run.json"
-    words = (*SMALL, "--quiet", "--data-dir", data_set, "--out", out)
-    command = [sys.executable, str(ROOT / "highway_networks.py"), *map(str, words)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert json.loads(out.read_text())["runs"]

@@ -1,15 +1,11 @@
 """Convolutional nets: against the equations written out, the complex step, and PyTorch where it is installed."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import highway_networks as hn
 from highways.conv.net import ConvNet
-from highways.conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
+from highways.conv.nets import PUBLISHED, mnist_net
 from highways.conv.pooling import Pool
 from highways.nets.optimizers import Nesterov
 
@@ -335,23 +331,6 @@ def test_the_start_he_keeps_the_mean_square_of_a_state(block):
     net.forward(np.random.default_rng(1).normal(size=(20, 300, 3, 3)))
     states = [np.mean(arrays.x**2) for arrays in net._saved.arrays]
     assert 0.4 < min(states) <= max(states) < 2.5  # weights of twice the variance would end at 2 ** 8
-
-
-def test_nets_take_a_dropout_rate_for_each_place():
-    rates = 0.1, 0.2, 0.3, 0.4
-    for net in (mnist_net(4, dropout=rates), cifar_net([(4, 1)] * 3, dropout=rates), eight_layers(dropout=rates)):
-        assert [layer[1] for layer in net if layer[0] == "dropout"] == [*rates]
-    for wrong in ((0.1,) * 3, (0.1,) * 5):
-        with pytest.raises(ValueError, match="zip"):
-            cifar_net([(4, 1)] * 3, dropout=wrong)
-
-
-def test_importing_conv_net_alone_gives_all_kinds_of_layers():
-    code = "import highways.conv.net as net; print(*net.KINDS)"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    kinds = "conv conv-bn conv-maxout plain plain-maxout residual highway highway-bn"
-    others = "pool average dropout hidden hidden-maxout dense"
-    assert shown.split() == f"{kinds} {others}".split()
 
 
 @pytest.mark.parametrize("block", ["highway", "residual", "plain", "plain-maxout"])

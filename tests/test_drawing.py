@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import imageio.v3 as imageio
 import pytest
-from conftest import ROOT, must_be_readable, one_line_error, run
+from conftest import ROOT, in_process, must_be_readable, one_line_error, run
 from small_records import diverged, ours, published
 
 import make_highway_networks_gif as gif
@@ -73,14 +73,6 @@ def test_every_picture(draw, tmp_path, kind):
     assert process.stderr == ""
 
 
-def test_the_same_json_gives_the_same_bytes(draw, tmp_path):
-    draw("--only", "depth_sweep", sweep=published((2, 4)))
-    before = (tmp_path / "out" / "depth_sweep.png").read_bytes()
-    _, drawn = draw("--only", "depth_sweep", sweep=published((2, 4)))
-    assert drawn == ["depth_sweep.png"]
-    assert (tmp_path / "out" / "depth_sweep.png").read_bytes() == before
-
-
 def test_pictures_move_with_the_numbers():
     """Each picture is drawn from the fields it is about: change one, and the picture changes."""
     fields = {
@@ -102,11 +94,6 @@ def test_pictures_move_with_the_numbers():
         draw_figure = registry.PICTURES[name].draw
         pictures = [style.picture_bytes(draw_figure(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
-
-
-def test_what_is_missing_is_named():
-    process = run("visualize_highway_networks.py", "--run", "nowhere.json")
-    assert "nowhere.json" in one_line_error(process)
 
 
 def test_what_cannot_be_drawn_is_left_out_by_name(draw):
@@ -226,17 +213,17 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("script", PROGRAMS)
 @pytest.mark.parametrize("fault", BAD)
-def test_a_bad_record_is_refused_in_one_line(draw, fault, script):
+def test_a_bad_record_is_refused_in_one_line(draw, fault):
     record, message = BAD[fault]
-    process, drawn = draw(run=record, script=script)
+    process, drawn = draw(run=record)
     assert message in one_line_error(process)
     assert "run.json" in process.stderr
     assert drawn is None
+    assert message in one_line_error(draw(run=record, script="make_highway_networks_gif.py")[0])
 
 
-@pytest.mark.parametrize("record", [ours([(0, 4)]), published(), diverged()], ids=["ours", "published", "diverged"])
+@pytest.mark.parametrize("record", [diverged(), published()], ids=["ours, diverged", "published"])
 def test_the_gif_has_a_frame_for_each_step_or_epoch(draw, tmp_path, record):
     process, _ = draw(run=record, script="make_highway_networks_gif.py")
     assert process.returncode == 0, process.stderr
@@ -276,10 +263,9 @@ def test_a_frame_shows_the_layers_at_its_own_step(monkeypatch):
     assert heights == record["runs"][0]["highway"]["layer_history"]["T"][2]
 
 
-@pytest.mark.parametrize("block", style.COLOR)
-def test_a_record_in_which_one_net_has_no_layers_is_drawn_as_an_old_one(draw, tmp_path, block):
+def test_a_record_in_which_one_net_has_no_layers_is_drawn_as_an_old_one(draw, tmp_path):
     """Old records have no layer_history; their GIF has a frame for each epoch."""
-    record = without(ours([(0, 4)]), "runs", 0, block, "layer_history")
+    record = without(ours([(0, 4)]), "runs", 0, "plain", "layer_history")
     for process, _ in (
         draw(run=record, script="make_highway_networks_gif.py"),
         draw(run=record, sweep=record, seeds=record),
@@ -360,15 +346,14 @@ def test_some_pictures_for_slides(draw, tmp_path):
     [
         (("--only", "depth_sweep,seed"), "no picture is called 'seed'; seeds is the nearest name"),
         (("--only", "seeds,"), "'seeds,' has an empty name before or after a comma"),
-        (("--results", "README.md"), "--results README.md is not a folder"),
-        (("--out", "README.md"), "--out README.md is a file; a folder is needed"),
+        (("--results", __file__), f"--results {__file__} is not a folder"),
+        (("--out", __file__), f"--out {__file__} is a file; a folder is needed"),
         (("--format", "bmp"), "invalid choice: 'bmp'"),
         (("--scale", "9"), "'9' is not a number from 0.5 to 2"),
     ],
 )
 def test_what_cannot_be_asked_for(words, message):
-    process = run("visualize_highway_networks.py", *words)
-    assert message in one_line_error(process)
+    assert message in one_line_error(in_process(viz.main, *words))
 
 
 def committed_path(source):
@@ -391,33 +376,20 @@ MEASURED = [
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_a_picture_can_be_read_on_a_phone(name):
+def test_a_picture_can_be_read_on_a_phone_and_is_not_upside_down(name):
+    """Other code may have set matplotlib's image.origin."""
     with style.house_style():
+        style.plt.rcParams["image.origin"] = "lower"
         fig = committed_figure(name)
         style.plt.close(fig)
         must_be_readable(fig)
+    assert all(image.origin == "upper" for ax in fig.axes for image in ax.images)
 
 
 def test_a_colour_has_one_meaning():
     kinds = {**style.KINDS, **style.MORE_KINDS}
     meanings = [*kinds.values(), style.NORMALISED, *style.DATA_COLORS, style.PUBLISHED, *style.OTHERS]
     assert len(set(meanings)) == len(meanings)
-
-
-@pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
-def test_no_picture_is_upside_down(monkeypatch, name):
-    """Other code may have set matplotlib's image.origin."""
-    pictures = [picture for picture in registry.PICTURES.values() if name in picture.sources]
-    n_images = 0
-    monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")
-    for sources, draw_figure, _ in pictures:
-        paths = [ROOT / ("data" if source in viz.PUBLISHED else "results") / f"{source}.json" for source in sources]
-        fig = draw_figure(*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
-        images = [image for ax in fig.axes for image in ax.images]
-        assert all(image.origin == "upper" for image in images)
-        n_images += len(images)
-        style.plt.close(fig)
-    assert n_images > 0
 
 
 def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):

@@ -196,12 +196,6 @@ def test_no_two_outputs_share_a_file():
     assert checkpoints.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
 
 
-def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
-    for name in ("a.json", "a.txt.json"):
-        assert cn.main(conv_words(shapes, tmp_path / name)) == 0
-    assert names_in(tmp_path) == ["a.json", "a.txt.json", "a.txt_0.npz", "a_0.npz", "shapes"]
-
-
 # ---- what is read
 
 
@@ -720,18 +714,3 @@ def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path):
     with pytest.raises(InputError, match="which is written as well"):
         write_whole({tmp_path / "there.json": b"1", tmp_path / "link.json": b"2"})
     assert os.listdir(tmp_path / "far") == ["file.json"]
-
-
-@posix
-def test_a_net_that_is_replaced_keeps_its_permissions_and_its_link(tmp_path, shapes):
-    out = tmp_path / "run.json"
-    far = tmp_path / "far.npz"
-    (tmp_path / "run_0.npz").symlink_to(far)
-    for _ in range(2):
-        assert cn.main(conv_words(shapes, out)) == 0
-        assert (tmp_path / "run_0.npz").is_symlink()
-        assert convolutional.Training.load(far).epochs == 1
-        far.chmod(0o600)
-    assert cn.main(conv_words(shapes, out)) == 0
-    assert stat.S_IMODE(far.stat().st_mode) == 0o600
-    assert names_in(tmp_path) == ["far.npz", "run.json", "run_0.npz", "shapes"]

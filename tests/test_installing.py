@@ -140,12 +140,6 @@ def test_the_readme_s_two_commands_need_python3_alone(stock):
         assert process.stdout.splitlines()[-1] == str(stock.venv)
 
 
-def test_git_leaves_the_environment_alone():
-    if not (ROOT / ".git").exists():
-        pytest.skip("no clone")
-    subprocess.run(["git", "check-ignore", "-q", ".venv/bin/python"], cwd=ROOT, check=True)
-
-
 def test_the_readme_s_commands_for_windows_are_the_same():
     of_unix, of_windows = (re.findall(rf"^```{shell}\n(.*?)^```", README, re.M | re.S) for shell in ("sh", "bat"))
     assert len(of_unix) == 2

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import subprocess
 import sys
 import threading
@@ -10,8 +9,6 @@ import threading
 import numpy as np
 import pytest
 from conftest import BAD_ANSWERS, ROOT, idx_bytes, write_data_set
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import highway_networks as hn
 from highways import files
@@ -163,16 +160,6 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(hn, "BUNDLED", write_data_set(tmp_path / "mnist"))
     with pytest.raises(InputError, match="is not MNIST's file"):
         hn.load_mnist()
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=60), st.integers(1, 3))
-def test_garbage_is_read_as_it_is_or_refused_in_one_line(data, n_dims):
-    try:
-        outcome = idx_bytes(hn.read_idx(hn.Path("garbage"), io.BytesIO(data), n_dims)[0])
-    except InputError as error:
-        outcome = str(error)
-    assert outcome == data or (outcome.startswith("garbage ") and "\n" not in outcome)
 
 
 # ---- the cache and the download

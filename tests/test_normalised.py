@@ -161,29 +161,6 @@ def test_evaluation_is_by_the_running_statistics():
     np.testing.assert_array_equal(copy.deepcopy(net).predict(x), net.predict(x))
 
 
-def test_the_scale_of_W_H_does_not_matter():
-    net = net_of("winograd")
-    x, _ = batch()
-    before = net.forward(x)
-    for layer in net.layers:
-        if layer.statistics:
-            layer.W[: layer.out_shape[0]] *= 100
-    np.testing.assert_allclose(net.forward(x), before, rtol=1e-3)
-
-
-def test_the_statistics_are_of_v_without_b_H():
-    """v is the convolution alone: any b_H gives the same statistics."""
-    x, _ = batch()
-    statistics = []
-    for b_H in (0.0, 7.0):
-        net = net_of("winograd", layers=LAYERS[:1] + LAYERS[-1:])
-        net.layers[0].b[:] = b_H
-        net.forward(x)
-        statistics.append(net.statistics.copy())
-    first, second = statistics
-    np.testing.assert_array_equal(first, second)
-
-
 def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
     net = net_of("winograd")
     decay = net.per_parameter(1.0)

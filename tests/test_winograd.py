@@ -13,7 +13,7 @@ from highways.conv import winograd
 from highways.conv.convolution import METHODS, Convolution
 from highways.conv.net import ConvNet
 from highways.conv.nets import PUBLISHED
-from highways.conv.winograd import POINTS, Winograd, matrices, tile
+from highways.conv.winograd import POINTS, matrices, tile
 
 STEP = 1e-30
 SIDES = {2: 10, 3: 9, 4: 8, 6: 6}  # of an image that has such tiles
@@ -177,17 +177,6 @@ def test_cutting_the_work_into_pieces_changes_nothing(monkeypatch, unpacked):
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize(("columns", "multiplications"), [(10, 30), (571, 35), (7, 100), (7, 101), (1, 1), (100, 1)])
-def test_columns_are_cut_into_as_few_blocks_as_stay_unpacked(monkeypatch, columns, multiplications):
-    monkeypatch.setattr(winograd, "UNPACKED", 100)
-    parts = winograd.columns_unpacked(columns, multiplications)
-    sizes = [len(range(columns)[part]) for part in parts]
-    most = max(1, 100 // multiplications)
-    assert [i for part in parts for i in range(columns)[part]] == list(range(columns))
-    assert len(sizes) == -(-columns // most)
-    assert max(sizes) <= most
-
-
 @pytest.mark.parametrize("m", POINTS)
 def test_pytorch_agrees(m):
     """Two convolutions and a linear layer, in float64: the logits, and the gradient of every parameter."""
@@ -232,11 +221,3 @@ def test_copies_and_pickles_keep_the_method():
             assert other.method == method
             assert methods(other)[1] == expected
             np.testing.assert_array_equal(other.predict(batch(8)[0]), net.predict(batch(8)[0]))
-
-
-def test_a_stage_keeps_one_layout():
-    """Winograd's layers and the pooling behind them work in the phases of the tiles, without converting."""
-    entries = [*[("highway", 3)] * 3, ("pool", 2, 2), ("dense", 2)]
-    net = ConvNet((16, 8, 8), entries, np.random.default_rng(0))
-    assert [layer.phases for layer in net.layers] == [4, 4, 4, 4, 1]
-    assert [isinstance(layer.product, Winograd) for layer in net.layers[:3]] == [True] * 3

@@ -96,13 +96,6 @@ def test_the_page_s_gated_block_is_a_highway_block():
     np.testing.assert_allclose(simple.gates(x), highway.gates(x), rtol=1e-12)
 
 
-def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
-    process = run(tmp_path, "-c", TRAINING.replace("import rezero\n", ""))
-    assert process.stderr.splitlines()[-1].startswith(
-        "ValueError: block 'rezero' is not one of highway, plain; import the "
-    )
-
-
 def test_two_blocks_of_one_name_are_refused():
     with pytest.raises(ValueError, match=r"highway_networks\.Highway is the block 'highway' already"):
         type("Another", (hn.Block,), {"name": "highway"})
@@ -138,11 +131,6 @@ def test_a_block_with_a_required_setting_is_loaded_again(tmp_path):
 def test_what_is_not_a_block_is_refused(block):
     with pytest.raises(ValueError, match="is not one of highway, plain"):
         hn.DeepNet(4, 3, 6, 2, block, np.random.default_rng(0))
-
-
-def test_a_base_class_without_a_name_is_not_registered():
-    type("Base", (hn.Block,), {})
-    assert "" not in hn.BLOCKS
 
 
 def test_a_parameter_of_the_block_is_named_and_counted():
@@ -232,7 +220,7 @@ def test_settings_that_json_cannot_hold_are_refused_before_the_training(data_set
                 hn.run_one(block(floor), s, data)
 
 
-@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_transposed", "dz", "dx", "dz_H", "dH", "activation", "one"])
+@pytest.mark.parametrize("name", ["x", "W", "dz_H", "activation"])
 @pytest.mark.parametrize("way", ["kept", "shared", "parameters"])
 def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
     claims = {"parameters": lambda self, hidden: {name: ()}} if way == "parameters" else {way: (name,)}
@@ -250,7 +238,7 @@ def test_what_a_block_claims_hides_no_work_array_of_the_net(way):
         np.testing.assert_array_equal(hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(x), expected)
 
 
-@pytest.mark.parametrize("name", ["W_H", "b_T", "W_in", "b_out", "depth", "forward", "parameters", "about", "grad"])
+@pytest.mark.parametrize("name", ["W_H", "b_T", "depth", "grad"])
 def test_a_parameter_that_would_hide_a_name_of_the_net_is_refused(name):
     message = f"cannot call an array '{name}'; these names are taken: .*W_H"
     with defined(gates=1, parameters=lambda self, hidden: {name: (hidden,)}), pytest.raises(ValueError, match=message):
@@ -273,7 +261,7 @@ def test_a_name_that_is_claimed_twice_is_refused(claims):
             net.forward(np.ones((5, 4)))
 
 
-@pytest.mark.parametrize("name", ["y", "z", "dz", "H", "alpha", "d_alpha"])
+@pytest.mark.parametrize("name", ["y", "H", "alpha"])
 def test_replacing_an_array_within_a_block_is_refused(name):
     def replaces(self, layer):
         setattr(layer, name, np.tanh(layer.z))
@@ -305,13 +293,6 @@ def test_a_gated_block_without_its_transform_gate_says_what_is_missing():
         net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
     with pytest.raises(NotImplementedError, match="'of a test' has gates but no transform_gate"):
         net.gates(np.ones((5, 4)))
-
-
-def test_a_block_with_settings_takes_no_others():
-    with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) has its settings already"):
-        hn.block_of(Residual(0.1), scale=0.5)
-    with pytest.raises(ValueError, match=r"Tanh\(\) has its settings already"):
-        hn.activation_of(hn.Tanh(), scale=0.5)
 
 
 def test_a_gate_may_be_read_from_what_the_layers_share():

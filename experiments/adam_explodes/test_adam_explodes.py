@@ -1,6 +1,5 @@
 """What is watched when Adam explodes is compared with what is computed by hand."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,35 +103,6 @@ def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
     assert look["median"]["stretch"][0] == pytest.approx(stretches[64], rel=5e-3)
     assert stretches[-1] > 1.1 * stretches[64]
     assert [len(values) for image in ("worst", "median") for values in look[image].values()] == [2] * 6
-
-
-def test_a_row_of_adam_without_the_seeds_that_explode():
-    """The numbers "where none exploded" leave out the seeds that explode with the change, or without it."""
-
-    def trial(change, seed, exploded, accuracy):
-        return {
-            "change": change,
-            "seed": seed,
-            "explosion": {"epoch": 2} if exploded else None,
-            "burst": None,
-            "batches_above_guessing": int(exploded),
-            "largest_batch_loss": 3.0 * exploded,
-            "share_clipped": 0.5,
-            "test_accuracy": accuracy,
-            "loss": 1 - accuracy,
-        }
-
-    unchanged = [
-        trial("as it was", 0, True, 0.1),
-        trial("as it was", 1, False, 0.9),
-        trial("as it was", 2, False, 0.8),
-    ]
-    changed = [trial("tanh", 0, False, 0.7), trial("tanh", 1, False, 0.6), trial("tanh", 2, True, 0.2)]
-    row = question.summed_up(changed, unchanged)
-    assert row["exploded"] == row["batches_above_guessing"] == 1
-    assert row["largest_batch_loss"] == 3
-    assert math.isclose(row["test_accuracy"]["mean"], 0.5)
-    assert row["test_accuracy_where_none_exploded"] == {"mean": 0.6, "sd": None, "n": 1}
 
 
 def test_adam_has_the_rate_that_full_mnist_chose():

@@ -5,7 +5,6 @@ import pytest
 from conftest import verdict_on
 
 import highway_networks as hn
-from experiments.article_gates import show as pictures
 from experiments.article_gates import trial as article_gates
 from highways.nets.fully_connected import CIFAR
 
@@ -72,13 +71,3 @@ def made_up(changes: dict | None = None) -> dict:
 )
 def test_verdicts(claim_id, changes, expected):
     assert verdict_on("article_gates", claim_id, made_up(changes)) == expected
-
-
-def test_the_picture_s_title_names_the_middle_blocks_of_both_sets():
-    rows = []
-    for data, share in (("MNIST", 0.0055), ("CIFAR-100", 0.66)):
-        for third in article_gates.THIRDS:
-            mean = share if third == "middle" else 0.9
-            rows.append({"data": data, "third": third, "selecting": {"mean": mean}})
-    title = pictures.finding({"summary": rows})
-    assert title == "Images for which middle blocks carry some units and change others: MNIST 0.55 %, CIFAR-100 66 %"

@@ -1,12 +1,9 @@
 """Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
 
 import pytest
-from asking import committed
 from conftest import claim_of, verdict_on
 
 from experiments.blocks import question as blocks
-from highways.nets import matched_blocks
-from highways.records import select
 
 DEPTHS = blocks.BUDGETS["default"]["depths"]
 NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
@@ -135,13 +132,6 @@ def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
     assert blocks.as_good(worse, better, 0.002) == [False, True, False]
 
 
-def test_the_least_difference_of_depths_without_a_lost_seed():
-    ours = {9: [0.98, 0.98], 19: [0.97, 0.97], 49: [0.1, None]}
-    theirs = {9: [0.96, 0.96], 19: [0.96, 0.96], 49: [0.9, 0.9]}
-    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
-    assert blocks.least_difference({9: [None]}, {9: [0.9]}).startswith("no difference is known")
-
-
 # ---- Rows ------------------------------------------------------------------------------------------------------------
 
 
@@ -150,31 +140,3 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
     assert blocks.first_over_last([3.0, 0.0]) is None
     assert blocks.first_over_last([None, 1.0]) is None
     assert blocks.first_over_last([1.0, None]) is None
-
-
-def test_a_net_that_lost_a_seed_has_no_mean():
-    record = committed("blocks")
-    rows = blocks.rows(record)
-    net = select(rows, row="net", block="highway-carry", width=41, depth=199)
-    assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}
-    gates = select(rows, row="gates", block="highway-carry", depth=199)
-    assert gates["mean_T_early"]["mean"] is None
-    highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["depth"] == 199]
-    assert len(highway) == 1  # its two widths are one
-
-
-def test_the_seeds_that_did_not_learn_are_named():
-    assert blocks.not_learned({9: [0.95, 0.96], 99: [0.97, 0.1], 199: [0.97, None]}) == [
-        "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000",
-        "of width 41 at 200 layers, seed by seed: 0.9700, diverged",
-    ]
-
-
-def test_the_committed_search_is_whole():
-    final = committed("blocks")["trials"]["final"]  # some may have diverged
-    assert committed("blocks")["settings"]["depths"] == [9, 19, 49, 99, 199]
-    kinds = [(trial["block"], trial["depth"], trial["width"] == 50) for trial in final]
-    for depth in committed("blocks")["settings"]["depths"]:
-        for block in matched_blocks.WIDTH:
-            for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
-                assert kinds.count((block, depth, at_50)) >= 3

@@ -5,7 +5,6 @@ import pytest
 from conftest import judgement_on, verdict_on
 
 from experiments.clip import question as clip
-from experiments.clip import show as pictures
 from experiments.clip import trial as clipping
 from highways.nets import fully_connected
 from highways.records import select
@@ -118,13 +117,3 @@ def test_how_often_the_clip_acts():
     record = record_of(lambda block, depth, way: 1e-3)
     assert np.mean(clip.share_of_steps(record, 9)) == pytest.approx(0.255)
     assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
-
-
-def test_the_table_says_what_is_not_clear():
-    """Losses whose ratio is about the margin of three are left open."""
-    record = record_of(lambda block, depth, way: 1e-3 if way == "clipped" else 3e-3)
-    record["summary"] = clip.rows(record)
-    opened = [row for row in record["summary"] if row.get("free") == "open"]
-    text = pictures.clip(lambda path: record)
-    assert opened
-    assert text.count("| not clear |") == len(opened)

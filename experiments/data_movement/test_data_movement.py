@@ -11,8 +11,7 @@ import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
 from experiments.data_movement import question
 from experiments.data_movement import trial as data_movement
-from experiments.data_movement.byte_dmd import NONE, Tape, greater_later, price
-from highways.lab.judging.claim import NotMeasured
+from experiments.data_movement.byte_dmd import NONE, Tape, price
 from highways.nets import fully_connected, layer_by_layer
 from highways.records import select
 
@@ -93,12 +92,6 @@ def test_against_a_stack_that_is_moved(seed, n):
         assert depths.tolist() == on_a_stack(tape)
         assert (np.diff(when) >= 0).all()
         assert kinds.max() < len(tape.kinds)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 100, 1025])
-def test_greater_numbers_that_come_later_are_counted(n):
-    rank = np.random.default_rng(n).permutation(n)
-    assert greater_later(rank).tolist() == [(rank[i + 1 :] > rank[i]).sum() for i in range(n)]
 
 
 RULES = {  # what an instruction computes: by the kind of its output, and of its last input where that decides
@@ -250,48 +243,6 @@ def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
     assert widths == {16: 23, 8: question.width_with_as_many(8), 50: 71}
 
 
-def step_result(block, size, cost, as_many=True):
-    """A made-up trial of a step that costs `cost`; its net has one parameter in each layer."""
-    of_blocks = {"block": block, **size, "size": size, "as_many": as_many, "n_parameters": size["depth"]}
-    phases = {"forward": 0.25 * cost, "backward": 0.5 * cost, "update": 0.25 * cost}
-    return {
-        **of_blocks,
-        "cost": cost,
-        **phases,
-        "by_kind": {"forward": {"W": 0.25 * cost}, "update": {"b": 0.5 * cost}},
-    }
-
-
-def test_rows_of_steps():
-    base = {"depth": 2, "width": 4, "batch": 10}
-    deeper = {**base, "depth": 4}
-    steps = []
-    for size, costs in ((base, (20, 24, 30)), (deeper, (80, 84, 160))):
-        for block, cost in zip(("plain", "residual", "highway"), costs, strict=True):
-            steps.append(step_result(block, size, cost))
-    steps += [step_result("plain", base, 15, as_many=False), step_result("residual", base, 10, as_many=False)]
-    net = {"data": "MNIST", "effective_depth": 6.0, "effective_depth_sd": 0.5}
-    net |= {"policies": [], "choice_accuracy": 1, "test_accuracy": 1}
-    cifar_net = {**net, "data": "CIFAR-100", "effective_depth": 3.0}
-    record = {"settings": {"base": base}, "trials": {"step": steps, "trained": [net, cifar_net]}}
-    rows = question.rows(record)
-
-    highway = select(rows, row="cost", block="highway")
-    assert highway["cost_per_parameter"] == 30 / 2 / 10
-    assert highway["cost_per_layer"] == 15
-    assert highway["backward_share"] == 0.5
-    assert highway["deepest_over_shallowest"] == pytest.approx((160 / 4) / (30 / 2))
-    over_plain = select(rows, row="highway over", block="plain")
-    assert over_plain["at_base"] == pytest.approx(30 / 20)
-    assert over_plain["least"] == pytest.approx(30 / 20)
-    assert over_plain["most"] == pytest.approx(160 / 80)
-    assert over_plain["as_wide"] == 30 / 15
-    assert select(rows, read="weights")["share"] == 0.75
-    assert select(rows, data="MNIST", policy="unit", may_lose=0.01)["saved"]["mean"] == 0
-    [depth_cifar_net] = [row["effective_depth"] for row in rows if "effective_depth" in row and row["data"] != "MNIST"]
-    assert depth_cifar_net["mean"] == 3
-
-
 def test_weights_that_an_image_does_not_need_stay_on_the_stack():
     """So a read of what lies under them costs as much as if they were used at the end."""
     tape = Tape()
@@ -393,17 +344,6 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     assert result["effective_depth_sd_at_start"] == pytest.approx(depth_at_start.std(ddof=1))
 
 
-def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
-    """For each element T is read for dH and for its slope, H for its slope, dH for what is carried
-    and for dz_H, and so on."""
-    tape, ends = data_movement.trace_step("highway", 1, 4, 3)
-    _, kinds, when = tape.depths()
-    back = np.bincount(kinds[(when >= ends[0]) & (when < ends[1])], minlength=len(tape.kinds))
-    reads = dict(zip(tape.kinds, (back / 12).tolist(), strict=True))
-    expected = {"T": 2, "H": 1, "H - x": 1, "slope": 2, "dH": 2, "dT": 1, "carried": 1, "dy": 3}
-    assert {name: reads[name] for name in expected} == expected
-
-
 def test_a_skipped_block_s_weights_lie_in_the_way():
     """A net whose first block is shut costs more than the net without it: the next image may need those weights."""
     net, x = small_net()
@@ -430,12 +370,6 @@ def test_effective_depth_is_compared_with_that_before_training():
     record = {"trials": {"trained": more + less}}
     assert verdict_on("data_movement", "effective-depth-differs", record) == "reproduced"
     assert verdict_on("data_movement", "effective-depth-differs-on-cifar", record) == "in part"
-
-
-def test_nets_that_were_not_looked_into_are_not_judged():
-    record = {"trials": {"trained": [looked_into("MNIST", 1.0, 0.5)]}}
-    with pytest.raises(NotMeasured, match="no nets of CIFAR-100"):
-        verdict_on("data_movement", "effective-depth-differs-on-cifar", record)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 picture."""
 
 import pytest
-from conftest import ROOT, verdict_on
+from conftest import verdict_on
 
 from experiments.depth_for_width import question as depth_for_width
-from experiments.depth_for_width import show
-from highways.lab.showing import style
 from highways.nets.fully_connected import ALL
-from highways.records import load_results
 
 
 def record_of(accuracies: dict) -> dict:
@@ -43,14 +40,3 @@ def test_the_verdict_on_depth_for_width(deep, narrower, expected):
 def test_the_verdict_on_wide_maxout(wide, expected):
     record = record_of({depth_for_width.DEEP: 0.97, depth_for_width.WIDE: wide})
     assert verdict_on("depth_for_width", "deep-and-narrow-matches-wide-maxout", record) == expected
-
-
-def test_narrow_nets_are_drawn_beside_all_seeds_of_the_nets_that_they_are_compared_with():
-    names = ("depth_for_width", "blocks", "more_seeds")
-    fig = show.depth_for_width(*(load_results(ROOT / "results" / f"{name}.json") for name in names))
-    [ax] = fig.axes
-    nets = [label.get_text().partition("\n")[0] for label in ax.get_yticklabels()]
-    seeds = dict(zip(nets, (len(line.get_xdata()) for line in ax.get_lines()), strict=True))
-    assert seeds["highway, 10 layers of 50"] == 10  # three of `blocks`, seven of `more_seeds`
-    assert seeds["plain, 10 layers of 71"] == 3
-    style.plt.close(fig)

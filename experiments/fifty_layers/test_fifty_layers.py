@@ -7,11 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from asking import ask_here, committed, draw, in_one_process
+from asking import ask_here, draw, in_one_process
 from conftest import ROOT, write_data_set
 
 import highway_networks as hn
-from experiments import all_questions
 from experiments.fifty_layers import trial as fifty_layers
 from highways.files import InputError
 from highways.nets import fully_connected
@@ -159,17 +158,3 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
 
 
 # ---- The committed results -----------------------------------------------------------------------
-
-
-def test_committed_nets_of_50_layers():
-    look_into_them = [question for question in all_questions() if question.needs == ("fifty_layers",)]
-    there = [question.name for question in look_into_them if not question.awaits]
-    for name in ("fifty_layers", *there):
-        trials = committed(name)["trials"]
-        if isinstance(trials, dict):
-            trials = trials["final" if name == "fifty_layers" else "trained"]
-        of_set = {trial["data"]: (trial["depth"], trial["gate_bias"], trial["n_train"]) for trial in trials}
-        expected = {"MNIST": (49, -2, 60000), "CIFAR-100": (49, -4, 50000), "fashion-mnist": (49, -2, 60000)}
-        assert of_set.items() <= expected.items()
-        assert "MNIST" in of_set
-        assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)

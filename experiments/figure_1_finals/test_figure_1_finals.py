@@ -111,11 +111,3 @@ def test_the_last_losses():
             trial["loss"] *= 4
     assert verdict("plain-degrades-in-400-epochs", record) == "in part"
     assert verdict("highway-does-not-degrade-in-400-epochs", record) == "in part"
-
-
-def test_a_net_that_diverged_leaves_no_ratio():
-    record = record_of({"highway": {0.1: 5}, "plain": {0.1: 60}})
-    record["trials"]["final"][0]["loss"] = None
-    row = finals.rows_of_last_losses(record)[0]
-    assert row["plain_over_highway"] is None
-    assert row["p"] is None

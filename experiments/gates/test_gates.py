@@ -13,7 +13,6 @@ from experiments.gates import trial as gates
 from experiments.gates_over_training.test_gates_over_training import SETTING
 from highways.files import ROOT
 from highways.lab.judging.claim import Claim, record_for_claim
-from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
 from highways.records import load_results
@@ -76,11 +75,6 @@ def test_the_numbers_of_figures_2_and_3_are_as_by_hand(kept):
 
 def test_sparsity_is_zero_for_equal_numbers_and_one_for_a_single_one():
     np.testing.assert_allclose(hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
-
-
-def test_the_block_by_which_a_share_of_the_change_has_happened():
-    change = [4.0, 3.0, 2.0, 1.0]
-    assert [gate_statistics.settled_at(change, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
 
 
 # ---- Rules that untrained nets pass --------------------------------------------------------------
@@ -188,20 +182,6 @@ MEASURED = {
 def test_gates_on_cifar_100_are_sparser_and_more_of_them_active(higher, verdict):
     cifar = {name: value + (0.2 if name in higher else -0.005) for name, value in MEASURED.items()}
     assert verdict_on("gates", "sparser-on-cifar", sets_with(MEASURED, cifar)) == verdict
-
-
-@pytest.mark.parametrize(("share", "verdict"), [(0.55, "reproduced"), (0.45, "not reproduced")])
-def test_most_of_the_change_is_more_than_half(share, verdict):
-    trials = []
-    for noise in (-0.01, 0, 0.01):
-        of_data = {"data": "MNIST", "depth": 49, "n_train": 60000}
-        trials.append({**of_data, "change": [1.0] * 49, "change_share_first_15": share + noise})
-    assert verdict_on("gates", "most-change-in-first-15", {"settings": {}, "trials": trials}) == verdict
-
-
-def test_how_far_biases_fell():
-    trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
-    assert question.falls([trial]) == ([0.375], [-0.0625])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 from conftest import verdict_on
 
 from experiments.gates_over_training import trial as over_training
-from highways.lab.judging.claim import NotMeasured
 from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
 
@@ -174,11 +173,3 @@ def test_the_first_blocks_of_a_spread_have_an_even_share(share, verdict):
     spread = {"class_difference_share_first_15": share}
     records = records_of_both_lengths(spread, spread)
     assert verdict_on("gates_over_training", "class-differences-on-cifar", *records) == verdict
-
-
-def test_a_set_that_was_not_trained_on():
-    record = record_of({6: 0.5}, share=0.3)
-    record["trials"] = [trial for trial in record["trials"] if trial["data"] == "MNIST"]
-    for claim_id in ("biases-rise-with-depth-over-training", "class-differences-over-training"):
-        with pytest.raises(NotMeasured, match="no trainings on CIFAR-100"):
-            verdict_on("gates_over_training", f"{claim_id}-throughout", record)

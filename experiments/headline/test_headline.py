@@ -6,7 +6,6 @@ from small_records import ours
 
 from experiments.headline import question
 from experiments.headline import show as headline
-from highways.lab.showing import style
 
 
 def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
@@ -50,21 +49,3 @@ def test_a_title_says_at_which_depths_a_net_fails():
     assert title(0.9, 0.1, 0.1) == "plain is at chance from 10 on"
     assert title(0.9, 0.18, 0.1) == "plain fails from 10 on"
     assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"
-
-
-def test_numbers_at_the_ends_of_two_curves_do_not_touch():
-    record = ours([(0, 4)])
-    record["runs"][0]["plain"]["history"] = record["runs"][0]["highway"]["history"]
-    fig = headline.learning_curves(record)
-    style.plt.close(fig)
-    for ax in fig.axes:
-        above, below, *_ = [text.get_window_extent() for text in ax.texts]
-        assert below.y1 <= above.y0
-
-
-def test_one_seed_has_no_deviation():
-    for pairs, n in (([(0, 4)], 0), ([(0, 4), (1, 4)], 2)):
-        fig = headline.seeds(ours(pairs))
-        style.plt.close(fig)
-        means = [text.get_text() for text in fig.axes[1].texts]
-        assert sum("±" in text for text in means) == n

@@ -39,11 +39,6 @@ def test_the_search_is_random_repeatable_and_in_its_range():
     assert "gate_bias" not in optimization.sample(("plain", 49), 0, runner)
 
 
-def test_the_committed_search_is_whole():
-    record = committed("optimization")
-    assert len(record["trials"]["search"]) == 8 * record["settings"]["trials"]
-
-
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "in part"), (1, "not clear"), (1.5, "not reproduced")])
 def test_deep_nets_are_no_worse_at_all(factor, verdict):
     """A net is worse if it is significantly worse, however little."""
@@ -71,14 +66,6 @@ def test_more_seeds_join_those_of_the_search():
         assert len(losses) == 3
         assert len(ten[depth]) == 10
         assert ten[depth][:3] == losses
-
-
-def test_the_rows_of_optimization():
-    rows = optimization.rows(committed("optimization"))
-    assert select(rows, row="depth", depth=99)["plain_over_highway_loss"] >= 100
-    for block in optimization.BLOCKS:
-        for depth in optimization.DEPTHS:
-            assert select(rows, row="net", block=block, depth=depth)["loss"]["n"] >= 3
 
 
 def test_a_kind_that_diverged_has_no_ratio():

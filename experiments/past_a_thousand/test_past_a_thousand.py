@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import ROOT, setting, verdict_on
+from conftest import setting, verdict_on
 
-from experiments.past_a_thousand import show
 from experiments.past_a_thousand import trial as measured
-from highways.lab.showing import style
 from highways.nets import fully_connected
-from highways.records import load_results
 
 
 def test_accuracies_with_some_blocks_alone():
@@ -65,13 +62,3 @@ def test_verdicts_past_a_thousand(claim_id, changes, expected):
     if claim_id == "depth-of-use-past-1000":
         records.append({"settings": {}, "trials": {"one_hidden_layer_longer": ONE_LAYER}})
     assert verdict_on("past_a_thousand", claim_id, *records) == expected
-
-
-def test_the_error_of_the_first_blocks_begins_at_0():
-    record = load_results(ROOT / "results" / "past_a_thousand.json")
-    fig = show.past_a_thousand(record)
-    style.plt.close(fig)
-    assert fig.axes[0].get_ylim()[0] == 0
-    lost = {**record["summary"][1], "accuracy": {"mean": None}}
-    title = show.finding({"summary": [lost]}, lost["depth"])
-    assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"

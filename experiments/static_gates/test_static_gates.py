@@ -1,14 +1,11 @@
 """Static gates, which do not see the image: the blocks, the nets that are compared, and how they
 are compared."""
 
-import json
 import math
-import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from asking import ask_here, draw
 from conftest import ROOT, judgement_on, verdict_on
 
 import highway_networks as hn
@@ -18,8 +15,7 @@ from experiments.static_gates import question
 from experiments.static_gates import show as shown
 from experiments.static_gates import trial as static_gates
 from highways.lab.judging.claim import NotMeasured, judge
-from highways.lab.showing import registry
-from highways.nets import fully_connected, search
+from highways.nets import fully_connected
 from highways.records import load_results, select
 
 DATA_SETTING = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
@@ -70,14 +66,6 @@ def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
     if block == "static-scalar":
         expected = expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(static.grad.b_T, expected, rtol=1e-9, atol=1e-15)
-
-
-def test_the_parameters_of_static_gates_are_counted():
-    """A block of width w: w^2 + w for H, and w, or one, for T."""
-    for block, gate_parameters in (("static-unit", 7), ("static-scalar", 1)):
-        added = question.size_of_net(4, 3, 7, 3, block) - question.size_of_net(4, 3, 7, 2, block)
-        assert added == 7 * 7 + 7 + gate_parameters
-        assert question.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
 
 
 @pytest.mark.parametrize(("sizes", "width"), [((784, 10), 68), ((3072, 100), 64)])
@@ -308,21 +296,6 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
         assert question.is_needed(one) is None
 
 
-def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
-    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
-    that."""
-    costs = [0.0, 0.001, -0.001, 0.005, 0.003]
-    record = made_up()
-    for trial in record["trials"]["final"]:
-        if trial["variant"] != "full":
-            trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
-    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
-    one = found["MNIST", "unit"]
-    assert one.excess.high < one.margin
-    assert one.p_of_margin > 0.05
-    assert question.is_needed(one) is None
-
-
 def test_seeds_are_paired():
     """Seeds differ by factors of ten, the variant "random" by a factor of two at every seed: in
     pairs, that is clear."""
@@ -370,19 +343,6 @@ def test_both_data_sets_are_needed():
             judge(claim, record)
 
 
-def test_the_summary_holds_the_comparisons():
-    record = made_up(unit={"loss": (10, 0), "test_accuracy": (1, -0.1)})
-    rows = question.rows(record)
-    row = select(rows, row="compared", measure="training loss", data="MNIST", variant="unit")
-    assert row["cost"] == pytest.approx(10, rel=0.01)
-    assert row["low"] < row["cost"] < row["high"]
-    assert row["full_is"] == "needed"
-    assert len([row for row in rows if row["row"] == "compared"]) == len(question.MEASURES) * 8
-    row = select(rows, row="replaced", data="CIFAR-100", by="unit")
-    assert row["error"]["mean"] == pytest.approx(0.01)
-    assert row["error_replaced"]["mean"] == pytest.approx(0.3)
-
-
 def test_margins_are_those_that_the_question_names():
     loss = question.MEASURES["training loss"]
     assert math.exp(question.margin_of(loss, "MNIST")) == pytest.approx(1.5)
@@ -396,12 +356,6 @@ def test_margins_are_those_that_the_question_names():
 # ---- What is shown ---------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_s_title_says_what_was_found():
-    record = made_up(unit={"loss": (10, 0)})
-    rows = question.rows(record)
-    assert "training error goes from 1 to 30 % on MNIST, from 1 to 30 % on CIFAR-100" in shown.finding(rows)
-
-
 def test_a_lost_seed_leaves_a_gap_in_the_picture():
     record = made_up()
     for trial in record["trials"]["final"]:
@@ -412,36 +366,3 @@ def test_a_lost_seed_leaves_a_gap_in_the_picture():
     fig = shown.static_gates(record)
     assert len(fig.axes) == 3
     assert "a seed is lost" in shown.compared(lambda name: record)
-
-
-def test_the_tables_hold_the_numbers():
-    record = made_up(unit={"loss": (10, 0)})
-    record["summary"] = question.rows(record)
-    text = shown.compared(lambda name: record)
-    assert re.search(r"\| training loss \| MNIST \| unit \| 10 times \(9.9 to 10.1\) \| \S+ \| needed \|", text)
-    assert "| test accuracy | MNIST | random | 0.00 points (0.00 to 0.00) | 1 | not needed |" in text
-    assert "| MNIST | of every unit | 1.00" in shown.replaced(lambda name: record)
-    assert "| CIFAR-100 | wide | 50 | 1000 |" in shown.nets(lambda name: record)
-
-
-def test_a_run_on_both_data_sets(tmp_path, made_up_cifar):
-    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
-    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
-    record = json.loads((tmp_path / "static_gates.json").read_text())
-    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
-        trials = record["trials"][group]
-        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
-        counted = [(trial["data"], trial["variant"]) for trial in trials]
-        assert {counted.count(kind) for kind in counted} == {of_each}
-    final = record["trials"]["final"]
-    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
-    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
-    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
-    for trial in final:  # the finalist with the lower training loss was taken
-        of_kind = {"data": trial["data"], "variant": trial["variant"]}
-        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
-        assert (trial["effective_lr"], trial["gate_bias"]) == (best["effective_lr"], best["gate_bias"])
-    assert draw("static_gates", tmp_path) == ["static_gates"]
-    for name in ("nets", "compared", "replaced"):
-        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
-        assert text.count("CIFAR-100") == text.count("MNIST") > 0

@@ -7,9 +7,7 @@ from asking import committed
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments.published import PUBLISHED
 from experiments.table1 import question as table1
-from experiments.table1 import show as pictures_of_table1
 from experiments.table1.trial import setting, trial
 from highways import files
 from highways.conv import protocols
@@ -20,16 +18,6 @@ from highways.nets import fully_connected
 
 def recipe_runs(*accuracies):
     return [{"test_accuracy": accuracy} for accuracy in accuracies]
-
-
-def test_every_kind_of_run_has_a_line_in_the_picture():
-    kinds = [(int(net.removeprefix("mnist-")), block, protocol) for net, block, protocol, _ in table1.kinds_of_runs()]
-    of_run = {"diverged": False, "test_accuracy": 0.9, "history": {"epoch": [1], "test_accuracy": [0.9]}}
-    final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
-    fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)
-    drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith("10.00, 1 seed")]
-    looks = {(line.axes, line.get_color(), line.get_linewidth()) for line in drawn}
-    assert len(looks) == len(kinds)
 
 
 def test_the_short_protocol_is_the_recipe_that_was_chosen():
@@ -149,18 +137,6 @@ def test_the_verdict_on_batch_normalisation(normalised, expected):
         with_it[1]["test_accuracy"] = None
     final = [*runs_near(0.9940), *with_it]
     assert verdict_on("table1", "conv-batch-normalisation", {"trials": {"final": final}}) == expected
-
-
-def test_a_width_trained_on_several_cores_only_has_no_hours():
-    stat = {"mean": 0.9942, "sd": None, "n": 1}
-    summary = []
-    for width in (16, 32):
-        for protocol, seconds in (("paper", None), ("short", 40.0)):
-            row = {"width": width, "block": "highway", "protocol": protocol, "test_accuracy": stat}
-            summary.append({**row, "seconds_per_epoch": seconds})
-    records = {"results/table1.json": {"summary": summary}, "data/published.json": PUBLISHED}
-    text = pictures_of_table1.table_1_differences(records.get)
-    assert text.count("1 seed | - |") == 2
 
 
 def test_nothing_was_chosen_on_test_images():

@@ -5,9 +5,8 @@ import copy
 import pytest
 from conftest import ROOT, setting, verdict_on
 
-from experiments.thousand_layers import question as thousand_layers
 from experiments.thousand_layers.trial import trial
-from highways.records import load_results, select
+from highways.records import load_results
 
 
 def committed() -> dict:
@@ -51,13 +50,3 @@ def test_a_loss_that_does_not_fall_stalls():
     for net in record["trials"]["best"]:
         net["losses"] = [2.3, 2.31 + net["seed"] / 1000]
     assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == "not reproduced"
-
-
-def test_the_rows_of_a_thousand_layers():
-    rows = thousand_layers.rows(committed())
-    best = select(rows, row="best")
-    assert best["test_accuracy"]["mean"] >= 0.96
-    assert best["test_accuracy"]["n"] >= 3
-    shut = select(rows, row="by_bias", gate_bias=-20)
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    assert "sum_of_mean_T" not in select(rows, row="one_hidden_layer")

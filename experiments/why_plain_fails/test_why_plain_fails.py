@@ -133,12 +133,3 @@ def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) ->
 )
 def test_verdicts(claim_id, changes, expected):
     assert verdict_on("why_plain_fails", claim_id, made_up(**changes)) == expected
-
-
-def test_a_seed_that_diverged_has_no_share():
-    assert question.share_of_slopes(None) is None
-    assert question.seen(None, "norms", 0) is None
-
-
-def test_the_gradient_after_training_is_shown_by_its_median():
-    assert question.median_as_text([1e-17, 1e-16, 1e-8, None]) == "1e-16 (median, n = 3)"

@@ -75,7 +75,7 @@ def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
 
 # ---- Standard output
 
-CLOSED = [">&-", "2>&-", ">&- 2>&-"]  # standard output, standard error, both
+CLOSED = [">&-", ">&- 2>&-"]  # standard output; standard error, too
 FULL = "> /dev/full"
 needs_a_full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 
@@ -94,7 +94,7 @@ def redirected(redirection, *words, **more):
     )
 
 
-TRAINING = [("--quiet",), (), ("--seeds", "0,1")]
+TRAINING = [(), ("--seeds", "0,1")]
 
 
 @unix
@@ -123,7 +123,7 @@ def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_se
 
 @unix
 @pytest.mark.parametrize("words", [*TRAINING, ("--jobs", "1")])
-@pytest.mark.parametrize("redirection", ["| head -1", "| true", "2>&1 | true"])
+@pytest.mark.parametrize("redirection", ["| head -1", "2>&1 | true"])
 def test_a_training_whose_reader_has_gone_is_saved_without_a_word(tmp_path, data_set, words, redirection):
     target = tmp_path / "run.json"
     program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), *words])

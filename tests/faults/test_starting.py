@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from conftest import ROOT, SMALL, one_line_error
 from strikes import linux, unix
-from test_installing import python
 
 import highway_networks as hn
 from highways import cifar, processes
@@ -23,20 +22,6 @@ from highways.commands import run_command, run_program
 from highways.conv import protocols
 from highways.conv import training as convolutional
 from highways.processes import CannotStart, in_processes
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("conv_highway_networks.py",),
-        ("visualize_highway_networks.py",),
-        ("-m", "experiments"),
-    ],
-)
-def test_commands_do_without_docstrings(command):
-    process = python("-OO", *command, "--help", cwd=ROOT)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("usage: ")
 
 
 def test_a_command_under_way_handles_ctrl_c_itself():
