@@ -141,9 +141,9 @@ def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, 
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
-    code = publish.code_of(ROOT / "experiments" / "lesion" / "show.py")
+    code = publish.code_of(ROOT / "experiments" / "optimization" / "show.py")
     assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
-    assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # style.py imports it
+    assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # tables.py imports it
     assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
 
 

@@ -225,9 +225,10 @@ def check_bound(function) -> None:
     named = {name: value for name, value in function.keywords.items() if name != "folder"}
     for value in (*function.args, *named.values()):
         if not callable(value):
-            place = "in the setting, not in a functools.partial"
-            why = "the log finds a result by its setting, its data and its code"
-            raise ValueError(f"{value!r} belongs {place}: {why}")
+            raise ValueError(
+                f"{value!r} belongs in the setting, not in a functools.partial: "
+                "the log finds a result by its setting, its data and its code"
+            )
 
 
 def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
@@ -268,8 +269,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     if json.loads(key)["code"]:  # else the program that made the key could not read the sources
         code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
     if _key(setting, data and data.sha256, code) != key:
-        other = "a worker of the cluster has other code or data than this program"
-        raise InputError(f"{other}: update it, start it again")
+        raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
     result = function(setting)
     seconds = round(time.process_time() - start, 3)

@@ -74,9 +74,10 @@ class Claim:
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            rule = f"a claim's source begins with one of these: {', '.join(SOURCES)}"
-            exception = "what no source states has kind='open question'"
-            raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
+            raise ValueError(
+                f"a claim's source begins with one of these: {', '.join(SOURCES)}; {self.id} has {self.source!r} "
+                "(what no source states has kind='open question')"
+            )
 
 
 REGISTERED: dict[str, dict[str, Claim]] = {}  # {module: {id: a claim that it defines}}
@@ -112,10 +113,10 @@ def claim(
             passed_by=passed_by,
             one_run=one_run,
         )
-        of_module = REGISTERED.setdefault(rule.__module__, {})
-        if id in of_module and of_module[id].rule.__qualname__ != rule.__qualname__:
+        claims = REGISTERED.setdefault(rule.__module__, {})
+        if id in claims and claims[id].rule.__qualname__ != rule.__qualname__:
             raise ValueError(f"{rule.__module__} has two claims with the id {id}")
-        of_module[id] = made
+        claims[id] = made
         return made
 
     return register
@@ -216,8 +217,8 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
     trials = record.get("trials", [])
     has_groups = isinstance(trials, dict)
     groups = trials if has_groups else {"all": trials}
-    of_record = {**record, **record.get("settings", {})}
-    is_smoke_test = of_record.get("budget") == "quick"
+    settings = {**record, **record.get("settings", {})}
+    is_smoke_test = settings.get("budget") == "quick"
     for name, wanted in claim.about.items():
         if is_smoke_test and name != "data":
             continue
@@ -228,19 +229,22 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
                 accepted_groups[key] = [trial for trial in group if name not in trial or trial[name] in accepted]
             groups = accepted_groups
             if not any(groups.values()):
-                what = f"no trial with {name} {_joined_by_or(accepted)}"
-                raise OtherResults(_refusal(record, claim, what))
-        elif name in of_record and of_record[name] not in accepted:
-            what = f"{name} {of_record[name]}, not {_joined_by_or(accepted)}"
-            raise OtherResults(_refusal(record, claim, what))
+                raise OtherResults(
+                    f"the results of {_name_of(record)} have no trial with {name} {_joined_by_or(accepted)}: "
+                    f"the claim {claim.id} is not about them"
+                )
+        elif name in settings and settings[name] not in accepted:
+            raise OtherResults(
+                f"the results of {_name_of(record)} have {name} {settings[name]}, not {_joined_by_or(accepted)}: "
+                f"the claim {claim.id} is not about them"
+            )
     if "trials" not in record:
         return record
     return {**record, "trials": groups if has_groups else groups["all"]}
 
 
-def _refusal(record: dict, claim: Claim, what: str) -> str:
-    name = record.get("experiment", "a run*.json")
-    return f"the results of {name} have {what}: the claim {claim.id} is not about them"
+def _name_of(record: dict) -> str:
+    return record.get("experiment", "a run*.json")
 
 
 def _joined_by_or(accepted: tuple) -> str:

@@ -15,8 +15,8 @@ def in_order(claims: list[Claim]) -> list[Claim]:
 
     def place(claim):
         source = claim.source.split(",")[0]
-        of_source = SOURCES.index(source) if source in SOURCES else len(SOURCES)
-        return KINDS.index(claim.kind), of_source, claim.source
+        rank = SOURCES.index(source) if source in SOURCES else len(SOURCES)
+        return KINDS.index(claim.kind), rank, claim.source
 
     return sorted(claims, key=place)
 

@@ -57,8 +57,7 @@ def fill(text: str, read) -> str:
 def _filled(text: str, read) -> str:
     stray = re.search(f"{BEGIN}|<!-- end -->", MARK.sub("", text))
     if stray:
-        needed = "a number stands between <!-- NAME --> and <!-- end -->"
-        raise InputError(f"{stray[0]} stands alone: {needed}")
+        raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
 
     def filled(match):
         try:
@@ -79,8 +78,9 @@ def value_of(name: str, read) -> str:
         shown, claim_id = name.split(": ", 1)
         claims = read("results/claims.json")["trials"]
         if claim_id not in [claim["id"] for claim in claims]:
-            how = "python -m experiments publish judges all claims"
-            raise InputError(f"results/claims.json has no claim {claim_id}: {how}")
+            raise InputError(
+                f"results/claims.json has no claim {claim_id}: python -m experiments publish judges all claims"
+            )
         claim = select(claims, id=claim_id)
         verdict = cell(claim["verdict"])
         return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
