@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import math
 from pathlib import Path
 
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
@@ -83,11 +84,12 @@ def check(record, schema: str, place) -> None:
     contradict itself.  A digest need not be there; if it is, it must be the record's."""
     error = next(_validator(schema).iter_errors(record), None)
     if error:
-        _refuse(place, error.json_path[2:] or "the record", _shortened(error.message))
+        says = f"highways/schemas/{schema}.json says what it may hold"
+        _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
     if "digest" in record and record["digest"] != digest_of(record):
         _refuse(place, "the record", "is not as it was written: its digest does not match")
     if any(abs(number) > LARGEST for number in _numbers_in(record)):
-        _refuse(place, "the record", f"has a number beyond {LARGEST:g}")
+        _refuse(place, "the record", "has a number beyond 1e100")
     if schema == RESULTS:
         _check_trials(record["trials"], place)
         return
@@ -123,8 +125,8 @@ def _refuse(place, entry: str, what: str):
 def _shortened(message: str) -> str:
     """A message of jsonschema, which may begin with all that it is about."""
     if len(message) <= 160:
-        return f"is refused: {message}"
-    return f"is refused: {message[:60]} ... {message[-90:]}"
+        return message
+    return f"{message[:60]} ... {message[-90:]}"
 
 
 def _numbers_in(record):
@@ -187,7 +189,7 @@ def _check_history(run: dict, place, entry: str) -> None:
             _refuse(place, entry, f"diverged, and has final_{name}")
         if final is None and not diverged and "stopped_after" not in run:
             _refuse(place, entry, f"has no final_{name}, and does not say that it diverged")
-        if final is not None and final != history[name][-1]:
+        if final is not None and not math.isclose(final, history[name][-1], rel_tol=1e-9):
             _refuse(place, entry, f"has final_{name} {final}; its history ends with {name} {history[name][-1]}")
 
 

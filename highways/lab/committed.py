@@ -52,11 +52,11 @@ def checked(name: str, record: dict) -> dict:
 
     Raises InputError if it has other settings or data than the pages and claims are about, or does
     not say what measured it."""
-    _check_evidence(name, record)
     if name in COMMANDS:
         _check_runs(name, record)
     else:
         _check_results(name, record)
+    _check_evidence(name, record)
     return record
 
 
