@@ -17,9 +17,9 @@ import matplotlib.text
 import numpy as np
 import pytest
 from hypothesis import settings
+from small_records import convolutional
 
 import highway_networks as hn
-from small_records import convolutional
 
 ROOT = Path(hn.__file__).resolve().parent
 ENVIRONMENT = dict(os.environ)

@@ -182,6 +182,8 @@ def checksum_of_net() -> str:
 def checked_measurement(mnist: Dataset) -> dict:
     """The record of results/explorer.json; raises InputError unless it is of the page's net and of
     these data."""
+    from pages.measure import summary_of  # only here: it imports this module
+
     path = ROOT / "results" / "explorer.json"
     record = load_results(path)
     with drawing(path, "the page"):
@@ -191,10 +193,12 @@ def checked_measurement(mnist: Dataset) -> dict:
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
     expected = {"net": NET, "the net's checksum": checksum_of_net(), "MNIST's checksum": mnist.sha256}
+    anew = "python -m pages.measure measures anew"
     for what, value in expected.items():
         if found[what] != value:
-            anew = "python -m pages.measure measures anew"
             raise InputError(f"{path} has {what} {found[what]}, not {value}: {anew}")
+    if record["summary"] != summary_of(record["trials"], record["settings"]["n_train"]):
+        raise InputError(f"{path} has a summary that is not that of its trials: {anew}")
     return record
 
 

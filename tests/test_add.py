@@ -328,7 +328,7 @@ def test_a_run_that_was_edited_is_refused(tmp_path):
     record = sealed(training("cifar", seed=7))
     record["runs"][0]["history"]["train_acc"][0] = 0.5
     for edited in (record, {name: value for name, value in record.items() if name != "digest"}):
-        with pytest.raises(InputError, match="its digest does not match|has no digest"):
+        with pytest.raises(InputError, match=r"its digest does not match|has no digest"):
             finished.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", edited)
 
 

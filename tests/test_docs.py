@@ -504,7 +504,7 @@ def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
     unsigned = {name: value for name, value in edited.items() if name != "digest"}
     for summary in (edited, unsigned):
         (results / "benchmark_step.json").write_text(json.dumps(summary))
-        with pytest.raises(InputError, match="its digest does not match|has no digest"):
+        with pytest.raises(InputError, match=r"its digest does not match|has no digest"):
             committed_records.read_committed("results/benchmark_step.json")
 
 

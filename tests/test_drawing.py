@@ -438,6 +438,8 @@ def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
     for block in style.COLOR:
         history = record["runs"][0][block]["history"]
         record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}
+        for name in ("train_acc", "test_acc", "train_loss"):
+            record["runs"][0][block][f"final_{name}"] = history[name][0]
     for process, _ in (
         draw(run=record, script="make_highway_networks_gif.py"),
         draw(run=record, sweep=record, seeds=record),
