@@ -220,9 +220,11 @@ def names_in(folder: Path) -> list[str]:
 
 
 def without_time(record: dict) -> str:
-    """A record as JSON text without wall-clock and environment: what must be the same for the same seed."""
+    """A record as JSON text without wall-clock and environment, and the digest, which covers both: what must be the
+    same for the same seed."""
     clean = copy.deepcopy(record)
     clean.pop("env", None)
+    clean.pop("digest", None)
     for pair in clean["runs"]:
         del pair["wallclock_sec"]
         for run in pair.values():

@@ -298,6 +298,7 @@ def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
         (f"{COMMIT}-dirty", "is not of type 'array'"),
         ([COMMIT, f"{COMMIT}-dirty"], f"{COMMIT}-dirty, with changed files"),
         ([None], "it does not say which commits trained it"),
+        (["of old"], "of old, which is not"),
     ],
 )
 def test_only_runs_of_committed_programs_are_added(tmp_path, commits, why):

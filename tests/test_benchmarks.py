@@ -144,7 +144,7 @@ SUMMARIES = {
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_the_committed_results_hold_what_they_must(name):
     record = json.loads((ROOT / "results" / f"benchmark_{name}.json").read_text(), parse_constant=pytest.fail)
-    assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
+    assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials", "digest"]
     assert all(record["summary"][key] > 0 for key in SUMMARIES[name])
 
 

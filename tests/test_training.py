@@ -306,7 +306,7 @@ def fake_git(tmp_path, monkeypatch):
 
 def head(digit: str) -> bytes:
     """The script of a git with no changes, whose commit is this digit twelve times."""
-    return f"[ $3 = status ] || echo {12 * digit}\n".encode()  # $1 and $2 are --git-dir and --work-tree
+    return f"if [ $3 = rev-parse ]; then echo {12 * digit}; fi\n".encode()  # $1 and $2 are --git-dir and --work-tree
 
 
 def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
@@ -433,7 +433,7 @@ def test_a_subset_of_no_images_or_of_more_than_there_are_is_refused(data_set, n_
     ["edited", "untracked", "data", "assumed unchanged", "skipped", "ignored", "an ignored package", "nothing"],
 )
 def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
-    """An untracked program counts as a change, and so does one that git was told not to look at, and a module that
+    """An untracked program counts as a change, and so do one that git was told not to look at and a module that
     would be imported in place of a package; what git ignores in a folder does not.  It does not matter that the
     user's git compares files with a tool of its own."""
     git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)

@@ -6,6 +6,7 @@ must have the settings and data of its command.  A results/*.json must not be a 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -87,11 +88,13 @@ def _commits_of(record: dict) -> set:
 
 
 def check_commit(commit: str | None, place: str) -> None:
-    """Raises InputError for a commit with changed files and, where the clone has its history, for
-    one that is not in it."""
+    """Raises InputError for a commit with changed files, for what is no commit and, where the clone
+    has its history, for one that is not in it."""
     if str(commit).endswith("-dirty"):
         raise InputError(f"{place} is of the commit {commit}, with changed files: commit them, then measure again")
     known = known_commits()
+    if known is None and commit is not None and not re.fullmatch("[0-9a-f]{12,}", commit):
+        raise InputError(f"{place} is of {commit}, which is not a commit")
     if known is not None and str(commit)[:12] not in known | AMENDED:
         raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
 
