@@ -48,9 +48,9 @@ from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, se
 from highways.conv.runs import file_record, table, train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training
-from highways.files import ROOT, InputError, Lock, json_bytes, printable, replace_file
+from highways.files import ROOT, InputError, Lock, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from highways.records import OF_CONVOLUTIONAL_NETS, check_replaceable
+from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
@@ -231,7 +231,7 @@ def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     if args.no_save:
         train_and_save(args, ranks, path, checkpoints, save)
         return
-    check_replaceable(path, args.quick, OF_CONVOLUTIONAL_NETS)
+    check_replaceable(path, args.quick, CONVOLUTIONAL_RUN)
     with Lock(path):
         train_and_save(args, ranks, path, checkpoints, save)
 
@@ -261,7 +261,7 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
         if not args.no_save:
             record = file_record(whole, planned[0], args.seeds, runs)
             with interrupts_deferred():  # JSON and nets belong together
-                save({path: json_bytes(record)})
+                save({path: record_bytes(record, CONVOLUTIONAL_RUN)})
                 keep_nets(runs, checkpoints, net_files)
     finally:
         print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed

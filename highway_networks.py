@@ -2667,7 +2667,7 @@ def train_pairs(args, save) -> None:
     record["runs"] = pairs
     try:
         if not args.no_save:
-            save({path: tools.json_bytes(record)})
+            save({path: tools.run_bytes(record)})
     finally:
         print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
@@ -2745,10 +2745,10 @@ def package():
         check_writable=files.check_writable,
         write_whole=files.write_whole,
         printable=files.printable,
-        json_bytes=files.json_bytes,
         environment=files.environment,
         is_committed=files.is_committed,
         check_replaceable=records.check_replaceable,
+        run_bytes=records.run_bytes,
         table_of_runs=records.table_of_runs,
         MOST_JOBS=processes.MOST_JOBS,
         all_cores=processes.all_cores,
@@ -2763,8 +2763,8 @@ def package():
 
 
 class Alone:
-    """Stand-ins for the package, each as short as can be.  Records are written whole, but not
-    compared with what they replace; nets train one after another."""
+    """Stand-ins for the package, each as short as can be.  Records are written whole, but neither
+    checked nor compared with what they replace, and have no digest; nets train one after another."""
 
     InputError = ValueError
     MORE_KINDS = ()
@@ -2812,7 +2812,7 @@ class Alone:
         return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
     @staticmethod
-    def json_bytes(record) -> bytes:
+    def run_bytes(record) -> bytes:
         return json.dumps(record, indent=2, allow_nan=False).encode() + b"\n"
 
     @staticmethod

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
-from highways.files import ROOT, InputError, environment, printable, write_json
-from highways.records import check_results_replaceable
+from highways.files import ROOT, InputError, environment, printable, write_whole
+from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 # targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {
@@ -176,7 +176,7 @@ class Report:
             "summary": summary,
             "trials": trials,
         }
-        write_json(self.path, record)
+        write_whole({self.path: record_bytes(record, RESULTS)})
         print(f"saved to {printable(self.path)}")
         return 0
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from experiments import all_questions, find_question, finished, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError, Lock, commit, json_bytes, printable, read_json, write_json
+from highways.files import ROOT, InputError, Lock, commit, printable, read_json, write_whole
 from highways.lab import committed
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import check_results_replaceable, load_results
+from highways.records import RESULTS, check_results_replaceable, load_results, record_bytes
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -133,7 +133,7 @@ def answer(question: Question, args) -> dict:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
         record = with_summary(question, record)
-        write_json(runner.path, record)
+        write_whole({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")
     print_rows(record["summary"])
@@ -229,7 +229,7 @@ def add_runs(argv) -> int:
                 record = read_json(file)
                 results = finished.with_runs(question, results, Path(file), record)
                 n_added += len(record["runs"])
-            save({path: json_bytes(with_summary(question, results))})
+            save({path: record_bytes(with_summary(question, results), RESULTS)})
             print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
 
     return run_command(parser.prog, work)

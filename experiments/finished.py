@@ -9,7 +9,8 @@ trials; experiments/table1/question.py refuses them.  Both refuse
     runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
-    runs of programs that were not committed
+    runs of programs that were not committed, or of a commit that is not in this clone's history
+    runs that contradict themselves, and records that were edited (records.check())
 
 A run takes the place of the same run that was stopped earlier.  The run from which a branch began
 stays.
@@ -17,7 +18,6 @@ stays.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from highways.conv import protocols
@@ -25,7 +25,8 @@ from highways.conv import trials as conv_trials
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError
-from highways.records import new_names, ranks_of
+from highways.lab import committed
+from highways.records import CONVOLUTIONAL_RUN, check, new_names, ranks_of
 
 # two trials are the same run if these are equal; only a branch has a parent
 IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
@@ -39,11 +40,11 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
+    check(record, CONVOLUTIONAL_RUN, path)
+    is_of_older_program = any(new_names(run) != run for run in record["runs"])  # which wrote no digests
+    if "digest" not in record and not is_of_older_program:
+        raise InputError(f"{path} has no digest: it is not as conv_highway_networks.py writes it")
     try:
-        if not isinstance(record, dict):
-            raise ValueError("it is not what conv_highway_networks.py writes")
-        if not record["runs"]:
-            raise ValueError("there are no runs in it")
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
         if env["data_sets"].get(data_set, sha256) != sha256:
@@ -51,7 +52,7 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
         record = new_names(record)
         for run in map(new_names, record["runs"]):
-            check_committed(run["commits"])
+            check_committed([*run["commits"], record["env"].get("git")])
             group, trial = question.accept(record, run)
             add_trial(trials, group, trial)
             added.append({
@@ -63,19 +64,18 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     except KeyError as error:
         message = f"{path} is not what conv_highway_networks.py writes: it has no {error}"
         raise InputError(message) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}
     return {**results, "settings": settings, "env": env, "trials": trials}
 
 
 def check_committed(commits: list) -> None:
-    """Raises ValueError unless these are commits, with no file changed."""
-    if not isinstance(commits, list) or not commits:
-        raise ValueError("it does not say which commits trained it")
-    for commit in map(str, commits):
-        if not re.fullmatch("[0-9a-f]{12,}", commit):
-            raise ValueError(f"{commit} is not a commit: only runs of committed programs are added")
+    """Raises ValueError unless these are commits of this clone's history, with no file changed."""
+    for commit in commits:
+        if commit is None:
+            raise ValueError("it does not say which commits trained it")
+        committed.check_commit(commit, "it")
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
@@ -119,8 +119,11 @@ def accuracies_of(run: dict, epochs: int) -> list[float]:
 def check_new(others: list[dict], trial: dict) -> None:
     """Raises ValueError for a duplicate."""
     identity = identity_of(trial)
-    if any(identity_of(other) == identity for other in others):
-        raise ValueError(f"the run {trial['label']} is there already")
+    for other in others:
+        if identity_of(other) == identity:
+            raise ValueError(f"the run {trial['label']} is there already")
+        if not trial["diverged"] and other["history"]["train_loss"] == trial["history"]["train_loss"]:
+            raise ValueError(f"its losses are those of the run {other['label']}: it is that run under another name")
 
 
 def check_settings(others: list[dict], trial: dict) -> None:
@@ -166,29 +169,14 @@ def finished_trial(record: dict, run: dict) -> dict:
     rate."""
     settings = conv_trials.settings_in({**record, **run})  # in older records a run lacks those of its protocol
     trial = {**conv_trials.setting(settings), **run}
-    check_finished(trial)
+    check_parameters(trial)
     if trial["protocol"] != "short":
         check_authors_settings(trial)
     return trial
 
 
-def check_finished(trial: dict) -> None:
-    """Raises ValueError where parts of a run contradict each other, and for numbers that no run
-    can have."""
-    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
-        raise ValueError("its seed is not a whole number, or diverged is not true or false")
-    history = trial["history"]
-    accuracies = history["test_accuracy"]
-    epochs = trial.get("stopped_after", trial["epochs"])
-    if trial["diverged"]:
-        epochs = len(accuracies)
-    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
-        raise ValueError(f"its history is not one of {epochs} epochs")
-    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
-        raise ValueError("an accuracy in its history is not from 0 to 1")
-    is_whole = "stopped_after" not in trial and not trial["diverged"]
-    if is_whole and trial["test_accuracy"] != accuracies[-1]:
-        raise ValueError(f"it ends at {trial['test_accuracy']}, its history at {accuracies[-1]}")
+def check_parameters(trial: dict) -> None:
+    """Raises ValueError where the number of parameters is not that of the net."""
     net = find_net(trial["net"])
     classes = 100 if trial["data"] == "cifar-100" else 10
     layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)

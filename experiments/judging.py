@@ -10,18 +10,18 @@ from highways.lab import committed
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim
 from highways.lab.question import PROGRAM, Question
-from highways.records import checksum, load_record, load_results
+from highways.records import load_results, load_run, sealed
 
 
 def with_summary(question: Question, record: dict) -> dict:
-    """The record with a new summary, which stands before the trials."""
+    """The record with a new summary, which stands before the trials, and a new digest."""
     try:
         rows = question.rows(record)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
     trials = record["trials"]
     rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
-    return {**rest, "summary": rows, "trials": trials}
+    return sealed({**rest, "summary": rows, "trials": trials})
 
 
 def all_claims() -> list[Claim]:
@@ -57,7 +57,7 @@ def read_results(folder: Path) -> dict[str, dict]:
         if not path.exists():
             how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
             raise InputError(f"{path} is missing: {how} makes it")
-        load = load_record if name in committed.COMMANDS else load_results
+        load = load_run if name in committed.COMMANDS else load_results
         records[name] = committed.checked(name, load(path))
     return records
 
@@ -66,20 +66,16 @@ def judged_record(records: dict) -> dict:
     """The contents of results/claims.json, made from `records`, {name: results}."""
     commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
-    judged = {
-        "judged": {path_of(name): checksum(record) for name, record in records.items()},
-        "summary": ledger.counts(rows),
-        "trials": rows,
-    }
-    return {
+    return sealed({
         "experiment": "claims",
         "source": "all of them",
         "command": f"{PROGRAM} publish",
         "settings": {},
         "env": environment(),
-        "checksum": checksum(judged),
-        **judged,
-    }
+        "judged": {path_of(name): record["digest"] for name, record in records.items()},
+        "summary": ledger.counts(rows),
+        "trials": rows,
+    })  # fmt: skip
 
 
 def path_of(name: str) -> str:
@@ -87,9 +83,11 @@ def path_of(name: str) -> str:
 
 
 def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file differs from the record in nothing but its `env`."""
+    """Whether the ledger in this file differs from the record in nothing but its `env`, on which the
+    digest depends."""
     try:
         found = load_results(path)
     except InputError:  # it is missing, or damaged
         return False
-    return json_bytes(found | {"env": {}}) == json_bytes(record | {"env": {}})
+    without = {"env": {}, "digest": ""}
+    return json_bytes(found | without) == json_bytes(record | without)

@@ -47,7 +47,7 @@ from highways.lab.question import PROGRAM
 from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
-from highways.records import load_results
+from highways.records import RESULTS, load_results, record_bytes
 from pages import make_explorer as explorer
 from pages import make_train as train_page
 from pages import screenshots
@@ -58,7 +58,7 @@ DIGESTS = "viz/digests.json"
 DRAWING = re.compile(
     r"experiments\.\w+\.show|highways\.lab\.showing\.\w+|highways\.statistics"
 )  # modules that decide what a picture looks like
-MACHINE = ("env", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
+MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
 
@@ -71,7 +71,8 @@ def current_records() -> dict[str, dict]:
         path = ROOT / path_of(question.name)
         if question.run is None or not path.exists():
             continue
-        record = with_summary(question, judged_by.get(question.name) or load_results(path))
+        record = judged_by.get(question.name) or committed.checked(question.name, load_results(path))
+        record = with_summary(question, record)
         results[path_of(question.name)] = record
         if question.name in judged_by:
             judged_by[question.name] = record
@@ -277,7 +278,7 @@ def make_anew(check: bool, save) -> int:
     register_pictures_and_tables()
     records = current_records()
     read = reader(records)
-    texts = differing({name: json_bytes(record) for name, record in records.items()})
+    texts = differing({name: record_bytes(record, RESULTS) for name, record in records.items()})
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
     texts |= differing({api.PAGE: api.page().encode()})

@@ -42,6 +42,7 @@ class Layout(NamedTuple):
     labels: list[int]  # how many values each label byte can have; the last byte is the class
     distinct: list[int]  # how many different images there are in train, in test, and in both
     sha256: str  # checksum() of the official records
+    sha256_as_read: str  # sha256_as_read() of the official files
 
     def sizes(self) -> dict[str, int]:
         """The bytes of each file."""
@@ -65,6 +66,7 @@ SETS = {
         labels=[10],
         distinct=[50000, 10000, 0],
         sha256="abf4b167a135b062ef28f7f742091acaf0d93435cacacaa70137c477b4a499cb",
+        sha256_as_read="b2977288aead7c298531d58a191737c5fcfc0f213f6041a1a4bd5a5c47257e06",
     ),
     "CIFAR-100": Layout(
         archive="cifar-100-binary.tar.gz",
@@ -77,6 +79,7 @@ SETS = {
         labels=[20, 100],
         distinct=[49986, 9998, 10],
         sha256="1e13d45583535bb90eb7311246b7a2cf7864a0d43928579738ee062340103ed8",
+        sha256_as_read="b41e29387b788506ced6a48cea527c65d6387e1598add60c84d6995abf0b21fa",
     ),
 }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import hashlib
 import json
 import math
 import os
+import pkgutil
 import platform
 import re
 import stat
@@ -76,8 +78,8 @@ def write_json(path: Path, record) -> None:
 
 
 def from_json(text: str | bytes):
-    """Parses strict JSON; raises ValueError for malformed text and for numbers that are not
-    finite."""
+    """Parses strict JSON; raises ValueError for malformed text, for numbers that are not finite, and
+    for an object that has a name twice."""
 
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
@@ -89,7 +91,14 @@ def from_json(text: str | bytes):
         finite(number)
         return int(number)
 
-    return json.loads(text, parse_float=finite, parse_int=whole, parse_constant=finite)
+    def once(entries: list[tuple]) -> dict:
+        names = dict(entries)
+        if len(names) < len(entries):
+            twice = next(name for name, _ in entries if sum(name == other for other, _ in entries) > 1)
+            raise ValueError(f"{twice!r:.60} is there twice in one object")
+        return names
+
+    return json.loads(text, parse_float=finite, parse_int=whole, parse_constant=finite, object_pairs_hook=once)
 
 
 def read_json(path: Path):
@@ -295,11 +304,59 @@ def commit() -> str | None:
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
         changed = _git("status", "--porcelain", "--untracked-files=all", "--", "*.py", "data/*.json")
+        changed = changed or _differs_from_commit()
     except (OSError, subprocess.SubprocessError):
         return None
     if not re.fullmatch(rb"[0-9a-f]{12,}", head):
         return None
     return head.decode() + ("-dirty" if changed else "")
+
+
+def _differs_from_commit() -> bool:
+    """Whether a program here is not that of the commit, though git says nothing: `git status` skips
+    files that git was told to assume unchanged, and files that it ignores.
+
+    Compares the text of every committed program and of the JSON in data/.  A module in the root
+    that git does not have would be imported in place of a package."""
+    committed = {}  # {file: the checksum that git has of it}
+    for line in _git("ls-tree", "-r", "-z", "HEAD").decode().split("\0"):
+        if line:
+            about, name = line.split("\t", 1)
+            committed[name] = about.split()[2]
+    for name, checksum in committed.items():
+        is_compared = name.endswith(".py") or re.fullmatch(r"data/.*\.json", name)
+        if is_compared and not _has_checksum(ROOT / name, checksum):
+            return True
+    modules = [module.name for module in pkgutil.iter_modules([str(ROOT)])]
+    return not all({f"{name}.py", f"{name}/__init__.py"} & committed.keys() for name in modules)
+
+
+def _has_checksum(path: Path, checksum: str) -> bool:
+    """Whether git's checksum of a file is this one, with the line ends of any system."""
+    kind = "sha1" if len(checksum) == 40 else "sha256"
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    for text in (data, data.replace(b"\r\n", b"\n")):
+        if hashlib.new(kind, b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest() == checksum:
+            return True
+    return False
+
+
+@functools.cache
+def known_commits() -> frozenset[str] | None:
+    """The commits of this clone's history, by their first 12 digits.  None if git cannot tell, or
+    has only a part of the history."""
+    if not (ROOT / ".git").exists():
+        return None
+    try:
+        if _git("rev-parse", "--is-shallow-repository") != b"false":
+            return None
+        commits = _git("rev-list", "--all", "HEAD").decode().split()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return frozenset(commit[:12] for commit in commits)
 
 
 def is_committed(path: Path) -> bool:

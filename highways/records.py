@@ -1,51 +1,350 @@
-"""Reads and checks records: run*.json, ours or the published program's, and results/*.json."""
+"""Reads, checks and writes records: run*.json, ours or the published program's, and results/*.json.
 
+schemas/*.json say what a record holds.  check() also checks what a schema cannot say.  It is used
+wherever a record is written, read, replaced, added or judged.
+"""
+
+import functools
 import hashlib
+import importlib.util
+import itertools
+import json
+import math
 from pathlib import Path
-from typing import NamedTuple
 
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
 from highways.statistics import mean_and_sd
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
+SCHEMAS = Path(__file__).with_name("schemas")
+RUN = "run"  # the schema of what highway_networks.py writes
+CONVOLUTIONAL_RUN = "conv_run"  # of what conv_highway_networks.py writes
+RESULTS = "results"  # of what experiments and benchmarks write
+DRAWN = "drawn_run"  # of what pictures show of a run; the published program's records have it, too
+LARGEST = 1e100  # numbers beyond cannot be drawn
+# {final number of a run: the column of its history that ends with it}
+FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
+FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
-class Names(NamedTuple):
-    """The names by which a program knows its own records: those of the record, and of each of its
-    runs."""
-
-    record: tuple[str, ...]
-    run: tuple[str, ...]
-
-
-OF_PAIRS = Names(
-    ("hidden", "epochs", "batch_size", "lr", "n_train", "n_test", "activation", "optimizer", "env", "runs"),
-    ("depth", "seed", "wallclock_sec", *PAIR),
-)
-OF_CONVOLUTIONAL_NETS = Names(
-    ("net", "data", "block", "protocol", "epochs", "lr", "n_train", "n_test", "data_sha256_as_read", "env", "runs"),
-    ("label", "net", "seed", "n_parameters", "commits", "history", "wallclock_sec"),
-)
-OF_RESULTS = ("experiment", "source", "command", "settings", "env", "summary", "trials")
+# ---- Reading and writing ------------------------------------------------------------------------
 
 
 def load_record(path) -> dict:
-    """What run*.json holds: at least one pair of runs with whole histories."""
-    record = _load(path, {"runs"}, "it is not what highway_networks.py writes")
-    pairs = record["runs"]
-    if not isinstance(pairs, list) or not pairs:
-        pairs = [None]  # refused below, as a pair without runs
-    for i, pair in enumerate(pairs):
-        for block in PAIR:
-            _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
-        if not _are_numbers([pair.get("depth")]) or pair["depth"] < 1:
-            raise InputError(f"{path}: runs[{i}].depth is not a number of at least 1")
-        if type(pair.get("seed", 0)) is not int:
-            raise InputError(f"{path}: runs[{i}].seed is not a whole number")
-    for name, least in (("hidden", 1), ("gate_bias", -1e4), ("n_classes", 2)):
-        if record.get(name) is not None and (not _are_numbers([record[name]]) or record[name] < least):
-            raise InputError(f"{path}: {name} is not a number of at least {least:g}")
+    """A run*.json that is to be drawn: ours, or the published program's."""
+    record = read_json(path)
+    check(record, DRAWN, path)
     return record
+
+
+def load_run(path) -> dict:
+    """What highway_networks.py wrote, and nothing else."""
+    record = read_json(path)
+    check(record, RUN, path)
+    return record
+
+
+def load_results(path) -> dict:
+    """What results/*.json holds, with today's names."""
+    record = read_json(path)
+    check(record, RESULTS, path)
+    return with_new_names(record)
+
+
+def sealed(record: dict) -> dict:
+    """The record as JSON gives it back, with a new digest at its end."""
+    strict = json.loads(json_bytes(record))
+    strict.pop("digest", None)
+    strict["digest"] = digest_of(strict)
+    return strict
+
+
+def record_bytes(record: dict, schema: str) -> bytes:
+    """The JSON of a record, with its digest.  Raises InputError for what check() would refuse."""
+    record = sealed(record)
+    check(record, schema, "this record is not written, since it would not be read")
+    return json_bytes(record)
+
+
+def run_bytes(record: dict) -> bytes:
+    """The JSON of what highway_networks.py writes."""
+    return record_bytes(record, RUN)
+
+
+def digest_of(record: dict) -> str:
+    """The SHA-256 of the record without its digest: of its JSON with sorted names and no spaces."""
+    rest = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+# ---- What a record may hold ---------------------------------------------------------------------
+
+
+def check(record, schema: str, place) -> None:
+    """Raises InputError, which begins with `place`, unless the record has this schema and does not
+    contradict itself.  A digest need not be there; if it is, it must be the record's.
+
+    Old names are read as those of today: the schemas know no others."""
+    whole = record
+    if schema in (CONVOLUTIONAL_RUN, RESULTS) and isinstance(record, dict):
+        record = with_new_names(record)
+    error = next(_validator(schema).iter_errors(record), None)
+    if error:
+        says = f"highways/schemas/{schema}.json says what it may hold"
+        _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
+    if "digest" in whole and whole["digest"] != digest_of(whole):
+        _refuse(place, "the record", "is not as it was written: its digest does not match")
+    if any(abs(number) > LARGEST for number in _numbers_in(record)):
+        _refuse(place, "the record", "has a number beyond 1e100")
+    if schema == RESULTS:
+        _check_trials(record["trials"], place)
+        return
+    for i, run in enumerate(record["runs"]):
+        if schema == CONVOLUTIONAL_RUN:
+            label = ", ".join(run[name] for name in ("net", "data", "block", "protocol"))
+            _check_settings(run, {"label": f"{label}, seed {run['seed']}"}, place, f"runs[{i}]")
+            _check_history(run, FINAL, place, f"runs[{i}]")
+            _check_length(run, place, f"runs[{i}]")
+            continue
+        blocks = record.get("blocks", PAIR)
+        _check_names(run, blocks, place, f"runs[{i}]")
+        for block in blocks:
+            _check_net(run[block], place, f"runs[{i}].{block}")
+            if schema == RUN:
+                _check_pair(record, run, block, place, f"runs[{i}].{block}")
+    if schema != DRAWN:
+        _check_distinct(_nets_of(record), "runs", place)
+
+
+@functools.cache
+def _validator(schema: str):
+    """Checks JSON by schemas/NAME.json.  1.0 is no whole number here."""
+    from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    kind = validators.extend(Draft202012Validator, type_checker=types)
+    return kind(json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
+
+
+def _refuse(place, entry: str, what: str):
+    raise InputError(f"{place}: {entry} {what}".replace("\n", " "))
+
+
+def _shortened(message: str) -> str:
+    """A message of jsonschema, which may begin with all that it is about."""
+    if len(message) <= 160:
+        return message
+    return f"{message[:60]} ... {message[-90:]}"
+
+
+def _numbers_in(record):
+    """Yields all numbers of a record, however deep they lie."""
+    parts = [record]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, (int, float)):
+            yield part
+
+
+def _check_names(pair: dict, blocks, place, entry: str) -> None:
+    """A pair has the nets of these two blocks, and of no others."""
+    found = [name for name, value in pair.items() if isinstance(value, dict)]
+    if sorted(found) != sorted(blocks):
+        _refuse(place, entry, f"has the nets {', '.join(found)}, not {', '.join(blocks)}")
+
+
+def _check_net(run: dict, place, entry: str) -> None:
+    """A net of a pair: what pictures show of it does not contradict itself."""
+    _check_history(run, FINAL_OF_PAIRS, place, entry)
+    rows = run.get("layer_T_history") or []
+    gates = [row for _, row in rows]
+    if run.get("final_T_per_layer"):
+        gates.append(run["final_T_per_layer"])
+    if len({len(row) for row in gates}) > 1:
+        _refuse(place, entry, "has mean gates of different numbers of layers")
+    if not _ascend([epoch for epoch, _ in rows]):
+        _refuse(place, f"{entry}.layer_T_history", "has epochs that are not in their order")
+    layers = run.get("layer_history")
+    if layers:
+        _check_layers(layers, place, f"{entry}.layer_history")
+
+
+def _check_layers(layers: dict, place, entry: str) -> None:
+    if len({len(column) for column in layers.values()}) > 1:
+        _refuse(place, entry, "has columns of different lengths")
+    rows = [*layers["gradient"], *layers.get("T", [])]
+    if len({len(row) for row in rows}) > 1:
+        _refuse(place, entry, "has rows of different numbers of layers")
+    if not _ascend(layers["step"]):
+        _refuse(place, f"{entry}.step", "has steps that are not in their order")
+
+
+def _check_history(run: dict, final_names: dict[str, str], place, entry: str) -> None:
+    """Columns of one length, epochs in their order, and what follows from `diverged`: a run that
+    diverged has no final numbers; those of another are the last of its history."""
+    history = run["history"]
+    columns = {name: column for name, column in history.items() if isinstance(column, list)}
+    for name, column in columns.items():
+        if len(column) != len(history["epoch"]):
+            _refuse(place, f"{entry}.history.{name}", "does not have a number for each epoch")
+    if not _ascend(history["epoch"]):
+        _refuse(place, f"{entry}.history.epoch", "is not in the order of time")
+    diverged = run.get("diverged", False)
+    if "diverged_at" in run and (run["diverged_at"] is not None) != diverged:
+        _refuse(place, entry, f"has diverged {diverged}, and diverged_at {run['diverged_at']!r:.60}")
+    if not diverged and not history["epoch"]:
+        _refuse(place, f"{entry}.history", "has no epoch, and the run does not say that it diverged")
+    for name, column in final_names.items():
+        final = run.get(name)
+        if diverged and final is not None:
+            _refuse(place, entry, f"diverged, and has {name}")
+        if final is None and not diverged and "stopped_after" not in run and column in history:
+            _refuse(place, entry, f"has no {name}, and does not say that it diverged")
+        if final is not None and not math.isclose(final, history[column][-1], rel_tol=1e-9):
+            _refuse(place, entry, f"has {name} {final}; its history ends with {column} {history[column][-1]}")
+
+
+def _check_length(run: dict, place, entry: str) -> None:
+    """A history goes from epoch 1 to the last one, without a gap."""
+    epochs = run["history"]["epoch"]
+    if epochs != [*range(1, len(epochs) + 1)]:
+        _refuse(place, f"{entry}.history.epoch", "does not count the epochs from 1")
+    last = run.get("stopped_after", run["epochs"])
+    if run["diverged"] and len(epochs) < last:
+        return
+    if run["diverged"] or len(epochs) != last:
+        _refuse(place, f"{entry}.history", f"is not one of {last} epochs")
+
+
+def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None:
+    """A net that highway_networks.py trained: whole, and with the settings of its pair and record."""
+    net = pair[block]
+    expected = {name: record[name] for name in ("hidden", "epochs", "batch_size", "lr")}
+    expected |= {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
+    expected["label"] = f"{block}, depth {pair['depth']}, seed {pair['seed']}"
+    if "gate_bias" in net:
+        expected["gate_bias"] = pair.get("gate_bias", record["gate_bias"])
+    _check_settings(net, expected, place, entry)
+    _check_length(net, place, entry)
+    gates = net.get("final_T_per_layer")
+    if gates and len(gates) != net["depth"]:
+        _refuse(place, f"{entry}.final_T_per_layer", f"does not have a number for each of {net['depth']} blocks")
+
+
+def _check_settings(run: dict, expected: dict, place, entry: str) -> None:
+    for name, value in expected.items():
+        if run[name] != value:
+            _refuse(place, entry, f"has {name} {run[name]}, not {value}")
+
+
+def _check_trials(trials, place) -> None:
+    """The trials of results: none is there twice, not even under another seed."""
+    groups = trials if isinstance(trials, dict) else {"trials": trials}
+    for group, of_group in groups.items():
+        rows = [trial for trial in of_group if isinstance(trial, dict)] if isinstance(of_group, list) else []
+        for trial in rows:
+            _check_trial(trial, place, f"a trial in {group}")
+        _check_distinct(rows, group, place)
+
+
+def _check_trial(trial: dict, place, entry: str) -> None:
+    if "history" in trial:
+        _check_history(trial, FINAL, place, entry)
+        return
+    diverged = trial.get("diverged")
+    if isinstance(diverged, bool) and "diverged_at" in trial and (trial["diverged_at"] is not None) != diverged:
+        _refuse(place, entry, f"has diverged {diverged}, and diverged_at {trial['diverged_at']!r:.60}")
+    finals = [trial[name] for name in ("loss", "train_accuracy", "test_accuracy") if name in trial]
+    if diverged is True and any(final is not None for final in finals):
+        _refuse(place, entry, "diverged, and has final numbers")
+    if diverged is False and any(final is None for final in finals):
+        _refuse(place, entry, "has no final numbers, and does not say that it diverged")
+
+
+def _nets_of(record: dict) -> list[dict]:
+    """The nets that a record of runs is about."""
+    nets = []
+    for run in record["runs"]:
+        of_pair = [value for value in run.values() if isinstance(value, dict) and "history" in value]
+        nets += of_pair or [run]
+    return nets
+
+
+def _check_distinct(trials: list[dict], group: str, place) -> None:
+    """No two trials are equal, and no two trainings of other seeds: that would be one, twice."""
+    seen = set()
+    for trial in trials:
+        key = json.dumps(_without_names(trial), sort_keys=True)
+        if key in seen:
+            which = trial.get("label", f"seed {trial.get('seed')}")
+            _refuse(place, group, f"holds a trial twice, the second time as {which}")
+        seen.add(key)
+
+
+def _without_names(trial: dict) -> dict:
+    """A trial without what can differ although the measurements are those of one training."""
+    losses = trial.get("losses") or trial.get("history", {}).get("train_loss")
+    if trial.get("diverged") or not losses:
+        return trial
+    return {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
+
+
+def _ascend(numbers: list) -> bool:
+    return all(low < high for low, high in itertools.pairwise(numbers))
+
+
+# ---- What is replaced ---------------------------------------------------------------------------
+
+
+def check_replaceable(path: Path, is_smoke_test: bool, schema: str = RUN) -> None:
+    """Raises InputError unless a training may write its record to `path`.
+
+    That is a name that ends in .json.  An existing file must be a record of this schema, which
+    the same program wrote; that of a smoke test must not be committed.  So no other file is lost by
+    a slip of the keyboard."""
+    if path.suffix != ".json":
+        raise InputError(f"{path} does not end in .json")
+    check_writable(path)
+    _check_installed()
+    if path.exists():
+        try:
+            check(read_json(path), schema, path)
+        except InputError as error:
+            which = "runs of this program"
+            message = f"{path} holds something else than {which}: it is not replaced, choose another --out"
+            raise InputError(f"{message} ({error})") from error
+    if is_smoke_test and is_committed(path):
+        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
+
+
+def check_results_replaceable(path: Path, experiment: str) -> None:
+    """Raises InputError unless the results of an experiment may be written to `path`: an existing
+    file must be results of the same experiment."""
+    check_writable(path)
+    _check_installed()
+    if not path.exists():
+        return
+    message = f"{path} does not hold results of {experiment}: it is not replaced, choose another name"
+    try:
+        record = load_results(path)
+    except InputError as error:
+        raise InputError(f"{message} ({error})") from error
+    if record["experiment"] != experiment:
+        raise InputError(message)
+
+
+def _check_installed() -> None:
+    """Fails before a training where its record could not be checked, which takes no time."""
+    if importlib.util.find_spec("jsonschema") is None:
+        raise ModuleNotFoundError("No module named 'jsonschema'", name="jsonschema")
+
+
+# ---- What a record says -------------------------------------------------------------------------
 
 
 def table_of_runs(pairs: list[dict]) -> str:
@@ -77,57 +376,6 @@ def table_of_runs(pairs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def check_replaceable(path: Path, is_smoke_test: bool, names: Names = OF_PAIRS) -> None:
-    """Raises InputError unless a training may write its record to `path`.
-
-    That is a name that ends in .json.  An existing file must be a record with these names, which
-    the same program wrote; that of a smoke test must not be committed.  So no other file is lost by
-    a slip of the keyboard."""
-    if path.suffix != ".json":
-        raise InputError(f"{path} does not end in .json")
-    check_writable(path)
-    if path.exists() and not _has_names(_object_in(path), names):
-        which = "runs of this program"
-        raise InputError(f"{path} holds something else than {which}: it is not replaced, choose another --out")
-    if is_smoke_test and is_committed(path):
-        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
-
-
-def check_results_replaceable(path: Path, experiment: str) -> None:
-    """Raises InputError unless the results of an experiment may be written to `path`: an existing
-    file must be results of the same experiment."""
-    check_writable(path)
-    if not path.exists():
-        return
-    record = _object_in(path)
-    if not record.keys() >= {*OF_RESULTS} or record["experiment"] != experiment:
-        raise InputError(f"{path} does not hold results of {experiment}: it is not replaced, choose another name")
-
-
-def _object_in(path: Path) -> dict:
-    """The object that a JSON file holds; an empty one if it holds anything else."""
-    try:
-        record = read_json(path)
-    except InputError:
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _has_names(record: dict, names: Names) -> bool:
-    if not record.keys() >= {*names.record} or not isinstance(record["runs"], list) or not record["runs"]:
-        return False
-    needed = {*names.run}
-    if isinstance(record.get("blocks"), list):  # those of --block and --against
-        needed = needed - {*PAIR} | {*map(str, record["blocks"])}
-    return all(isinstance(run, dict) and run.keys() >= needed for run in record["runs"])
-
-
-def load_results(path) -> dict:
-    """What results/*.json holds, with today's names.  Trials are not checked: they differ from
-    question to question."""
-    return with_new_names(_load(path, {"settings", "summary", "trials"}, "it is not a results file of this project"))
-
-
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
     """The trials, grouped by data set, in order of first appearance."""
     names = dict.fromkeys(trial["data"] for trial in trials)
@@ -147,19 +395,11 @@ def select(rows: list[dict], **wanted) -> dict:
     return found[0]
 
 
-def checksum(value) -> str:
-    """The SHA-256 of a value's JSON."""
-    return hashlib.sha256(json_bytes(value)).hexdigest()
-
-
 def check_ledger(record: dict, read) -> None:
-    """Raises InputError for a ledger that was edited, or that judged other results than those that
-    read(name) gives."""
-    anew = "python -m experiments publish makes it anew"
-    if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
-        raise InputError(f"results/claims.json is not as it was written: {anew}")
-    for name, judged_checksum in record["judged"].items():
-        if checksum(read(name)) != judged_checksum:
+    """Raises InputError for a ledger that judged other results than those that read(name) gives."""
+    for name, digest in record["judged"].items():
+        if read(name).get("digest") != digest:
+            anew = "python -m experiments publish makes it anew"
             raise InputError(f"results/claims.json was made from another {name}: {anew}")
 
 
@@ -212,6 +452,7 @@ def with_new_names(record: dict) -> dict:
         "settings": new_names(record.get("settings")),
         "summary": _rows_with_new_names(record.get("summary")),
         "trials": _rows_with_new_names(record.get("trials")),
+        "runs": _rows_with_new_names(record.get("runs")),
     }
     return {name: parts.get(name, value) for name, value in record.items()}
 
@@ -281,85 +522,6 @@ OLD_NAMES = {  # {name: function of the value, and of all entries, that returns 
     "test_acc": lambda value, _: {"test_accuracy": value},
     "train_acc": lambda value, _: {"train_accuracy": value},
 }
-
-
-def _load(path, names, otherwise):
-    """The object in a JSON file.
-
-    Raises InputError for an object that lacks one of these names, with `otherwise` in the message,
-    and for one with a number too large to be drawn."""
-    record = read_json(path)
-    if not isinstance(record, dict) or not names <= record.keys():
-        raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
-    if any(abs(number) > 1e100 for number in _numbers_in(record)):
-        raise InputError(f"{path} has a number beyond 1e100")
-    return record
-
-
-def _numbers_in(record: dict):
-    """Yields all numbers of a record, however deep they lie."""
-    parts = [record]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, dict):
-            parts.extend(part.values())
-        elif isinstance(part, list):
-            parts.extend(part)
-        elif isinstance(part, (int, float)):
-            yield part
-
-
-def _check_run(run, where):
-    history = run.get("history") if isinstance(run, dict) else None
-    if not isinstance(history, dict):
-        raise InputError(f"{where} has no history")
-    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
-        if not _are_numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
-            raise InputError(f"{where}.history.{name} is not a list of numbers, one for each epoch")
-    if not run.get("diverged") and not history["epoch"]:
-        raise InputError(f"{where}.history has no epoch, and the run does not say that it diverged")
-    if not run.get("diverged") and not _are_numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
-        raise InputError(f"{where} has no final numbers, and does not say that it diverged")
-    _check_gates(run, where)
-    _check_layers(run.get("layer_history"), f"{where}.layer_history")
-
-
-def _check_layers(layers, where):
-    """Refuses a layer_history whose columns do not match each other.  A run need not have one."""
-    if layers is None:
-        return
-    if not isinstance(layers, dict):
-        layers = {}
-    if not _are_numbers(layers.get("step")) or not _are_numbers(layers.get("loss")):
-        raise InputError(f"{where} has no steps and losses that are lists of numbers")
-    columns = [layers.get("gradient")]
-    if "T" in layers:
-        columns.append(layers["T"])
-    for column in columns:
-        if not isinstance(column, list) or not all(map(_are_numbers, column)):
-            wanted = "lists of numbers, one list for each step"
-            raise InputError(f"{where}: gradient and T are not {wanted}")
-    n_rows = [len(layers["loss"]), *map(len, columns)]
-    if any(n != len(layers["step"]) for n in n_rows):
-        raise InputError(f"{where}: its columns differ in their numbers of rows")
-    if len({len(row) for column in columns for row in column}) > 1:
-        raise InputError(f"{where}: its rows differ in their numbers of layers")
-
-
-def _check_gates(run, where):
-    rows = run.get("layer_T_history") or []
-    last = run.get("final_T_per_layer") or []
-    if not isinstance(rows, list) or not all(map(_is_epoch_and_gates, rows)) or not _are_numbers(last):
-        raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
-    n_layers = {len(gates) for _, gates in rows}
-    if last:
-        n_layers.add(len(last))
-    if len(n_layers) > 1:
-        raise InputError(f"{where}: the mean gates of its epochs differ in their numbers of layers")
-
-
-def _is_epoch_and_gates(row):
-    return isinstance(row, list) and len(row) == 2 and _are_numbers(row[:1]) and _are_numbers(row[1])
 
 
 def _are_numbers(values):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import hashlib
 import json
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.committed import checked
 from highways.lab.showing.style import COLOR, drawing, initial_gate
-from highways.records import load_record, load_results, new_names, select
+from highways.records import load_results, load_run, new_names, select
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -173,20 +174,31 @@ def checked_results(name: str, mnist: Dataset) -> dict:
     return record
 
 
+def checksum_of_net() -> str:
+    """The SHA-256 of the file of the page's net."""
+    return hashlib.sha256((ROOT / NET).read_bytes()).hexdigest()
+
+
 def checked_measurement(mnist: Dataset) -> dict:
     """The record of results/explorer.json; raises InputError unless it is of the page's net and of
     these data."""
+    from pages.measure import summary_of  # only here: it imports this module
+
     path = ROOT / "results" / "explorer.json"
     record = load_results(path)
     with drawing(path, "the page"):
         found = {
             "net": record["settings"]["net"],
+            "the net's checksum": record["settings"]["net_sha256"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
-    for what, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
+    expected = {"net": NET, "the net's checksum": checksum_of_net(), "MNIST's checksum": mnist.sha256}
+    anew = "python -m pages.measure measures anew"
+    for what, value in expected.items():
         if found[what] != value:
-            anew = "python -m pages.measure measures anew"
             raise InputError(f"{path} has {what} {found[what]}, not {value}: {anew}")
+    if record["summary"] != summary_of(record["trials"], record["settings"]["n_train"]):
+        raise InputError(f"{path} has a summary that is not that of its trials: {anew}")
     return record
 
 
@@ -288,7 +300,7 @@ def whole_page() -> str:
         "gates": checked_results("gates", mnist),
         "lesion": checked_results("lesion", mnist),
         "explorer": checked_measurement(mnist),
-        "run": checked("run", load_record(RUN)),
+        "run": checked("run", load_run(RUN)),
     }
     of_net, logits = net_part(net, mnist)
     files = "results/gates.json, results/lesion.json, results/explorer.json or run.json"

@@ -25,9 +25,10 @@ from tqdm import tqdm
 
 import highway_networks as hn
 from highways.commands import Parser, run_command, run_program
-from highways.files import ROOT, environment, json_bytes
+from highways.files import ROOT, environment
 from highways.nets import layer_by_layer
-from pages.make_explorer import NET, load_page_mnist, load_page_net
+from highways.records import RESULTS, record_bytes
+from pages.make_explorer import NET, checksum_of_net, load_page_mnist, load_page_net
 
 OUT = ROOT / "results" / "explorer.json"
 SHIFTS = np.arange(-4, 2.25, 0.25).tolist()  # added to b_T
@@ -131,7 +132,12 @@ def write(save) -> None:
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
     numbers = measure(net, mnist)
-    settings = {"net": NET, "n_train": len(mnist.x_train), "n_test": len(mnist.x_test)}
+    settings = {
+        "net": NET,
+        "net_sha256": checksum_of_net(),
+        "n_train": len(mnist.x_train),
+        "n_test": len(mnist.x_test),
+    }
     record = {
         "experiment": "explorer",
         "source": "this project's own question",
@@ -141,7 +147,7 @@ def write(save) -> None:
         "summary": summary_of(numbers, len(mnist.x_train)),
         "trials": numbers,
     }
-    save({OUT: json_bytes(record)})
+    save({OUT: record_bytes(record, RESULTS)})
     print(f"wrote {OUT}", flush=True)
 
 

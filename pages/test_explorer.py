@@ -5,6 +5,7 @@ import base64
 import copy
 import json
 import re
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,12 +18,13 @@ import highway_networks as hn
 from benchmarks import explorer as benchmark
 from experiments.lesion import trial as lesion
 from highways.nets import layer_by_layer
-from highways.records import select
+from highways.records import sealed, select
 from pages import make_explorer as explorer
 from pages import measure, screenshots
 from pages.browser import browser_only, together, violations
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
+NET = {"net": explorer.NET, "net_sha256": explorer.checksum_of_net()}
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])
 
 
@@ -48,7 +50,7 @@ def same_on_any_processor(page: str) -> str:
 
 def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsys):
     monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
-    monkeypatch.setattr(explorer, "load_record", lambda path: READ(path.name))
+    monkeypatch.setattr(explorer, "load_run", lambda path: READ(path.name))
     assert explorer.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
     out_of_date = "pages/explorer.html is out of date: python -m pages.make_explorer writes it anew"
@@ -111,10 +113,10 @@ def write(tmp_path, monkeypatch, mnist, capsys):
     Returns its exit status and its stderr."""
     files = {}
     load_net = hn.DeepNet.load
-    load_record = explorer.load_record
+    load_run = explorer.load_run
     monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
     monkeypatch.setattr(explorer.DeepNet, "load", lambda path: load_net(files.get("net", path)))
-    monkeypatch.setattr(explorer, "load_record", lambda path: load_record(files["run"]))
+    monkeypatch.setattr(explorer, "load_run", lambda path: load_run(files["run"]))
 
     def run_program(**given):
         files.update(given)
@@ -127,7 +129,7 @@ def write(tmp_path, monkeypatch, mnist, capsys):
 
 
 def write_json(path, record):
-    path.write_text(json.dumps(record), encoding="utf-8")
+    path.write_text(json.dumps(sealed(record)), encoding="utf-8")
     return path
 
 
@@ -155,6 +157,50 @@ def test_a_foreign_net_is_refused(tmp_path, net, write, sizes, kind, about, mess
     assert message in refused(write(net=tmp_path / "net.npz"))
 
 
+def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(tmp_path, net, write):
+    (tmp_path / "net.npz").write_bytes(b"no net")
+    assert "is not a net that DeepNet.save() wrote" in refused(write(net=tmp_path / "net.npz"))
+    other = copy.deepcopy(net)
+    other.about = net.about | {"trial": net.about["trial"] | {"rate": 1.0}}
+    other.save(tmp_path / "net.npz")
+    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments gates"
+    assert message in refused(write(net=tmp_path / "net.npz"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data_set": "folder MNIST"}, "data_set folder MNIST, not MNIST"),
+        ({"n_train": 600}, "n_train 600, not 6000"),
+    ],
+)
+def test_a_run_of_other_settings_or_data_is_not_the_headlines(tmp_path, write, change, message):
+    run = write_json(tmp_path / "other.json", READ("run.json") | change)
+    assert message in refused(write(run=run))
+
+
+@pytest.mark.parametrize("name", ["gates", "lesion"])
+@pytest.mark.parametrize(
+    ("part", "change", "message"),
+    [
+        ("settings", {"budget": "quick"}, "has budget quick, not default"),
+        ("env", {"data_sets": {"MNIST": "0"}}, "has MNIST's checksum 0, not "),
+        ("env", {"data_sets": {}}, "KeyError('MNIST')"),
+    ],
+)
+def test_results_of_another_budget_or_other_data_are_refused(write, monkeypatch, name, part, change, message):
+    load_results = explorer.load_results
+
+    def load(path):
+        record = load_results(path)
+        return record | {part: record[part] | change} if path.name == f"{name}.json" else record
+
+    monkeypatch.setattr(explorer, "load_results", load)
+    error = refused(write())
+    assert f"{name}.json" in error
+    assert message in error
+
+
 def test_accuracies_and_gates_are_of_the_same_epochs():
     """Gates may be known before the first epoch, too, and the epochs of the two nets need not be in one order."""
     record = copy.deepcopy(READ("run.json"))
@@ -165,6 +211,18 @@ def test_accuracies_and_gates_are_of_the_same_epochs():
     for name, values in plain["history"].items():
         plain["history"][name] = values[::-1]
     assert explorer.run_part(record) == expected
+
+
+def test_an_epoch_without_gates_or_accuracy_is_refused(tmp_path, write):
+    record = copy.deepcopy(READ("run.json"))
+    del record["runs"][0]["highway"]["layer_T_history"][3]
+    assert "KeyError(4)" in refused(write(run=write_json(tmp_path / "other.json", record)))
+
+
+def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
+    record = copy.deepcopy(READ("run.json"))
+    record["runs"][0]["depth"] = 5
+    assert "runs[0].highway has depth 30, not 5" in refused(write(run=write_json(tmp_path / "other.json", record)))
 
 
 def test_only_mnist_is_read_from_the_folder_that_mnist_dir_names(tmp_path, monkeypatch, mnist):
@@ -230,7 +288,7 @@ def test_the_command_measures_and_writes(tmp_path, mnist, monkeypatch, capsys):
     monkeypatch.setattr(measure, "OUT", tmp_path / "explorer.json")
     assert measure.main([]) == 0, capsys.readouterr().err
     record = json.loads((tmp_path / "explorer.json").read_text(encoding="utf-8"))
-    assert record["settings"] == {"net": explorer.NET, "n_train": 2, "n_test": 40}
+    assert record["settings"] == {**NET, "n_train": 2, "n_test": 40}
     assert record.keys() == MEASURED.keys()
     assert [row.keys() for row in record["summary"]] == [row.keys() for row in MEASURED["summary"]]
     assert sum(record["trials"]["decided"]["images"]) == 40
@@ -245,7 +303,7 @@ def test_the_committed_measurement_agrees_with_the_lesion_experiment():
     of blocks.
 
     49 blocks have 49 * 50 / 2 = 1225 ranges."""
-    assert MEASURED["settings"] == {"net": explorer.NET, "n_train": 60000, "n_test": 10000}
+    assert MEASURED["settings"] == {**NET, "n_train": 60000, "n_test": 10000}
     wrong = [np.array(row) for row in MEASURED["trials"]["wrong"].values()]
     assert sum(map(len, wrong)) == select(MEASURED["summary"], row="ranges")["ranges"] == 1225
     trials = READ("results/lesion.json")["trials"]
@@ -257,6 +315,47 @@ def test_the_committed_measurement_agrees_with_the_lesion_experiment():
     assert unshifted["train_error"] == pytest.approx(trial["error"], abs=3 / 60000)
     assert unshifted["test_accuracy"] == pytest.approx(0.9693, abs=3e-4)
     assert sum(MEASURED["trials"]["decided"]["images"]) == 10000
+
+
+def test_a_net_that_was_changed_is_not_shown_beside_the_numbers_of_the_old_one(
+    tmp_path, net, monkeypatch, mnist, capsys
+):
+    shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.jsonl", "quick"))
+    changed = copy.deepcopy(net)
+    changed.parameters[:] = 1.5 * net.parameters
+    changed.save(tmp_path / explorer.NET)
+    monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
+    monkeypatch.setattr(explorer, "ROOT", tmp_path)
+    assert explorer.main(["--out", str(tmp_path / "page.html")]) == 2
+    assert f"has the net's checksum {NET['net_sha256']}, not " in capsys.readouterr().err
+
+
+def test_a_summary_that_is_not_that_of_the_measurement_is_refused(write, monkeypatch):
+    load_results = explorer.load_results
+
+    def load(path):
+        record = load_results(path)
+        return record | {"summary": []} if path.name == "explorer.json" else record
+
+    monkeypatch.setattr(explorer, "load_results", load)
+    assert "has a summary that is not that of its trials" in refused(write())
+
+
+def test_a_measurement_of_another_net_or_other_data_is_refused(write, monkeypatch):
+    load_results = explorer.load_results
+    for part, change, message in (
+        ("settings", {"net": "results/other.npz"}, "has net results/other.npz, not "),
+        ("env", {"data_sets": {"MNIST": "0"}}, "has MNIST's checksum 0, not "),
+    ):
+
+        def load(path, part=part, change=change):
+            record = load_results(path)
+            return record | {part: record[part] | change} if path.name == "explorer.json" else record
+
+        monkeypatch.setattr(explorer, "load_results", load)
+        error = refused(write())
+        assert message in error
+        assert "python -m pages.measure measures anew" in error
 
 
 # ---- In a browser ----------------------------------------------------------------------------------------------------

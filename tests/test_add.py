@@ -15,11 +15,14 @@ from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
-from highways.files import InputError, read_json
-from highways.records import OLD_NAMES, ranks_of, select
+from highways.conv.trials import TRIAL_NAMES
+from highways.files import InputError, known_commits, read_json
+from highways.records import OLD_NAMES, ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 NEW_NAMES = ("diverged", "history", "init")  # old names that mean something else today
+COMMIT = "58f54ed355e2"
+ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
 
 
@@ -33,19 +36,30 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     data_set = "MNIST" if name == "table1" else trial["data"].upper()
     sha256 = results["env"]["data_sets"][data_set]
     run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
+    run["label"] = label_of(run)
     epochs = run.get("stopped_after", run["epochs"])
     run["history"] = {column: [values[-1]] * epochs for column, values in run["history"].items()}
     run["history"] |= {"epoch": [*range(1, epochs + 1)], "test_accuracy": [run["test_accuracy"]] * epochs}
+    run["history"]["train_loss"][0] = run["seed"] + run["lr"]  # no two trainings have the same losses
+    if "stopped_after" in run:
+        for name in ("train_accuracy", "test_accuracy", "loss"):
+            del run[name]
     net = find_net(run["net"])
     layers = net.layers_of(block=run["block"], dropout=run["dropout"], classes=10)
     run["n_parameters"] = ConvNet.sizes_of(net.shape, layers)["parameters"]
-    record = {**run, "data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab"}
-    return record | {"env": {"processor": "a laptop"}, "runs": [run | {"commits": ["0123456789ab"]}]}
+    record = {key: run[key] for key in (*TRIAL_NAMES, "ranks", "cores") if key in run}
+    record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab" * 32}
+    return record | {"env": ENV, "runs": [run | {"commits": [COMMIT]}]}
+
+
+def label_of(run: dict) -> str:
+    words = [run[name] for name in ("net", "data", "block", "protocol")]
+    return ", ".join([*words, f"seed {run['seed']}"])
 
 
 def added(tmp_path, name: str, record: dict) -> dict:
     """The committed results of a question with the runs of this record added."""
-    return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", record)
+    return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", sealed(record))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -60,10 +74,10 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     assert {key: results["trials"][key] for key in before["trials"] if key != "final"} == {
         key: before["trials"][key] for key in before["trials"] if key != "final"
     }
-    assert "0123456789ab" in results["env"]["git_of_trials"]
+    assert COMMIT in results["env"]["git_of_trials"]
     how = results["settings"]["added"][-1]
     assert "--seed 7" in how["command"]
-    assert how["env"] == {"processor": "a laptop"}
+    assert how["env"] == ENV
     added_before = before["settings"].get("added", [])
     assert results["settings"] == {**before["settings"], "added": [*added_before, how]}
 
@@ -71,7 +85,7 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, test_accuracy=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
-    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab"  # not in env, which is the others'
+    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab" * 32  # not in env, which is the others'
     trial = results["trials"]["final"][-1]
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -111,7 +125,7 @@ def test_a_trial_of_the_search_joins_the_search(tmp_path, monkeypatch):
             added(tmp_path, "cifar", training("cifar", **SEARCH | change))
 
 
-@pytest.mark.parametrize("part", [{"stopped_after": 5}, {"parent": {"epoch": 3, "lr": 0.1, "sha256": "cd"}}])
+@pytest.mark.parametrize("part", [{"stopped_after": 5}, {"parent": {"epoch": 3, "lr": 0.1, "sha256": "cd" * 32}}])
 def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
     results = added(tmp_path, "cifar", training("cifar", seed=7, **part))
     assert results["trials"]["final"] == COMMITTED["cifar"]["trials"]["final"]
@@ -133,17 +147,17 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("table1", {"n_test": 100}, "all images of MNIST"),
         ("table1", {"net": "mnist-8"}, "Table 1 has no runs of mnist-8, "),
         ("table1", {"block": "plain-maxout"}, "Table 1 has no runs of mnist-16, plain-maxout, short, 12 epochs"),
-        ("table1", {"epochs": 1}, "Table 1 has no runs of .*, short, 1 epochs"),
         ("table1", {"protocol": "other"}, "Table 1 has no runs of .*, other, 12 epochs"),
         ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
         ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
-        ("cifar", {"data_sha256": "0"}, "its images are not the CIFAR-10 of the other trials"),
+        ("cifar", {"data_sha256": "0" * 64}, "its images are not the CIFAR-10 of the other trials"),
     ],
 )
 def test_what_is_not_the_question_s_is_refused(tmp_path, name, change, why):
     record = training(name)
     for part in (record, record["runs"][0]):
-        part.update(change)
+        part.update({key: value for key, value in change.items() if key in part})
+    record["runs"][0]["label"] = label_of(record["runs"][0])
     with pytest.raises(InputError, match=why):
         added(tmp_path, name, record)
 
@@ -175,13 +189,16 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"seed": "7"}, "its seed is not a whole number"),
-        ({"diverged": "false"}, "or diverged is not true or false"),
-        ({"test_accuracy": 0.99}, "it ends at 0.99, its history at"),
-        ({"epochs": 21}, "its history is not one of 21 epochs"),
+        ({"seed": "7"}, "'7' is not of type 'integer'"),
+        ({"seed": 2**63}, "9223372036854775808 is greater than or equal to the maximum"),
+        ({"diverged": "false"}, "'false' is not of type 'boolean'"),
+        ({"test_accuracy": 0.99}, "test_accuracy 0.99; its history ends with test_accuracy"),
+        ({"epochs": 21}, "history is not one of 21 epochs"),
         ({"n_parameters": 5}, "5 parameters are not those of highway-"),
-        ({"history": {"epoch": [*range(1, 21)], "test_accuracy": [80.0] * 20}}, "is not from 0 to 1"),
-        ({"net": "mnist-016"}, "is not one of"),
+        ({"net": "mnist-016"}, "has label highway-.*, not mnist-016"),
+        ({"net": "mnist-016", "label": "mnist-016, cifar-10, plain-maxout, short, seed 7"}, "is not one of"),
+        ({"seed": 991}, "has label .*, seed 7, not .*, seed 991"),
+        ({"mine": 1}, "'mine' was unexpected"),
     ],
 )
 def test_a_run_that_contradicts_itself_is_refused(tmp_path, change, why):
@@ -193,7 +210,6 @@ def test_a_run_that_contradicts_itself_is_refused(tmp_path, change, why):
 
 def test_the_maps_of_a_run_are_those_of_its_net(tmp_path):
     record = training("table1", seed=7)
-    record["runs"][0]["width"] = 32
     assert added(tmp_path, "table1", record)["trials"]["final"][-1]["width"] == 16
 
 
@@ -203,7 +219,7 @@ def test_a_run_does_not_join_runs_of_other_settings(tmp_path):
 
 
 def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
-    branch = {"parent": {"epoch": 100, "lr": 0.025, "sha256": "ab"}, "lr": 0.0025, "stopped_after": 120}
+    branch = {"parent": {"epoch": 100, "lr": 0.025, "sha256": "ab" * 32}, "lr": 0.0025, "stopped_after": 120}
     new = added(tmp_path, "cifar", training("cifar", **PAPER | branch))["trials"]["partial"][-1]
     assert (new["seed"], new["lr"]) == (7, 0.0025)
 
@@ -236,16 +252,16 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
     protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
     columns = ("train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
     run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, "n_parameters": 2256838}
-    run |= {"commits": ["10b355ead480"], "diverged": False, "diverged_at": None}
+    run |= {"commits": [COMMIT], "diverged": False, "diverged_at": None}
     run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
     if epochs < 400:
         run["stopped_after"] = epochs
     else:
-        run |= {"final_train_acc": 0.9, "final_test_acc": accuracy, "final_train_loss": 0.3}
+        run |= {"final_train_acc": accuracy, "final_test_acc": accuracy, "final_train_loss": accuracy}
     run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
     record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
-    record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab"}
-    return record | {"env": {"processor": "a server"}, "runs": [run | {"wallclock_sec": 140000.0}]}
+    record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab" * 32}
+    return record | {"env": ENV, "runs": [run | {"wallclock_sec": 140000.0}]}
 
 
 def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monkeypatch):
@@ -284,10 +300,11 @@ def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
 @pytest.mark.parametrize(
     ("commits", "why"),
     [
-        ([], "it does not say which commits trained it"),
-        ("0123456789ab-dirty", "it does not say which commits trained it"),
-        (["0123456789ab", "0123456789ab-dirty"], "0123456789ab-dirty is not a commit"),
-        ([None], "None is not a commit"),
+        ([], "commits is refused: .* non-empty"),
+        (f"{COMMIT}-dirty", "is not of type 'array'"),
+        ([COMMIT, f"{COMMIT}-dirty"], f"{COMMIT}-dirty, with changed files"),
+        ([None], "it does not say which commits trained it"),
+        (["of old"], "of old, which is not"),
     ],
 )
 def test_only_runs_of_committed_programs_are_added(tmp_path, commits, why):
@@ -299,18 +316,54 @@ def test_only_runs_of_committed_programs_are_added(tmp_path, commits, why):
 
 @pytest.mark.parametrize(
     ("record", "why"),
-    [([1, 2], "is not what conv_highway_networks.py writes"), ({"runs": []}, "there are no runs in it")],
+    [([1, 2], "is not of type 'object'"), (training("cifar") | {"runs": []}, "runs is refused: .* non-empty")],
 )
 def test_a_json_without_runs_is_refused(tmp_path, record, why):
     with pytest.raises(InputError, match=why):
-        added(tmp_path, "cifar", record)
+        finished.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", record)
 
 
 @pytest.mark.parametrize("key", ["runs", "data_set", "lr", "env"])
 def test_another_json_is_refused_in_a_line(tmp_path, key):
     record = training("cifar", seed=7)
     del record[key]
-    with pytest.raises(InputError, match=f"is not what conv_highway_networks.py writes: it has no '{key}'"):
+    with pytest.raises(InputError, match=f"'{key}' is a required property"):
+        added(tmp_path, "cifar", record)
+
+
+def test_a_run_that_was_edited_is_refused(tmp_path):
+    record = sealed(training("cifar", seed=7))
+    record["runs"][0]["history"]["train_acc"][0] = 0.5
+    for edited in (record, {name: value for name, value in record.items() if name != "digest"}):
+        with pytest.raises(InputError, match=r"its digest does not match|has no digest"):
+            finished.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", edited)
+
+
+def test_a_run_is_not_added_under_another_seed(tmp_path):
+    [*_, trial] = COMMITTED["table1"]["trials"]["final"]
+    record = training("table1", "paper", seed=991)
+    record["runs"][0] |= {name: value for name, value in trial.items() if name.startswith(("history", "final_"))}
+    with pytest.raises(InputError, match=f"its losses are those of the run {trial['label']}"):
+        added(tmp_path, "table1", record)
+
+
+def test_histories_of_text_are_refused(tmp_path):
+    record = training("table1", seed=7)
+    history = record["runs"][0]["history"]
+    history["train_loss"] = [str(loss) for loss in history["train_loss"]]
+    with pytest.raises(InputError, match=r"history\.train_loss\[0\] is refused: .* is not of type 'number'"):
+        added(tmp_path, "table1", record)
+
+
+@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
+@pytest.mark.parametrize("where", ["run", "env"])
+def test_a_run_of_a_commit_that_git_does_not_have_is_refused(tmp_path, where):
+    record = training("cifar", seed=7)
+    if where == "run":
+        record["runs"][0]["commits"] = [COMMIT, "deadbeefdead"]
+    else:
+        record["env"] = ENV | {"git": "deadbeefdead"}
+    with pytest.raises(InputError, match="deadbeefdead, which is not in the history of this repository"):
         added(tmp_path, "cifar", record)
 
 
@@ -320,10 +373,13 @@ def test_the_command_adds_all_runs_or_none(tmp_path):
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "docs", "viz", "*.jsonl", "*.npz")
     shutil.copytree(ROOT, clone, ignore=unwanted)
     record = training("table1", protocol="paper", seed=7)
-    two_runs = {**record, "runs": [record["runs"][0], record["runs"][0] | {"seed": 8}]}
-    (clone / "good.json").write_text(json.dumps(two_runs))
+    other = copy.deepcopy(record["runs"][0]) | {"seed": 8}
+    other["label"] = label_of(other)
+    other["history"]["train_loss"][0] += 1
+    two_runs = {**record, "runs": [record["runs"][0], other]}
+    (clone / "good.json").write_text(json.dumps(sealed(two_runs)))
     record["runs"][0]["n_train"] = 5
-    (clone / "bad.json").write_text(json.dumps(record))
+    (clone / "bad.json").write_text(json.dumps(sealed(record)))
 
     def add_to_table1(*runs):
         command = [sys.executable, "-m", "experiments", "add", "table1", *runs]

@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT, SMALL, one_line_error, without_time, write_data_set
 
 import highway_networks as hn
+from highways.records import digest_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes symbolic links")
 
@@ -111,6 +112,7 @@ def test_the_command_writes_the_record_that_it_writes_beside_the_package(alone, 
     ours = json.loads((alone.folder / "run_seeds.json").read_text())
     assert hn.main([*map(str, words), "--quiet", "--out", str(tmp_path / "run.json")]) == 0
     theirs = json.loads((tmp_path / "run.json").read_text())
+    assert theirs["digest"] == digest_of(theirs)  # alone, records have none
     assert without_time(ours) == without_time(theirs)
 
 

@@ -86,7 +86,7 @@ def main(capsys):
 def numbers_of(path) -> str:
     record = json.loads(path.read_text(), parse_constant=pytest.fail)
     runs = [{key: value for key, value in run.items() if key != "wallclock_sec"} for run in record.pop("runs")]
-    return json.dumps([{key: value for key, value in record.items() if key != "env"}, runs])
+    return json.dumps([{key: value for key, value in record.items() if key not in ("env", "digest")}, runs])
 
 
 # ---- protocols

@@ -23,12 +23,13 @@ from experiments import all_questions, find_question, judging, question_names, r
 from experiments.cifar import question as cifar
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
-from highways.files import InputError, read_json
+from highways.files import InputError, known_commits, read_json
 from highways.lab import committed as committed_records
 from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
+from highways.records import RESULTS, check, sealed
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -70,6 +71,7 @@ def committed(root: Path):
 
 
 READ = committed(ROOT)
+ENV = {"python": "3.12", "numpy": "2.0"}
 
 
 @pytest.fixture
@@ -330,29 +332,44 @@ def test_a_long_command_is_understood(command):
     ("change", "said"),
     [
         ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
-        ({"epochs": 3}, "has epochs 3, not 12"),
+        ({"n_train": 3}, "has n_train 3, not 6000"),
         ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
         ({"hidden": 8}, "has hidden 8, not 50"),
+        ({"n_classes": 2}, "has n_classes 2, not 10"),
+        ({"activation": "relu"}, "has activation relu, not tanh"),
+        ({"init": "glorot"}, "has init glorot, not None"),
+        ({"optimizer": "sgd"}, "has optimizer sgd, not adam"),
+        ({"data_sha256": "0000"}, "data_sha256 is refused: '0000' does not match"),
+        ({"data_sha256": "0" * 64}, "of checksum 0000.*: that is no known data set"),
+        ({"env": ENV | {"git": "58f54ed355e2-dirty"}}, "58f54ed355e2-dirty, with changed files"),
     ],
 )
-def test_runs_of_other_settings_or_data_are_refused(change, said):
+def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path, monkeypatch, change, said):
     """Claims and pages would say of them what is true of the headline's runs."""
-    for name in COMMANDS_OF_RUNS:
-        record = READ(f"{name}.json")
-        assert checked(name, record) == record
-        with pytest.raises(InputError, match=said):
-            checked(name, record | change)
-
-
-def test_what_is_refused_is_not_judged_and_fills_nothing(tmp_path, monkeypatch):
-    results_in(tmp_path, monkeypatch)
-    (tmp_path / "run_sweep.json").write_text(json.dumps(READ("run_sweep.json") | {"hidden": 8}))
+    name = "run_sweep"
+    record = READ(f"{name}.json")
+    assert checked(name, record) == record
+    shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    for other in COMMANDS_OF_RUNS:
+        of_its_own = changed(record, change) if other == name else READ(f"{other}.json")
+        (tmp_path / f"{other}.json").write_text(json.dumps(of_its_own))
+    monkeypatch.setattr(committed_records, "ROOT", tmp_path)
     for work in (
-        lambda: committed_records.read_committed("run_sweep.json"),
+        lambda: committed_records.read_committed(f"{name}.json"),
         lambda: judging.read_results(tmp_path),
     ):
-        with pytest.raises(InputError, match="has hidden 8, not 50"):
+        with pytest.raises(InputError, match=said):
             work()
+
+
+def changed(record: dict, change: dict) -> dict:
+    """The record with other settings, in all of its nets, too, and with the digest of that."""
+    record = copy.deepcopy(record)
+    record |= change
+    for pair in record["runs"]:
+        for block in ("highway", "plain"):
+            pair[block] |= {name: value for name, value in change.items() if name in pair[block]}
+    return sealed(record)
 
 
 def test_runs_of_other_depths_or_seeds_are_refused():
@@ -366,17 +383,75 @@ def test_runs_of_other_depths_or_seeds_are_refused():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"lr": 1.0}, "has a plain run of depth 30 and seed 0 with lr 1.0, not 0.005"),
-        ({"epochs": 400}, "with epochs 400, not 12"),
-        ({"block": "highway"}, "with block highway, not plain"),
-        ({"final_test_acc": 0.9}, "that ends with test_acc 0.9, not"),
+        ({"lr": 1.0}, r"runs\[0\]\.plain has lr 1.0, not 0.005"),
+        ({"epochs": 400}, "has epochs 400, not 12"),
+        ({"block": "highway"}, "has block highway, not plain"),
+        ({"final_test_acc": 0.9}, "has final_test_acc 0.9; its history ends with test_acc"),
+        ({"diverged": True}, "has diverged True, and diverged_at None"),
+        ({"diverged": True, "diverged_at": "epoch 3"}, "diverged, and has final_train_acc"),
+        ({"final_test_acc": None}, "has no final_test_acc, and does not say that it diverged"),
+        ({"seed": 1}, "has seed 1, not 0"),
+        ({"seed": 2**63}, "is greater than or equal to the maximum"),
+        ({"mine": 1}, "'mine' was unexpected"),
     ],
 )
-def test_a_run_that_is_not_what_its_record_says_is_not_shown(change, said):
+def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypatch, change, said):
     record = copy.deepcopy(READ("run.json"))
     record["runs"][0]["plain"] |= change
+    results_in(tmp_path, monkeypatch)
+    (tmp_path / "run.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=said):
-        checked("run", record)
+        committed_records.read_committed("run.json")
+
+
+@pytest.mark.parametrize("change", ["epochs", "runs"])
+def test_a_history_of_another_order_or_length_is_not_shown(tmp_path, monkeypatch, change):
+    """A run that is there a second time, under another seed, is not shown either."""
+    record = copy.deepcopy(READ("run_seeds.json"))
+    if change == "epochs":
+        record["runs"][0]["plain"]["history"]["epoch"].reverse()
+        said = "history.epoch is not in the order of time"
+    else:
+        twin = copy.deepcopy(record["runs"][0]) | {"seed": 1}
+        for block in ("highway", "plain"):
+            twin[block] |= {"seed": 1, "label": f"{block}, depth 30, seed 1"}
+        record["runs"][1] = twin
+        said = "holds a trial twice, the second time as highway, depth 30, seed 1"
+    results_in(tmp_path, monkeypatch)
+    (tmp_path / "run_seeds.json").write_text(json.dumps(sealed(record)))
+    with pytest.raises(InputError, match=said):
+        committed_records.read_committed("run_seeds.json")
+
+
+def test_a_name_that_is_there_twice_is_refused(tmp_path, monkeypatch):
+    """Python takes the second one, other programs take the first."""
+    results_in(tmp_path, monkeypatch)
+    text = (tmp_path / "run.json").read_text()
+    (tmp_path / "run.json").write_text(text.rstrip().removesuffix("}") + ', "runs": []}')
+    with pytest.raises(InputError, match=r"run\.json cannot be read as JSON: 'runs' is there twice in one object"):
+        committed_records.read_committed("run.json")
+
+
+def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
+    results = results_in(tmp_path, monkeypatch)
+    record = READ("results/benchmark_step.json")
+    edited = record | {"summary": dict.fromkeys(record["summary"], 7.0)}
+    unsigned = {name: value for name, value in edited.items() if name != "digest"}
+    for summary in (edited, unsigned):
+        (results / "benchmark_step.json").write_text(json.dumps(summary))
+        with pytest.raises(InputError, match=r"its digest does not match|has no digest"):
+            committed_records.read_committed("results/benchmark_step.json")
+
+
+@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
+@pytest.mark.parametrize("name", ["results/lesion.json", "run.json"])
+def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkeypatch, name):
+    results_in(tmp_path, monkeypatch)
+    record = READ(name)
+    record = record | {"env": record["env"] | {"git": "deadbeefdead"}}
+    (tmp_path / name).write_text(json.dumps(sealed(record)))
+    with pytest.raises(InputError, match="deadbeefdead, which is not in the history of this repository"):
+        committed_records.read_committed(name)
 
 
 def results_in(folder: Path, monkeypatch) -> Path:
@@ -399,8 +474,10 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
         record["trials"][1]["verdict"] = "edited by hand"
     else:
         record["trials"] = record["trials"][:300]
+    if where == "results":
+        record = sealed(record)  # the verdicts are still those on other results
     (results / f"{name}.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made from another)"):
+    with pytest.raises(InputError, match=r"claims\.json(: the record is not as it was written| was made from another)"):
         committed_records.read_committed("results/claims.json")
 
 
@@ -431,8 +508,8 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
     record = READ("results/routing.json")
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
-    with pytest.raises(InputError, match=r"routing\.json holds a trial twice"):
-        checked("routing", twice)
+    with pytest.raises(InputError, match="trials holds a trial twice"):
+        check(sealed(twice), RESULTS, "routing.json")
 
 
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
@@ -440,7 +517,7 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     evidence lies."""
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
-    (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
+    (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(sealed(quick)))
     for work in (
         lambda: committed_records.read_committed("results/jacobian.json"),
         lambda: judging.read_results(tmp_path),

@@ -122,7 +122,8 @@ def benchmark_results(ms=2.0):
     for axis, values in {"depth": (10, 30), "width": (25, 50), "batch": (32, 128)}.items():
         for value in values:
             growth.append({"axis": axis, axis: value, "ours_over_theirs": {rival: 0.1 * ms}})
-    envelope = {"summary": {}, "settings": {"depth": 30, "width": 50, "batch": 128}}
+    envelope = {"experiment": "a", "source": "b", "command": "c", "env": {"python": "3.12", "numpy": "2.0"}}
+    envelope |= {"summary": {}, "settings": {"depth": 30, "width": 50, "batch": 128}}
     return {"benchmark_step": envelope | {"trials": steps}, "benchmark_scaling": envelope | {"trials": growth}}
 
 
@@ -138,8 +139,8 @@ def test_the_benchmark_picture(draw, tmp_path):
         pictures.append(style.picture_bytes(benchmark.benchmark(*benchmark_results(ms).values()), dpi=30))
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
-        ("{}", "is not a results file"),
-        ('{"summary": 1, "settings": 1, "trials": []}', "lacks what"),
+        ("{}", "the record is refused: 'experiment' is a required property"),
+        (json.dumps(benchmark_results()["benchmark_step"] | {"trials": []}), "lacks what"),
     ):
         (tmp_path / "results" / "benchmark_step.json").write_text(text)
         assert message in one_line_error(draw("--only", "benchmark")[0])
@@ -169,17 +170,24 @@ GOOD = ours([(0, 4)])
 BAD = {
     "empty": ("", "cannot be read as JSON"),
     "torn": (json.dumps(GOOD)[:200], "cannot be read as JSON"),
-    "a list": ([1, 2], "has no runs"),
-    "another program's": ({"loss": [1, 2]}, "has no runs"),
-    "no runs": (put(GOOD, [], "runs"), "runs[0].highway has no history"),
-    "no plain net": (without(GOOD, "runs", 0, "plain"), "runs[0].plain has no history"),
-    "no history": (without(GOOD, "runs", 0, "highway", "history"), "runs[0].highway has no history"),
-    "no test_acc": (
-        without(GOOD, "runs", 0, "plain", "history", "test_acc"),
-        "history.test_acc is not a list of numbers",
+    "a list": ([1, 2], "is not of type 'object'"),
+    "another program's": ({"loss": [1, 2]}, "'runs' is a required property"),
+    "no runs": (put(GOOD, [], "runs"), "runs is refused: []"),
+    "no plain net": (without(GOOD, "runs", 0, "plain"), "runs[0] is refused: 'plain' is a required property"),
+    "no history": (without(GOOD, "runs", 0, "highway", "history"), "'history' is a required property"),
+    "no test_acc": (without(GOOD, "runs", 0, "plain", "history", "test_acc"), "'test_acc' is a required property"),
+    "text": (put(GOOD, ["a", "b", "c"], "runs", 0, "plain", "history", "test_acc"), "'a' is not of type 'number'"),
+    "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "does not have a number for each epoch"),
+    "epochs in another order": (
+        put(GOOD, [3, 2, 1], "runs", 0, "plain", "history", "epoch"),
+        "runs[0].plain.history.epoch is not in the order of time",
     ),
-    "text": (put(GOOD, ["a", "b", "c"], "runs", 0, "plain", "history", "test_acc"), "is not a list of numbers"),
-    "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "one for each epoch"),
+    "an accuracy of 7": (
+        put(GOOD, [0.1, 0.1, 7.0], "runs", 0, "plain", "history", "test_acc"),
+        "runs[0].plain.history.test_acc[2] is refused: 7.0 is greater than the maximum",
+    ),
+    "a gate of 1.7": (put(GOOD, 1.7, "runs", 0, "highway", "final_T_per_layer", 0), "1.7 is greater than the maximum"),
+    "another end": (put(GOOD, 0.8, "runs", 0, "highway", "final_test_acc"), "has final_test_acc 0.8; its history ends"),
     "NaN": (
         put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"),
         "NaN is not a finite number",
@@ -190,25 +198,25 @@ BAD = {
         "is not a finite number",
     ),
     "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),
-    "no depth": (without(GOOD, "runs", 0, "depth"), "runs[0].depth is not a number"),
-    "a depth below 1": (put(GOOD, -3, "runs", 0, "depth"), "depth is not a number of at least 1"),
-    "one class": (put(GOOD, 1, "n_classes"), "n_classes is not a number of at least 2"),
-    "a bias in words": (put(GOOD, "a", "gate_bias"), "gate_bias is not a number"),
-    "a seed in words": (put(GOOD, "a", "runs", 0, "seed"), "seed is not a whole number"),
+    "no depth": (without(GOOD, "runs", 0, "depth"), "'depth' is a required property"),
+    "a depth below 1": (put(GOOD, -3, "runs", 0, "depth"), "-3 is less than the minimum of 1"),
+    "one class": (put(GOOD, 1, "n_classes"), "1 is less than the minimum of 2"),
+    "a bias in words": (put(GOOD, "a", "gate_bias"), "gate_bias is refused: 'a' is not of type"),
+    "a seed in words": (put(GOOD, "a", "runs", 0, "seed"), "seed is refused: 'a' is not of type 'integer'"),
     "uneven gates": (
         put(GOOD, [[1, [0.1]], [2, [0.1, 0.2]]], "runs", 0, "highway", "layer_T_history"),
-        "differ in their numbers of layers",
+        "mean gates of different numbers of layers",
     ),
-    "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
-    "layers": (put(GOOD, [1], "runs", 0, "plain", "layer_history"), "steps and losses that are lists"),
+    "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "is not of type 'array'"),
+    "layers": (put(GOOD, [1], "runs", 0, "plain", "layer_history"), "[1] is not of type 'object'"),
     "a gradient in words": (
         put(GOOD, [["a"]], "runs", 0, "plain", "layer_history", "gradient"),
-        "one list for each step",
+        "'a' is not of type 'number'",
     ),
-    "rows": (put(GOOD, [[1.0]], "runs", 0, "plain", "layer_history", "gradient"), "differ in their numbers of rows"),
+    "rows": (put(GOOD, [[1.0]], "runs", 0, "plain", "layer_history", "gradient"), "columns of different lengths"),
     "uneven layers": (
         put(GOOD, [1.0], "runs", 0, "plain", "layer_history", "gradient", 0),
-        "differ in their numbers of layers",
+        "rows of different numbers of layers",
     ),
 }
 
@@ -402,6 +410,8 @@ def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
     for block in style.COLOR:
         history = record["runs"][0][block]["history"]
         record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}
+        for name in ("train_acc", "test_acc", "train_loss"):
+            record["runs"][0][block][f"final_{name}"] = history[name][0]
     for process, _ in (
         draw(run=record, script="make_highway_networks_gif.py"),
         draw(run=record, sweep=record, seeds=record),

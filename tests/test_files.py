@@ -36,7 +36,6 @@ from highways.files import (
     written_beside,
 )
 from highways.lab.trials import Runner
-from highways.records import OF_RESULTS
 from pages import make_train
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
@@ -554,7 +553,8 @@ def test_a_training_replaces_only_its_own_record(tmp_path, shapes, capsys, progr
 
 
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
-    results = dict.fromkeys(OF_RESULTS) | {"experiment": "another"}
+    results = read_json(ROOT / "results" / "lesion.json")
+    del results["digest"]
     for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError, match=r"log\.json does not hold results of log: it is not replaced"):

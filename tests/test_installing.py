@@ -173,6 +173,8 @@ def test_an_installation_has_no_name_but_ours_and_works_without_the_clone(tmp_pa
     files = build("build_wheel", tmp_path)
     names = {name.split("/")[0] for name in files if ".dist-info" not in name}
     assert names == {*MODULES, *PACKAGES}
+    schemas = {path.relative_to(ROOT).as_posix() for path in (ROOT / "highways" / "schemas").glob("*.json")}
+    assert schemas == {name for name in files if name.endswith(".json")}
     [metadata] = [text for name, text in files.items() if name.endswith("METADATA")]
     requirements = re.findall(r"^\S+", (ROOT / "requirements.txt").read_text(), re.M)
     assert re.findall("Requires-Dist: (.*)", metadata) == requirements

@@ -16,6 +16,7 @@ import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import api, publish
 from highways.commands import run_command
+from highways.records import sealed
 
 COMMAND = "python -m experiments publish"
 CHECK = f"{COMMAND} --check"
@@ -68,7 +69,7 @@ def in_json(change):
     def changed(data: bytes) -> bytes:
         record = json.loads(data)
         change(record)
-        return publish.json_bytes(record)
+        return publish.json_bytes(sealed(record))
 
     return changed
 
@@ -130,6 +131,22 @@ def test_what_was_edited_is_made_anew(clone, edit):
     assert {name: after[name] for name in made_anew} == {name: before[name] for name in made_anew}
     verdicts, verdicts_before = (json.loads(files["results/claims.json"])["trials"] for files in (after, before))
     assert verdicts == verdicts_before
+
+
+def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
+    """The benchmarks' summaries are not made anew: they are as they were measured, or refused."""
+
+    def spoil(data: bytes) -> bytes:
+        record = json.loads(data)
+        record["summary"] = dict.fromkeys(record["summary"], 7.0)
+        return json.dumps(record).encode()
+
+    edit("results/benchmark_step.json", spoil)
+    before = state(clone)
+    for command in (CHECK, COMMAND):
+        error = one_line_error(run_in(clone, command))
+        assert "benchmark_step.json: the record is not as it was written: its digest does not match" in error
+    assert state(clone) == before
 
 
 def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, edit):

@@ -298,7 +298,7 @@ def fake_git(tmp_path, monkeypatch):
 
 def head(digit: str) -> bytes:
     """The script of a git with no changes, whose commit is this digit twelve times."""
-    return f"[ $3 = status ] || echo {12 * digit}\n".encode()  # $1 and $2 are --git-dir and --work-tree
+    return f"if [ $3 = rev-parse ]; then echo {12 * digit}; fi\n".encode()  # $1 and $2 are --git-dir and --work-tree
 
 
 def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
@@ -397,20 +397,31 @@ def test_a_subset_of_no_images_or_of_more_than_there_are_is_refused(data_set, n_
         hn.subset(data, 0, n_train, n_test)
 
 
-@pytest.mark.parametrize("change", ["edited", "untracked", "data", "nothing"])
+@pytest.mark.parametrize(
+    "change",
+    ["edited", "untracked", "data", "assumed unchanged", "skipped", "ignored", "an ignored package", "nothing"],
+)
 def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
-    """An untracked program counts as a change, results such as run.json do not.  It does not matter that the user's
-    git compares files with a tool of its own."""
+    """An untracked program counts as a change, and so do one that git was told not to look at and a module that
+    would be imported in place of a package; what git ignores in a folder does not.  It does not matter that the
+    user's git compares files with a tool of its own."""
     git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "data").mkdir()
     for name in ("program.py", "data/published.json"):
         (tmp_path / name).write_text("1\n")
+    (tmp_path / ".gitignore").write_text("tqdm*\nscratch/\n")
     git(["git", "init", "-q"])
     git(["git", "config", "diff.external", "true"])
     git(["git", "add", "-A"])
     git(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "One"])
     monkeypatch.setattr(files, "ROOT", tmp_path)
-    changed = {"edited": "program.py", "untracked": "mine.py", "data": "data/published.json", "nothing": "run.json"}
+    changed = {"edited": "program.py", "untracked": "mine.py", "data": "data/published.json"}
+    changed |= {"assumed unchanged": "program.py", "skipped": "program.py"}
+    changed |= {"ignored": "tqdm.py", "an ignored package": "tqdm/__init__.py", "nothing": "scratch/notes.py"}
+    if change in ("assumed unchanged", "skipped"):
+        flag = {"assumed unchanged": "--assume-unchanged", "skipped": "--skip-worktree"}[change]
+        git(["git", "update-index", flag, "program.py"])
+    (tmp_path / changed[change]).parent.mkdir(exist_ok=True)
     (tmp_path / changed[change]).write_text("2\n")
     files.commit.cache_clear()
     try:

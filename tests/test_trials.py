@@ -4,10 +4,12 @@ new run."""
 import functools
 import hashlib
 import importlib
+import inspect
 import json
 import re
 import sys
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -164,6 +166,19 @@ def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
     assert {(files.ROOT / name).read_bytes() for name in ("highway_networks.py", "highways/conv/net.py")} < set(texts)
     assert checksum_of_code(fully_connected.trial) == checksum(*texts)
     assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())  # the same with any Python
+
+
+def test_the_key_of_a_trial_covers_its_random_numbers(monkeypatch):
+    """generator() makes those of weights and shuffling: the file that defines it is part of the key."""
+    defining = Path(inspect.getfile(hn.generator)).read_bytes()
+    assert inspect.getsource(hn.generator).encode() in defining.replace(b"\r\n", b"\n")
+    assert defining in trial_code.LIBRARY_TEXTS
+    others = [text for text in texts_of_library() if text != defining]
+    changed = defining.replace(b"default_rng(rng)", b"Generator(np.random.MT19937(rng))")
+    assert changed != defining
+    before = checksum_of_code(fully_connected.trial)
+    monkeypatch.setattr(trial_code, "LIBRARY_TEXTS", [*others, changed])
+    assert checksum_of_code(fully_connected.trial) != before
 
 
 @pytest.mark.parametrize(

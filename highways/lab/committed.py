@@ -1,17 +1,19 @@
 """Checks of the committed records, on which the pages and the claims rest.
 
-A run*.json must have the settings and data of its command.  A results/*.json must not be a smoke
-test, nor hold a trial twice."""
+A record must have a digest, be of commits in this clone's history and of known data.  A run*.json
+must have the settings and data of its command.  A results/*.json must not be a smoke test."""
 
 from __future__ import annotations
 
-import json
+import hashlib
+import re
 from dataclasses import asdict
 from pathlib import Path
 
 import highway_networks as hn
-from highways.files import ROOT, InputError, read_json
-from highways.records import PAIR, check_ledger, with_new_names
+from highways import cifar
+from highways.files import ROOT, InputError, known_commits, read_json
+from highways.records import check_ledger, load_results, load_run
 
 COMMANDS = {
     "run": "python highway_networks.py --seed 0",
@@ -21,6 +23,12 @@ COMMANDS = {
     "run_fashion": "python highway_networks.py --seeds 0,1,2 "
     "--data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 }
+LEDGER = "claims"
+# the checksums of all data sets whose results are judged
+KNOWN_DATA = {"MNIST": hashlib.sha256("".join(hn.SHA256.values()).encode()).hexdigest(), **hn.OTHER_SETS}
+for _name, _layout in cifar.SETS.items():
+    KNOWN_DATA |= {_name: _layout.sha256, f"{_name}, as read": _layout.sha256_as_read}
+AMENDED = {"6844267494b4"}  # measured results/table1.json, and was amended before it was pushed
 DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is not MNIST
 
 
@@ -28,10 +36,14 @@ def read_committed(name: str) -> dict:
     """Reads a JSON of the repository by its name, such as "results/lesion.json".  Results have
     today's names.
 
-    Raises InputError for a record with other settings or data, and for a ledger that was edited or
-    judges other results."""
-    record = checked(Path(name).stem, with_new_names(read_json(ROOT / name)))
-    if name == "results/claims.json":
+    Raises InputError for a record that was edited or contradicts itself, for one with other settings
+    or data, and for a ledger that judges other results."""
+    if name.startswith("data/"):  # what others published
+        return read_json(ROOT / name)
+    stem = Path(name).stem
+    load = load_run if stem in COMMANDS else load_results
+    record = checked(stem, load(ROOT / name))
+    if stem == LEDGER:
         check_ledger(record, lambda judged: read_json(ROOT / judged))
     return record
 
@@ -39,30 +51,65 @@ def read_committed(name: str) -> dict:
 def checked(name: str, record: dict) -> dict:
     """Returns the record of the run*.json or results/*.json of this name.
 
-    Raises InputError if it has other settings or data than the pages and claims are about."""
+    Raises InputError if it has other settings or data than the pages and claims are about, or does
+    not say what measured it."""
     if name in COMMANDS:
         _check_runs(name, record)
     else:
         _check_results(name, record)
+    _check_evidence(name, record)
     return record
 
 
+def _check_evidence(name: str, record: dict) -> None:
+    """A record must have a digest, commits of this clone's history, and data that are known."""
+    if "digest" not in record:
+        raise InputError(f"{name}.json has no digest: it is not as this program writes it")
+    if name != LEDGER:  # the ledger is judged anew, whatever wrote it
+        for commit in _commits_of(record):
+            check_commit(commit, f"{name}.json")
+    data_sets = dict(record["env"].get("data_sets", {}))
+    if "data_set" in record:
+        data_sets[record["data_set"]] = record["data_sha256"]
+    for data_set, sha256 in data_sets.items():
+        if KNOWN_DATA.get(data_set) != sha256:
+            raise InputError(f"{name}.json was measured on {data_set} of checksum {sha256}: that is no known data set")
+
+
+def _commits_of(record: dict) -> set:
+    """The commits that a record names; None where it does not say one."""
+    commits = {record["env"].get("git"), *record["env"].get("git_of_trials", [])}
+    trials = record.get("trials", [])
+    for group in trials.values() if isinstance(trials, dict) else [trials]:
+        for trial in group:
+            if isinstance(trial, dict):
+                commits.update(trial.get("commits", []))
+    return commits
+
+
+def check_commit(commit: str | None, place: str) -> None:
+    """Raises InputError for a commit with changed files, for what is no commit and, where the clone
+    has its history, for one that is not in it."""
+    if str(commit).endswith("-dirty"):
+        raise InputError(f"{place} is of the commit {commit}, with changed files: commit them, then measure again")
+    known = known_commits()
+    if known is None and commit is not None and not re.fullmatch("[0-9a-f]{12,}", commit):
+        raise InputError(f"{place} is of {commit}, which is not a commit")
+    if known is not None and str(commit)[:12] not in known | AMENDED:
+        raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
+
+
 def _check_results(name: str, record: dict) -> None:
-    """Results must be no smoke test, and count no trial twice."""
-    if record.get("settings", {}).get("budget") == "quick":
+    """Results must be no smoke test."""
+    if record["settings"].get("budget") == "quick":
         raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
-    groups = record.get("trials", [])
-    for trials in groups.values() if isinstance(groups, dict) else [groups]:
-        if isinstance(trials, list):
-            texts = [json.dumps(trial, sort_keys=True) for trial in trials]
-            if len(set(texts)) < len(texts):
-                raise InputError(f"results/{name}.json holds a trial twice")
 
 
 def _check_runs(name: str, record: dict) -> None:
     """A run*.json must have the settings, data, depths and seeds of its command."""
     _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
-    expected = {"data_set": DATA.get(name, "MNIST")}
+    expected = {"data_set": DATA.get(name, "MNIST"), "n_classes": 10, "activation": "tanh", "optimizer": "adam"}
+    expected |= {"init": None, "blocks": None}  # named only where they are not the defaults
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)
@@ -74,34 +121,9 @@ def _check_runs(name: str, record: dict) -> None:
     found["(depth, seed)"] = [(pair.get("depth"), pair.get("seed")) for pair in record["runs"]]
 
     for setting, value in expected.items():
-        _check_equal(name, f"has {setting}", found[setting], value)
-    for pair in record["runs"]:
-        for block in PAIR:
-            _check_run(name, pair, block, expected)
-
-
-def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
-    """A run must have its record's settings; its final numbers must be the last of its history."""
-    run = pair[block]
-    of_pair = {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
-    for setting, value in (expected | of_pair).items():
-        if setting in run:
-            which = f"{block} run of depth {pair['depth']} and seed {pair['seed']}"
-            where = f"has a {which} with {setting}"
-            _check_equal(name, where, run[setting], value)
-    if not run["diverged"]:
-        for number in ("test_acc", "train_loss"):
-            last = run["history"][number][-1]
-            where = f"has a {block} run of seed {pair['seed']} that ends with {number}"
-            _check_equal(name, where, run[f"final_{number}"], last)
-            if number == "test_acc" and not 0 <= last <= 1:
-                raise InputError(f"{name}.json {where} {last}, which is not from 0 to 1")
-
-
-def _check_equal(name: str, where: str, found, expected) -> None:
-    if found != expected:
-        raise InputError(
-            f"{name}.json {where} {found}, not {expected}: "
-            f"the pages and the claims are about '{COMMANDS[name]}'; "
-            f"git checkout {name}.json brings that back"
-        )
+        if found[setting] != value:
+            raise InputError(
+                f"{name}.json has {setting} {found[setting]}, not {value}: "
+                f"the pages and the claims are about '{COMMANDS[name]}'; "
+                f"git checkout {name}.json brings that back"
+            )
