@@ -116,7 +116,7 @@ BAD = [
     (("--block", "foo"), "block 'foo' is not one of highway, plain, "),
     (("--block", "plain"), "--block and --against are both plain: name two kinds of block"),
     (("--activation", "foo"), "activation 'foo' is not one of tanh, relu"),
-    (("--optimizer", "nesterov"), "optimizer 'nesterov' is not one of adam, sgd"),
+    (("--optimizer", "nesterov"), "optimizer 'nesterov' is not one of adam"),
     (("--import", "gone.py"), "--import gone.py: there is no such file"),
     (("--import", "gone"), "--import gone: there is no such module; a file's name ends in .py"),
     (("--clip", "0"), "argument --clip: '0' is not a number of at least 1e-12"),
