@@ -36,6 +36,7 @@ import json
 import math
 import operator
 import os
+import re
 import sys
 import threading
 import time
@@ -102,12 +103,22 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
     in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
-    another data set."""
+    another data set; sets_in() says what its files may be called.  Of a folder with several sets
+    DIR/emnist-letters names the one whose files' names begin with emnist-letters.
+
+    Prints each of data_warnings() on standard error."""
     chosen = data_dir
     if chosen is None:
         chosen = os.environ.get("MNIST_DIR") or None
     if chosen is not None:
-        return _read_folder(Path(os.path.expanduser(chosen)))
+        if not os.fspath(chosen):
+            raise input_error("the folder of a data set must have a name, not ''")
+        if "://" in str(chosen):
+            raise input_error(f"{chosen} is an address: download the four files, and name the folder that has them")
+        data = _read_folder(Path(os.path.expanduser(chosen)))
+        for warning in data_warnings(data):
+            print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
+        return data
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
     try:
@@ -118,18 +129,18 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
         return _read_folder(CACHE, must_be_mnist=True)
 
 
-def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
-    with memory_for(f"the data set in {folder}"):
-        return _read_files(folder, must_be_mnist)
+def _read_folder(chosen: Path, must_be_mnist: bool = False) -> Dataset:
+    with memory_for(f"the data set in {chosen}"):
+        return _read_files(chosen, must_be_mnist)
 
 
-def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
-    if not folder.is_dir():
-        raise input_error(f"{folder} is not a folder; one with the four files of a data set is needed")
+def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
+    place, paths = find_set(chosen)
     arrays = []
     checksums = []
     for name, sha256 in SHA256.items():
-        path, array, checksum = read_plain_or_gz(folder / name, rank=3 if "images" in name else 1)
+        path = paths[name]
+        array, checksum = read_file(path, rank=3 if "images" in name else 1)
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
                 raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
@@ -138,7 +149,7 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
         arrays.append(array)
         checksums.append(checksum)
     x_train, y_train, x_test, y_test = arrays
-    _check_arrays(folder, x_train, y_train, x_test, y_test)
+    _check_arrays(place, x_train, y_train, x_test, y_test)
     sha256_of_set = hashlib.sha256("".join(checksums).encode()).hexdigest()
     is_mnist = checksums == list(SHA256.values())
     return Dataset(
@@ -146,43 +157,216 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
         y_train=y_train.astype(np.intp),
         x_test=x_test.reshape(len(x_test), -1),
         y_test=y_test.astype(np.intp),
-        name="MNIST" if is_mnist else name_of_set(folder, sha256_of_set),
-        source=str(folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder),
+        name="MNIST" if is_mnist else name_of_set(chosen, sha256_of_set),
+        source=str(place.relative_to(ROOT) if place.is_relative_to(ROOT) else place),
         n_classes=int(y_train.max()) + 1,
         sha256=sha256_of_set,
         shape=x_train.shape[1:],
     )
 
 
-def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
-    """Reads PATH.gz, or PATH if there is none.
+# the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
+FILE_NAME = re.compile(
+    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d[-._]\w+)?(?:\.gz)?",
+    re.IGNORECASE,
+)
 
-    Returns the path that was read, a uint8 array of `rank` dimensions, and the SHA-256 of the
-    contents.  Raises InputError where the file is missing or cannot be read."""
-    for candidate in (path.with_name(f"{path.name}.gz"), path):
-        try:
-            with package().open_file(candidate) as file:
-                stream = gzip.GzipFile(fileobj=file) if candidate.suffix == ".gz" else file
-                array, checksum = read_idx(candidate, stream, rank)
-                return candidate, array, checksum
-        except FileNotFoundError:
+
+def sets_in(folder: Path) -> dict[Path, dict[str, Path]]:
+    """The data sets in a folder whose files are named as the MNIST family's are: for each place,
+    the files' paths by MNIST's names.
+
+    The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
+    name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
+    FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
+    that has the file's name."""
+    sets = {}
+
+    def usual_names_first(path):
+        return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
+
+    for path in sorted(folder.iterdir(), key=usual_names_first):
+        match = FILE_NAME.fullmatch(path.name)
+        if match is None or path.name.startswith("."):
             continue
-        except (OSError, EOFError, zlib.error) as error:
-            raise input_error(f"{candidate} cannot be read: {error}") from error
-    raise input_error(f"{path} is missing, as a plain file or as .gz")
+        inside = path / path.name
+        if inside.is_file():
+            path = inside
+        elif path.is_dir() and "idx" not in path.name:
+            continue  # a folder train-images holds images of some other format
+        part = "train" if match["part"].lower() == "train" else "t10k"
+        kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
+        paths = sets.setdefault(folder / (match["set"] or ""), {})
+        paths.setdefault(f"{part}-{kind}", path)
+    return sets
+
+
+def sets_below(folder: Path) -> dict[Path, dict[str, Path]]:
+    """What sets_in() finds in the folders of a folder or, if there is nothing, in their folders:
+    torchvision puts a set into NAME/raw, EMNIST's archive into gzip."""
+    for pattern in ("*", "*/*"):
+        sets = {}
+        for below in sorted(folder.glob(pattern)):
+            if below.is_dir() and not below.name.startswith("."):
+                sets |= sets_in(below)
+        if sets:
+            return sets
+    return {}
+
+
+def find_set(chosen: Path) -> tuple[Path, dict[str, Path]]:
+    """The place of the data set that was chosen, and the paths of its four files by MNIST's names.
+
+    Raises InputError where a file is missing, and where there are several sets."""
+    sets = {}
+    try:
+        if chosen.is_dir():
+            sets = sets_in(chosen) or sets_below(chosen)
+        elif chosen.parent.is_dir():
+            sets = {place: paths for place, paths in sets_in(chosen.parent).items() if place == chosen}
+        if not sets:
+            raise input_error(what_is_there(chosen))
+    except OSError as error:
+        raise input_error(f"{chosen} cannot be read: {error.strerror}") from error
+    whole = [place for place, paths in sets.items() if len(paths) == len(SHA256)]
+    if len(whole) > 1 and chosen not in whole:
+        raise input_error(f"{chosen} has {len(whole)} data sets: name one of them, {', '.join(map(str, whole))}")
+    place = chosen if chosen in whole else max(sets, key=lambda place: len(sets[place]))
+    for name in SHA256:
+        if name not in sets[place]:
+            raise input_error(what_is_missing(place, name))
+    return place, sets[place]
+
+
+def what_is_missing(place: Path, name: str) -> str:
+    """Which file of a set is missing, and which name in its folder is the nearest."""
+    from difflib import get_close_matches
+
+    missing = place / name if place.is_dir() else place.with_name(f"{place.name}-{name}")
+    others = [path.name for path in missing.parent.iterdir() if not FILE_NAME.fullmatch(path.name)]
+    nearest = get_close_matches(missing.name, others, n=1, cutoff=0.7)
+    hint = f"; the nearest name there is {nearest[0]!r}" if nearest else ""
+    return f"{missing} is missing, as a plain file or as .gz{hint}"
+
+
+class Format(NamedTuple):
+    """A kind of file that this program does not read, though people have it where idx files are
+    needed."""
+
+    what: str
+    beginnings: tuple[bytes, ...]  # in small letters
+    suffixes: tuple[str, ...]
+    advice: str
+
+
+YOURS = "and Dataset.of() read it: docs/make_it_yours.md has the lines"
+FORMATS = (
+    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), (".html",), "the download failed, fetch it again"),
+    Format("a Git LFS pointer", (b"version https://git-lfs",), (), "git lfs pull fetches the file itself"),
+    Format("a NumPy archive", (), (".npz",), f"np.load() {YOURS}"),
+    Format("a NumPy array", (b"\x93numpy",), (".npy",), f"np.load() {YOURS}"),
+    Format("a CSV file", (), (".csv", ".tsv"), f"np.loadtxt() {YOURS}"),
+    Format("a PNG image", (b"\x89png",), (".png",), f"imageio.v3.imread() {YOURS}"),
+    Format("a JPEG image", (b"\xff\xd8\xff",), (".jpg", ".jpeg"), f"imageio.v3.imread() {YOURS}"),
+    Format("a Parquet file", (b"par1",), (".parquet",), f"pandas.read_parquet() {YOURS}"),
+    Format("an Arrow file", (b"arrow1",), (".arrow",), f"pandas.read_feather() {YOURS}"),
+    Format("a MATLAB file", (b"matlab 5.0",), (".mat",), f"scipy.io.loadmat() {YOURS}"),
+    Format("an HDF5 file", (b"\x89hdf",), (".h5", ".hdf5"), f"h5py.File() {YOURS}"),
+    Format("an ARFF file", (b"@relation", b"% "), (".arff",), f"scipy.io.arff.loadarff() {YOURS}"),
+    Format(
+        "a pickle",
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+        (".pkl", ".pickle", ".pt"),
+        "it may run code, and is not read",
+    ),
+    Format("compressed twice", (b"\x1f\x8b",), (), "gunzip it once"),
+    Format(
+        "an archive",
+        (b"pk\x03\x04", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!"),
+        (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz"),
+        "unpack it first",
+    ),
+)
+# the element types of the idx format
+IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
+BEGINNING = 512  # bytes of a file that tell what it is
+
+
+def what_it_is(beginning: bytes) -> str:
+    """What the first bytes of a file say that it is, and how to read it: "is a PNG image: ..."."""
+    if not beginning:
+        return "is empty: the download failed, fetch it again"
+    if beginning.startswith(b"PK") and b".npy" in beginning[:64]:
+        return f"is a NumPy archive: np.load() {YOURS}"
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for known in FORMATS:
+        if known.beginnings and text.startswith(known.beginnings):
+            return f"is {known.what}: {known.advice}"
+    is_idx = re.match(rb"\0\0[\x08\x09\x0b-\x0e][\x01-\x08]", beginning)
+    if is_idx:
+        _, _, kind, rank = beginning[:4]
+        sizes = [int.from_bytes(beginning[at : at + 4], "big") for at in range(4, 4 + 4 * rank, 4)]
+        held = f"is an idx file of {IDX_TYPES[kind]}, {' x '.join(map(str, sizes))}"
+        if IDX_TYPES[kind] == "uint8":
+            return held
+        return f"{held}, where bytes are needed: np.frombuffer() {YOURS}"
+    if beginning[257:262] == b"ustar":
+        return "is a tar archive: unpack it first"
+    if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
+        return f"is a CSV file: np.loadtxt() {YOURS}"
+    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
+        return f"is text: {beginning[:40].decode('ascii')!r}"
+    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def what_is_there(chosen: Path) -> str:
+    """What is in the place of a folder with a data set, and how to read it."""
+    if not chosen.exists():
+        return f"{chosen} is not a folder; one with the four files of a data set is needed"
+    if not chosen.is_dir():
+        with package().open_file(chosen) as file:
+            return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(file.read(BEGINNING))}"
+    missing = f"{chosen / next(iter(SHA256))} is missing, as a plain file or as .gz"
+    for pattern in ("*", "*/*", "*/*/*"):
+        for path in sorted(chosen.glob(pattern)):
+            for known in FORMATS:
+                if path.suffix.lower() in known.suffixes:
+                    return f"{missing}: {path.relative_to(chosen)} is {known.what}: {known.advice}"
+    names = [path.name for path in sorted(chosen.iterdir())]
+    if not names:
+        return f"{missing}: the folder is empty"
+    more = ", ..." if len(names) > 4 else ""
+    return f"{missing}: the folder has {', '.join(names[:4])}{more}"
+
+
+def read_file(path: Path, rank: int) -> tuple[np.ndarray, str]:
+    """A uint8 array of `rank` dimensions from an idx file, compressed by gzip or not whatever its
+    name says, and the SHA-256 of its contents.  Raises InputError where it cannot be read."""
+    try:
+        with package().open_file(path) as file:
+            is_compressed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            stream = gzip.GzipFile(fileobj=file) if is_compressed else file
+            return read_idx(path, stream, rank)
+    except EOFError as error:
+        raise input_error(f"{path} cannot be read, for it ends too early: fetch it again") from error
+    except (OSError, zlib.error) as error:
+        raise input_error(f"{path} cannot be read: {error}") from error
 
 
 def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     """A uint8 array of this rank from a stream in the idx format, and the SHA-256 of the stream.
 
     The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data.
-    Reads at most one byte more than the header declares.  Raises InputError, which names `path`,
-    where the stream holds something else."""
+    Reads at most one byte more than the header declares.  Raises InputError, which names `path`
+    and says what it is, where the stream holds something else."""
     magic = bytes((0, 0, 8, rank))
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
-        begin = header[:4].hex()
-        raise input_error(f"{path} does not begin with the idx magic number {magic.hex()} but with '{begin}'")
+        found = what_it_is(header + stream.read(BEGINNING - len(header)))
+        if header[:3] == magic[:3]:
+            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
+        raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
     shape = np.frombuffer(header, ">u4", offset=4).tolist()
@@ -198,6 +382,49 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     checksum = hashlib.sha256(header)
     checksum.update(data)
     return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
+
+
+def data_warnings(data: Dataset) -> list[str]:
+    """What looks wrong in a data set though it can be read, a line for each: dark images, labels
+    that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
+    the known sets are as they are."""
+    if data.name in ("MNIST", *OTHER_SETS):
+        return []
+    warnings = []
+    for what, x in (("training", data.x_train), ("test", data.x_test)):
+        largest = int(x.max())
+        if 0 < largest < 128:
+            warnings.append(
+                f"the largest pixel of the {what} images is {largest}, not 255: a net may learn far less; "
+                f"multiply the pixels by {255 // largest}"
+            )
+    occurring = set(data.y_train.tolist())
+    unused = [label for label in range(data.n_classes) if label not in occurring]
+    if unused:
+        warnings.append(
+            f"of the labels 0 to {data.n_classes - 1} these never occur in training: {first_of(unused)}; "
+            f"the net has {data.n_classes} classes even so"
+        )
+    unknown = sorted(set(data.y_test.tolist()) - occurring)
+    if unknown:
+        warnings.append(f"test images have labels that no training image has: {first_of(unknown)}")
+    trained_on = {hash(image.tobytes()) for image in data.x_train}
+    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
+    if n_known:
+        warnings.append(
+            f"{n_known} of {len(data.x_test)} test images are training images, too: "
+            "the test accuracy says less about new images"
+        )
+    if "emnist" in Path(data.source).name.lower():
+        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
+        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
+    return warnings
+
+
+def first_of(numbers: list[int]) -> str:
+    """The first ten numbers as text."""
+    more = ", ..." if len(numbers) > 10 else ""
+    return ", ".join(map(str, numbers[:10])) + more
 
 
 def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
@@ -2157,6 +2384,9 @@ def train_pairs(args, save) -> None:
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
+    warnings = data_warnings(data)
+    if warnings:
+        record["data_warnings"] = warnings
     record["env"] = tools.environment()
     record["runs"] = pairs
     try:

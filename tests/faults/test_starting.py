@@ -119,7 +119,7 @@ def out_of_memory(*words, **settings):
 
 
 LARGE = {
-    "the data": (hn, "read_plain_or_gz", "the data set in "),
+    "the data": (hn, "read_file", "the data set in "),
     "a subset": (hn, "subset", "200 training and 60 test images"),
     "pixels": (hn, "pixels_for", "the pixels of 200 training and 60 test images as float32"),
     "a net": (hn, "zero_rows", "nets of this size: 3 blocks of 8 units"),
