@@ -24,6 +24,9 @@ line.  It needs NumPy and nothing else: copied alone into another project, it wo
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9    a pair for each seed        -> run_seeds.json
+    python highway_networks.py --block residual --activation relu       another pair      -> run_own.json
+    python highway_networks.py --save net.npz                           the net, too      -> net.npz
+    python highway_networks.py --classify net.npz digit.png             reads a digit of your own
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import importlib
+import inspect
 import io
 import json
 import math
@@ -86,15 +91,120 @@ PATIENCE = 30  # seconds without a byte before the next mirror is tried
 
 
 class Dataset(NamedTuple):
-    x_train: np.ndarray  # (n_train, rows * columns) uint8, 0 is background
-    y_train: np.ndarray  # (n_train,) intp
-    x_test: np.ndarray  # (n_test, rows * columns) uint8
-    y_test: np.ndarray  # (n_test,) intp
+    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
+    them of your own arrays."""
+
+    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
+    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_test: np.ndarray  # (n_test, features)
+    y_test: np.ndarray  # (n_test,)
     name: str  # MNIST, another set that is known by its checksum, or the folder: folder "NAME"
     source: str  # the folder it was read from
-    n_classes: int
+    n_classes: int  # the outputs of a net: classes or, of targets, numbers
     sha256: str  # the SHA-256 of its four files' checksums
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
+
+    @classmethod
+    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
+        """A data set of your own arrays, of any shape with an example at each first index.
+
+        How x is taken depends on its dtype, and on nothing else:
+
+        - bytes, and other whole numbers from 0 to 255, are pixels; 0 to 255 is scaled to -1 to 1,
+          as MNIST's pixels are
+        - floats are the net's inputs as they are; bring them to about -1 to 1 yourself
+
+        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
+        (n, outputs), are targets of a regression, which needs a loss of its own.
+
+        Raises ValueError for what looks like a slip: whole numbers beyond 0 to 255, or all below
+        128; floats that are all whole, up to more than 1, as unscaled pixels are; numbers that are
+        not finite; labels that do not count from 0; arrays that do not fit each other."""
+        parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        parts = {part: np.asanyarray(array) for part, array in parts.items()}
+        for part, array in parts.items():
+            check_numbers(part, array)
+            if array.size == 0 or array.ndim == 0:
+                raise ValueError(f"{part} must hold an example at each first index, not {array.shape}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{part} must be finite; it holds NaN or infinity")
+        for x, y in (("x_train", "y_train"), ("x_test", "y_test")):
+            if len(parts[x]) != len(parts[y]):
+                raise ValueError(f"{x} has {len(parts[x])} examples, {y} has {len(parts[y])}")
+        for training, test in (("x_train", "x_test"), ("y_train", "y_test")):
+            one = parts[training]
+            other = parts[test]
+            if one.shape[1:] != other.shape[1:]:
+                raise ValueError(f"examples of {training} and {test} differ: {one.shape[1:]} and {other.shape[1:]}")
+            if (one.dtype.kind == "f") != (other.dtype.kind == "f"):
+                raise ValueError(
+                    f"{training} and {test} must both hold floats, or both whole numbers: {one.dtype}, {other.dtype}"
+                )
+        shape = parts["x_train"].shape[1:]
+        checksum = hashlib.sha256()
+        for array in parts.values():
+            checksum.update(f"{array.dtype} {array.shape}".encode())
+            checksum.update(np.ascontiguousarray(array))
+        largest = parts["x_train"].max()
+        for x in ("x_train", "x_test"):
+            parts[x] = _inputs_in(x, parts[x], largest)
+        n_classes = _check_targets(parts)
+        return cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+
+
+def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
+    """x as rows of pixels or of floats: see Dataset.of().  `largest` is the largest number in the
+    training examples."""
+    rows = x.reshape(len(x), -1)
+    if x.dtype.kind == "f":
+        if name == "x_train" and largest > 1 and x.min() >= 0 and (x == np.rint(x)).all():
+            raise ValueError(
+                f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
+            )
+        return rows
+    if x.dtype.kind == "b":
+        raise ValueError(f"{name} holds truth values: x.astype(np.float32) makes them 0 and 1")
+    if x.min() < 0 or x.max() > 255:
+        raise ValueError(
+            f"{name} holds whole numbers from {x.min()} to {x.max()}, and pixels lie between 0 and 255: "
+            "give floats of about -1 to 1"
+        )
+    if largest < 128:
+        raise ValueError(
+            f"the largest pixel is {largest}, and white would be 255: "
+            f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
+        )
+    return rows.astype(np.uint8)
+
+
+def _check_targets(parts: dict[str, np.ndarray]) -> int:
+    """Makes rows of the targets or checks the labels in `parts`; returns the number of outputs.
+    See Dataset.of()."""
+    y_train = parts["y_train"]
+    if y_train.dtype.kind == "f":
+        for y in ("y_train", "y_test"):
+            parts[y] = parts[y].reshape(len(parts[y]), -1)
+        return parts["y_train"].shape[1]
+    if y_train.dtype.kind == "b" or y_train.ndim > 1:
+        raise ValueError(
+            f"y_train must hold a whole number for each example, not {y_train.dtype} of shape {y_train.shape}: "
+            "y.ravel() makes a vector of a column, y.argmax(axis=1) labels of rows with a single 1"
+        )
+    n_classes = int(y_train.max()) + 1
+    known = np.unique(y_train)
+    if y_train.min() != 0 or n_classes > 2 * len(known):
+        raise ValueError(
+            f"labels count from 0, without gaps; those of y_train are {len(known)} from {y_train.min()} to "
+            f"{y_train.max()}: np.searchsorted(np.unique(y_train), y) numbers any labels y anew"
+        )
+    if n_classes < 2:
+        raise ValueError("every label in y_train is 0; at least two classes are needed")
+    strange = np.setdiff1d(parts["y_test"], known)
+    if len(strange):
+        raise ValueError(f"y_test holds the label {strange[0]}, which no training example has")
+    for y in ("y_train", "y_test"):
+        parts[y] = parts[y].astype(np.intp)
+    return n_classes
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -470,10 +580,13 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
 
 
 def check_rows(data: Dataset) -> None:
-    """Raises ValueError unless every image is one row of pixels."""
+    """Raises ValueError unless every example is one row, and all are bytes or all are floats."""
     for name, x in (("x_train", data.x_train), ("x_test", data.x_test)):
         if np.ndim(x) != 2:
             raise ValueError(f"data.{name} must have a row for each image, x.reshape(len(x), -1), not {np.shape(x)}")
+    if (data.x_train.dtype.kind == "f") != (data.x_test.dtype.kind == "f"):
+        kinds = f"{data.x_train.dtype}, {data.x_test.dtype}"
+        raise ValueError(f"data.x_train and data.x_test must both hold bytes, or both floats, not {kinds}")
 
 
 PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
@@ -505,6 +618,15 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     if net.about.get("pixels") not in PIXELS:
         raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
     return scale_pixels(x, net.dtype.type, net.about["pixels"])
+
+
+def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
+    them."""
+    check_numbers("x", x)
+    if x.dtype.kind == "f":
+        return x.astype(net.dtype)
+    return pixels_for(net, x)
 
 
 def check_bytes(x: np.ndarray) -> None:
@@ -1465,6 +1587,15 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
+    def classify(self, x: np.ndarray) -> np.ndarray:
+        """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
+        scaled as in the net's training.  An image of x may be a row, or have rows and columns."""
+        x = np.asanyarray(x)
+        if x.ndim < 2:
+            raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
+        rows = x.reshape(len(x), -1)
+        return self.predict(inputs_for(self, rows)).argmax(axis=1)
+
     @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
@@ -1965,6 +2096,9 @@ class Settings:
             raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
+DEFAULTS = Settings()
+
+
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the
     units."""
@@ -2003,7 +2137,7 @@ def train_epoch(
     losses = np.empty(steps)
     norms = np.empty(steps)
     right = 0
-    is_labelled = y.ndim == 1 and y.dtype.kind in "iu"
+    is_labelled = holds_labels(y)
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
@@ -2016,9 +2150,14 @@ def train_epoch(
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
     return {
         "train_loss": float(losses.mean()),
-        "train_acc": right / (steps * batch_size) if is_labelled else None,
+        "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
         "grad_norm": float(norms.mean()),
     }
+
+
+def holds_labels(y: np.ndarray) -> bool:
+    """Whether y may be labels: whole numbers, one for each example."""
+    return np.ndim(y) == 1 and y.dtype.kind in "iu"
 
 
 def ignore(row: dict) -> None:
@@ -2066,6 +2205,15 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
+def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
+    """The accuracy on test examples or, where y holds targets, their loss.
+
+    Raises what accuracy() raises."""
+    if holds_labels(y):
+        return {"test_acc": accuracy(net, x, y)}
+    return {"test_loss": float(loss(finite_logits(net, x), y)[0])}
+
+
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
 STEPS_LOOKED_AT = frozenset((0, 1, 2, 5, *range(10, 101, 10)))
 
@@ -2078,10 +2226,11 @@ class LayerHistory:
     "gradient", |dL/dy| of every block, [depth numbers]; and, if the net has gates, "T", the mean
     transform gate of every block.  Numbers are rounded to four digits."""
 
-    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
+    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray, loss=softmax_cross_entropy):
         self.net = net
         self.x = x
         self.y = y
+        self.loss_of = loss
         self.columns = {"step": [], "loss": [], "gradient": []}
         if net.block.gates:
             self.columns["T"] = []
@@ -2090,7 +2239,7 @@ class LayerHistory:
         """Adds a row for the net after this step, unless its numbers are not finite."""
         if step in self.columns["step"]:
             return
-        loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
+        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
@@ -2106,54 +2255,78 @@ def four_digits(number) -> float:
     return float(f"{number:.4g}")
 
 
-def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
-    """Trains the net with clipped Adam on all of `data`, in a new random order each epoch, and
-    calls report(row) after each epoch.
+def train(
+    net: DeepNet,
+    data: Dataset,
+    settings: Settings = DEFAULTS,
+    shuffle: np.random.Generator | None = None,
+    report=ignore,
+    *,
+    optimizer=Adam,
+    loss=softmax_cross_entropy,
+) -> dict:
+    """Trains the net on all of `data`, in a new random order each epoch, and calls report(row)
+    after each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip.  It sets net.about["pixels"].
+    Of the settings it reads epochs, batch_size, lr and clip and, for a `shuffle` of its own, seed.
+    `optimizer` is a class, called as optimizer(net.parameters, lr=..., clip=...).
+    loss(outputs, y) gives the loss of a batch and its gradient.  Floats in `data` are the net's
+    inputs as they are; bytes are scaled, and net.about["pixels"] then says how.
 
     Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
     LayerHistory), the final loss and accuracies and, of nets with gates, the mean T of every block,
-    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  If the run diverges, the
-    history ends with the last completed epoch, and "diverged_at" says where.
+    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  Where y holds targets
+    instead of labels, the loss of the test examples stands in the accuracies' place.  If the run
+    diverges, the history ends with the last completed epoch, and "diverged_at" says where.
 
-    Raises ValueError, before the first step, for images that are not bytes or not rows of pixels,
-    and for labels that are not of the net's classes."""
+    Raises ValueError, before the first step, for examples that are not rows of bytes or floats, and
+    for labels that are not of the net's classes."""
+    if shuffle is None:
+        shuffle = np.random.default_rng([settings.seed, 1])
     check_rows(data)
-    check_labels(data.y_train, len(data.x_train), net.d_out)
-    check_labels(data.y_test, len(data.x_test), net.d_out)
-    net.about["pixels"] = PIXELS[0]  # the interval of the published program
+    has_labels = holds_labels(data.y_train)
+    if has_labels or loss is softmax_cross_entropy:
+        check_labels(data.y_train, len(data.x_train), net.d_out)
+        check_labels(data.y_test, len(data.x_test), net.d_out)
+    if data.x_train.dtype.kind != "f":
+        net.about["pixels"] = PIXELS[0]  # the interval of the published program
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
-        x_train = pixels_for(net, data.x_train)
-        x_test = pixels_for(net, data.x_test)
-    adam = Adam(net.parameters, settings.lr, settings.clip)
+        x_train = inputs_for(net, data.x_train)
+        x_test = inputs_for(net, data.x_test)
+    learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
     T_history = []
-    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
+    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
+    steps = 0  # that are done
 
     def look():
-        if adam.t in STEPS_LOOKED_AT:
-            layers.look(adam.t)
+        nonlocal steps
+        if steps in STEPS_LOOKED_AT:
+            layers.look(steps)
+        steps += 1
 
     def measure(row):
-        row["test_acc"] = accuracy(net, x_test, data.y_test)
+        row |= measure_test(net, x_test, data.y_test, loss)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(adam.t)
+        layers.look(steps)
         report(row)
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        net, adam, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
-    )
+        net, learner, x_train, data.y_train, orders, settings.batch_size,
+        loss=loss, report=measure, before_step=look,
+    )  # fmt: skip
     diverged = diverged_at is not None
+    measured = ("train_acc", "test_acc", "train_loss") if has_labels else ("test_loss", "train_loss")
     history = {}
-    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
+    for name in ("epoch", "train_loss", *measured[:-1], "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in ("train_acc", "test_acc", "train_loss"):
+    for name in measured:
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    # a net that only guesses can end a little above log(n_classes)
-    result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
+    if loss is softmax_cross_entropy:
+        # a net that only guesses can end a little above log(n_classes)
+        result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -2162,17 +2335,37 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
 
 
 @one_blas_thread()
-def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool = False) -> dict:
+def run_one(
+    block: str | Block = "highway",
+    settings: Settings = DEFAULTS,
+    data: Dataset | None = None,
+    verbose: bool = False,
+    *,
+    activation: str | Activation = "tanh",
+    init: str = "uniform",
+    optimizer=Adam,
+    loss=softmax_cross_entropy,
+    save: str | os.PathLike | None = None,
+    **changes,
+) -> dict:
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
     final numbers.
 
-    Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
+    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
+    learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
+    if the run diverges.  DeepNet explains activation and init, train() optimizer and loss.
+
+    Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
+    for a change that is no setting, and what train() raises."""
     start = time.perf_counter()
+    settings = changed(settings, changes)
+    if data is None:
+        data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
-            gate_bias=settings.gate_bias, dtype=settings.dtype,
+            activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
         )  # fmt: skip
     run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
     run |= record_of(net.block)  # may raise: now, not after the training
@@ -2180,16 +2373,169 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
         run[name] = getattr(settings, name)
     if net.block.gates:
         run["gate_bias"] = settings.gate_bias
+    run |= choices(net.activation, init, optimizer, loss)
     run["n_parameters"] = len(net.parameters)
 
     def show(row):
         measured = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
+        if "test_loss" in row:
+            measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    shuffle = np.random.default_rng([settings.seed, 1])
-    run |= train(net, data, settings, shuffle, show if verbose else ignore)
+    run |= train(net, data, settings, None, show if verbose else ignore, optimizer=optimizer, loss=loss)
+    if save and not run["diverged"]:
+        net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def changed(settings: Settings, changes: dict) -> Settings:
+    """The settings with these changes; raises TypeError for a name that is no setting."""
+    for name in changes:
+        if name not in vars(settings):
+            raise TypeError(f"{name!r} is not a setting; the settings are {', '.join(vars(settings))}")
+    return replace(settings, **changes)
+
+
+def choices(activation: Activation, init: str, optimizer, loss) -> dict:
+    """What a record says of these beyond the settings: only those that are not the defaults."""
+    record = {}
+    if type(activation) is not Tanh:
+        record |= record_of(activation)
+    if init != INITS[0]:
+        record["init"] = init
+    if optimizer is not Adam:
+        record["optimizer"] = name_of(optimizer)
+    if loss is not softmax_cross_entropy:
+        record["loss"] = name_of(loss)
+    return record
+
+
+def name_of(function) -> str:
+    """The name of a class or a function, in small letters; of a functools.partial, that of its
+    function."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__).lower()
+
+
+# ---- A digit of one's own --------------------------------------------------------------------------------------------
+
+SIDE = 28  # of MNIST's images, in pixels
+BOX = 20  # the longer side of a digit in them
+PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
+
+
+def read_grey(path: str | os.PathLike) -> np.ndarray:
+    """The image in a file that imageio reads, (rows, columns) floats from 0, black, to 1, white.
+    Where it is transparent, white paper shows through.  Raises InputError for another file."""
+    import imageio.v3 as imageio  # only here: it is not needed for anything else
+
+    try:
+        image = np.asarray(imageio.imread(path))
+    except Exception as error:  # every format has its own
+        reason = " ".join(str(error).split())[:200]
+        raise input_error(f"{path} cannot be read as an image: {reason}") from error
+    whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
+    image = image.astype(np.float64) / whole
+    if image.ndim == 2:
+        return image
+    if image.ndim != 3 or image.shape[2] > 4:
+        raise input_error(f"{path} is not one image: its array has the shape {image.shape}")
+    n_colours = 3 if image.shape[2] > 2 else 1
+    grey = image[:, :, :n_colours].mean(axis=2)
+    if image.shape[2] in (2, 4):
+        opaque = image[:, :, -1]
+        grey = grey * opaque + 1 - opaque
+    return grey
+
+
+def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
+    """A digit, (rows, columns) numbers, made like MNIST's: (28, 28) uint8, and what was done, in
+    words.
+
+    As MNIST's makers did, the digit is scaled so that its longer side has 20 pixels, and placed so
+    that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
+    is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
+    ink = np.asarray(grey, np.float64)
+    border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
+    paper = np.median(border)
+    is_dark_on_light = paper > (ink.min() + ink.max()) / 2
+    ink = paper - ink if is_dark_on_light else ink - paper
+    if ink.max() <= 0:
+        raise ValueError("the image is blank: all its pixels are alike")
+    ink = np.where(ink > PAPER * ink.max(), ink / ink.max(), 0)
+    rows = np.flatnonzero(ink.any(axis=1))
+    columns = np.flatnonzero(ink.any(axis=0))
+    digit = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    scale = BOX / max(digit.shape)
+    height, width = (max(1, round(scale * side)) for side in digit.shape)
+    small = averaging(height, digit.shape[0]) @ digit @ averaging(width, digit.shape[1]).T
+    small /= small.max()
+    image = np.zeros((SIDE, SIDE))
+    top = place(small.sum(axis=1))
+    left = place(small.sum(axis=0))
+    image[top : top + height, left : left + width] = small
+    said = "dark on light, so inverted; " if is_dark_on_light else "light on dark, as MNIST; "
+    said += f"the digit, {digit.shape[0]} x {digit.shape[1]} pixels, is scaled to {height} x {width} "
+    said += f"and centred in {SIDE} x {SIDE} by its mass"
+    return np.rint(255 * image).astype(np.uint8), said
+
+
+def averaging(n_out: int, n_in: int) -> np.ndarray:
+    """(n_out, n_in): the matrix that scales a row of n_in pixels to n_out, each of which is the mean
+    of the piece of the row that it covers."""
+    edges = np.arange(n_out + 1) * (n_in / n_out)
+    pixels = np.arange(n_in)
+    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+    return np.maximum(covered, 0) * (n_out / n_in)
+
+
+def place(mass: np.ndarray) -> int:
+    """Where a digit with this mass in each row begins, so that the centre of mass is in the middle
+    of SIDE and nothing is cut off."""
+    centre = (mass * np.arange(len(mass))).sum() / mass.sum()
+    return min(max(round(SIDE / 2 - centre), 0), SIDE - len(mass))
+
+
+def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
+    """An image as rows of pixels for net.classify(), and what was done to it.
+
+    A net that was trained on MNIST gets it like MNIST's; any other net as it is.  Raises ValueError
+    where that has another size."""
+    if net.about.get("data_set") == "MNIST":
+        image, said = like_mnist(grey)
+        return image.reshape(1, -1), said
+    shape = net.about.get("shape", [net.d_in])
+    if list(grey.shape) != shape:
+        raise ValueError(f"its pixels are {tuple(grey.shape)}; the net takes images of {tuple(shape)}")
+    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in net.about else grey
+    return pixels.reshape(1, -1), "taken as it is, 0 is black"
+
+
+def classify_images(args, save) -> None:
+    """Runs --classify: prints what a saved net says of each image."""
+    path, *images = args.classify
+    if not images:
+        raise input_error(f"--classify {path} needs images, too: --classify {path} digit.png")
+    for module in args.imports:
+        import_module_of_user(module)
+    net = DeepNet.load(path)
+    for image in images:
+        grey = read_grey(image)
+        try:
+            pixels, said = image_for(net, grey)
+        except ValueError as error:
+            raise input_error(f"{image}: {error}") from error
+        logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
+        powers = np.exp(logits - logits.max())
+        probabilities = powers / powers.sum()
+        shown = package().printable(image)
+        print(f"{shown}: {said}")
+        print(f"{shown}: {probabilities.argmax()}, with the probability {probabilities.max():.3f}")
+        for label, probability in enumerate(probabilities):
+            print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -2200,13 +2546,11 @@ MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
-def one_of(flag_of_list: str | None, parse):
-    """An argparse type: one number.  The error about a list names the flag that takes one, if any."""
+def one_of(flag_of_list: str, parse):
+    """An argparse type: one number.  The error about a list names the flag that takes one."""
     from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
 
     def number(text):
-        if "," in text and flag_of_list is None:
-            raise ArgumentTypeError(f"{text!r} is more than one number: run the command once for each")
         if "," in text:
             raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
         return parse(text)
@@ -2228,12 +2572,12 @@ def no_range(parse_list):
 
 
 def joined(words: list[str]) -> list[str]:
-    """The words with --gate-bias and a value that begins with a minus joined by =, since argparse
-    takes -4,-2 and -1e3 for flags."""
+    """The words with --gate-bias or --gate-biases and a value that begins with a minus joined by =,
+    since argparse takes -4,-2 and -1e3 for flags."""
     result = []
     for word in words:
         is_negative = word[:1] == "-" and word[1:2].isdecimal()
-        if is_negative and result and result[-1] == "--gate-bias":
+        if is_negative and result and result[-1] in ("--gate-bias", "--gate-biases"):
             word = f"{result.pop()}={word}"
         result.append(word)
     return result
@@ -2255,6 +2599,7 @@ def parse_arguments(argv=None):
     add_option = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
+    add_bias = parser.add_mutually_exclusive_group().add_argument
     add_saving = parser.add_mutually_exclusive_group().add_argument
 
     def show(text):
@@ -2276,7 +2621,15 @@ def parse_arguments(argv=None):
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
-    add_option("--gate-bias", type=one_of(None, bias), default=default.gate_bias, help=show(GATE_BIAS))
+    add_bias(
+        "--gate-bias",
+        type=one_of("--gate-biases", bias),
+        default=str(default.gate_bias),
+        help=show(GATE_BIAS),
+    )
+    add_bias("--gate-biases", type=list_of(bias), default=(), help="several of them: --gate-biases=-4,-2,0")
+    add_option("--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped"))
+    add_what_is_trained(add_option, show)
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
@@ -2287,10 +2640,24 @@ def parse_arguments(argv=None):
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
+    add_option("--save", type=path_name, metavar="NET.npz", help="write the trained net of --block, too")
+    classify = "train nothing: say which digit an image shows"
+    add_option("--classify", nargs="+", type=path_name, metavar=("NET.npz", "IMAGE"), help=classify)
     argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
+
+
+def add_what_is_trained(add_option, show) -> None:
+    """Adds the flags that name what has no number: see chosen_by()."""
+    add_option("--block", default=PAIR[0], metavar="NAME", help=show("the kind of block"))
+    add_option("--against", default=PAIR[1], metavar="NAME", help=show("the kind of block to compare it with"))
+    add_option("--activation", default=Tanh.name, metavar="NAME", help=show("the activation"))
+    add_option("--init", choices=INITS, default=INITS[0], help=show("how weights are drawn"))
+    add_option("--optimizer", default="adam", metavar="NAME", help=show("the optimiser"))
+    own = "a file, or a module, with blocks, activations or optimisers of your own"
+    add_option("--import", action="append", default=[], metavar="FILE.py", dest="imports", help=own)
 
 
 def plan(args, data: Dataset) -> list[Settings]:
@@ -2301,28 +2668,108 @@ def plan(args, data: Dataset) -> list[Settings]:
             raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     if args.batch_size > args.n_train:
         raise input_error(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
-    # there is no --clip
-    given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
-    common = Settings(**given)
+    common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
     planned = []
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
-            planned.append(replace(common, seed=seed, depth=depth))
+            for gate_bias in args.gate_biases or [args.gate_bias]:
+                planned.append(replace(common, seed=seed, depth=depth, gate_bias=gate_bias))
+    if args.save and len(planned) > 1:
+        raise input_error(f"--save writes one net, and {len(planned)} pairs are trained: name one seed, depth and bias")
     return planned
 
 
-def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
-    """Trains a highway and a plain net for each of the planned Settings, in `jobs` processes.
+class Chosen(NamedTuple):
+    """What a command trains beside its Settings."""
 
-    Returns a dict for each pair: the list "runs" of the JSON."""
+    blocks: tuple[Block, ...] = (Highway(), Plain())
+    activation: Activation = Tanh()
+    init: str = INITS[0]
+    optimizer: type[Optimizer] = Adam
+
+    def is_default(self) -> bool:
+        names = tuple(block.name for block in self.blocks)
+        return names == PAIR and not choices(self.activation, self.init, self.optimizer, softmax_cross_entropy)
+
+
+HEADLINE = Chosen()
+
+
+def chosen_by(args) -> Chosen:
+    """What the flags name, after all --import.  Raises InputError for a name that nothing has."""
+    for module in args.imports:
+        import_module_of_user(module)
+    flags = (args.block, args.against, args.activation, args.optimizer)
+    if flags != (*PAIR, Tanh.name, "adam"):
+        for module in package().MORE_KINDS:
+            importlib.import_module(module)
+    if args.block == args.against:
+        raise input_error(f"--block and --against are both {args.block}: name two kinds of block")
+    try:
+        blocks = (block_of(args.block), block_of(args.against))
+        activation = activation_of(args.activation)
+        for named in (*blocks, activation):
+            record_of(named)
+    except (TypeError, ValueError) as error:
+        raise input_error(f"{error}; --import FILE.py imports it") from error
+    return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
+
+
+def optimizer_of(name: str) -> type[Optimizer]:
+    """The optimiser of this name, in small letters or not.  Only those that are made from
+    parameters, lr and clip alone count."""
+    found = {}
+    waiting = [Optimizer]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        with contextlib.suppress(TypeError):
+            inspect.signature(kind).bind(None, lr=1.0, clip=1.0)
+            found[name_of(kind)] = kind
+    if name.lower() not in found:
+        raise input_error(f"optimizer {name!r} is not one of {', '.join(sorted(found))}; --import FILE.py imports it")
+    return found[name.lower()]
+
+
+def import_module_of_user(name: str) -> None:
+    """Imports FILE.py, or a module by its name.  Raises InputError where it is not there; what the
+    module itself raises is the user's to see."""
+    path = Path(name)
+    if path.suffix != ".py":
+        if find_spec(name.partition(".")[0]) is None:
+            raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
+        importlib.import_module(name)
+        return
+    if not path.is_file():
+        raise input_error(f"--import {name}: there is no such file")
+    sys.path.insert(0, str(path.parent.resolve()))  # for what it imports, and for worker processes
+    module = importlib.import_module(path.stem)
+    if Path(module.__file__ or "").resolve() != path.resolve():
+        raise input_error(f"--import {name}: another module is called {path.stem}; give the file another name")
+
+
+def train_task(block, settings: Settings, data: Dataset, verbose: bool, more: dict) -> dict:
+    """run_one() with all its arguments by position, as in_processes() passes them."""
+    return run_one(block, settings, data, verbose, **more)
+
+
+def run_pairs(
+    planned: list[Settings], data: Dataset, jobs: int, quiet: bool, chosen: Chosen = HEADLINE, save: str | None = None
+) -> list[dict]:
+    """Trains a net of each of the two chosen blocks, highway and plain by default, for each of the
+    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.
+
+    Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
+    every gate bias, and trained once."""
     verbose = not quiet and len(planned) == 1
-    nets = [(block, settings) for settings in planned for block in PAIR]
+    nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
+    more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
     def longest_first(net):  # so that no long run starts last
         block, settings = net
-        return -settings.depth, block == "plain"
+        return -settings.depth, chosen.blocks.index(block)
 
-    nets.sort(key=longest_first)
+    nets = sorted(nets.values(), key=longest_first)
 
     def tasks():
         """Draws each net's images only when a process is free: all at once might not fit into
@@ -2330,21 +2777,35 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) ->
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, verbose
+            yield block, settings, images, verbose, more | {"save": save if block is chosen.blocks[0] else None}
 
     runs = {}
-    with closing(package().in_processes(run_one, tasks(), min(jobs, len(nets)))) as results:
+    with closing(package().in_processes(train_task, tasks(), min(jobs, len(nets)))) as results:
         for run in results:
-            runs[run["seed"], run["depth"], run["block"]] = run
+            runs[run["seed"], run["depth"], run["block"], run.get("gate_bias")] = run
             if not quiet and not verbose:
                 took = f"{run['wallclock_sec']:.1f} s; {len(runs)} of {len(nets)} nets are trained"
                 print(f"{run['label']}: {outcome(run)}  ({took})", flush=True)
     pairs = []
+    n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
-        both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}
+        both = {block.name: runs[key_of(block, settings)] for block in chosen.blocks}
         seconds = sum(run["wallclock_sec"] for run in both.values())
-        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
+        pair = {"depth": settings.depth, "seed": settings.seed}
+        if n_biases > 1:
+            pair["gate_bias"] = settings.gate_bias
+        pairs.append({**pair, "wallclock_sec": seconds, **both})
     return pairs
+
+
+def key_of(block: Block, settings: Settings) -> tuple:
+    """What tells the net apart from the others of a command."""
+    return settings.seed, settings.depth, block.name, settings.gate_bias if block.gates else None
+
+
+def runs_of(pair: dict) -> list[dict]:
+    """The two runs of a pair."""
+    return [run for run in pair.values() if isinstance(run, dict)]
 
 
 def outcome(run: dict) -> str:
@@ -2355,6 +2816,8 @@ def outcome(run: dict) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
+    if args.classify:
+        return package().run_command(parser.prog, partial(classify_images, args), saves=False)
     return package().run_command(parser.prog, partial(train_pairs, args), saves=not args.no_save)
 
 
@@ -2363,24 +2826,36 @@ def train_pairs(args, save) -> None:
     save({path: bytes})."""
     start = time.perf_counter()
     tools = package()
-    path = path_of_record(args)
+    chosen = chosen_by(args)
+    path = path_of_record(args, chosen)
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
+    if args.save:
+        check_net_replaceable(Path(args.save))
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
         print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
-    pairs = run_pairs(planned, data, args.jobs, args.quiet)
+    pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save)
     warn_of(pairs, data.n_classes)
     record = asdict(planned[0])
-    for name, values in (("depth", args.depths), ("seed", args.seeds)):
+    for name, plural, values in (
+        ("depth", "depths", args.depths),
+        ("seed", "seeds", args.seeds),
+        ("gate_bias", "gate_biases", args.gate_biases),
+    ):
         if values:
-            record[f"{name}s"] = values
+            record[plural] = values
         if len(values) > 1:
             record[name] = None
-    record["activation"] = "tanh"
-    record["optimizer"] = "adam"
+    record |= record_of(chosen.activation)
+    record["optimizer"] = name_of(chosen.optimizer)
+    names = [block.name for block in chosen.blocks]
+    if names != [*PAIR]:
+        record["blocks"] = names
+    if chosen.init != INITS[0]:
+        record["init"] = chosen.init
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
@@ -2398,26 +2873,52 @@ def train_pairs(args, save) -> None:
         hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
         took = f"{time.perf_counter() - start:.1f} s"
         print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
+    if args.save:
+        print(tools.printable(said_of_net(args.save, pairs[0][names[0]])), flush=True)
 
 
-def path_of_record(args) -> Path:
+def said_of_net(path: str, run: dict) -> str:
+    if run["diverged"]:
+        return f"the {run['block']} net is not saved: it diverged"
+    return f"the {run['block']} net is in {path}; --classify {path} IMAGE reads a digit"
+
+
+def check_net_replaceable(path: Path) -> None:
+    """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
+    of a saved net."""
+    if path.suffix != ".npz":
+        raise input_error(f"--save {path}: the name of a net ends in .npz")
+    package().check_writable(path)
+    if path.exists():
+        try:
+            DeepNet.load(path)
+        except ValueError as error:
+            raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+
+
+def path_of_record(args, chosen: Chosen) -> Path:
+    """The file of the record.  What is not the headline's has a name of its own: the figures are
+    drawn from the others.  Where the program is installed, and in no clone, the file lies in the
+    working folder."""
     if args.out:
         return Path(os.path.realpath(args.out))
+    folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
     if args.quick:
-        return ROOT / "run_quick.json"
+        return folder / "run_quick.json"
+    if not chosen.is_default() or args.gate_biases or args.clip != DEFAULTS.clip:
+        return folder / "run_own.json"
     if args.depths:
-        return ROOT / "run_sweep.json"
+        return folder / "run_sweep.json"
     if args.seeds:
-        return ROOT / "run_seeds.json"
-    return ROOT / "run.json"
+        return folder / "run_seeds.json"
+    return folder / "run.json"
 
 
 def warn_of(pairs: list[dict], n_classes: int) -> None:
     """Prints a line for each run that diverged, or whose loss ended more than a tenth above that
     of guessing."""
     for pair in pairs:
-        for block in PAIR:
-            run = pair[block]
+        for run in runs_of(pair):
             if run["diverged"]:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
             elif run["above_guessing"]:
@@ -2438,7 +2939,9 @@ def package():
 
     return SimpleNamespace(
         InputError=files.InputError,
+        MORE_KINDS=("highways.nets.extra_blocks", "highways.nets.activations", "highways.nets.optimizers"),
         open_file=files.open_file,
+        check_writable=files.check_writable,
         write_whole=files.write_whole,
         printable=files.printable,
         json_bytes=files.json_bytes,
@@ -2463,6 +2966,7 @@ class Alone:
     compared with what they replace; nets train one after another."""
 
     InputError = ValueError
+    MORE_KINDS = ()
     MOST_JOBS = math.inf
     path_name = str
 
@@ -2519,13 +3023,18 @@ class Alone:
         return False
 
     @staticmethod
+    def check_writable(path: Path) -> None:
+        if not path.parent.is_dir():
+            raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
+
+    @staticmethod
     def check_replaceable(path: Path, is_smoke_test: bool) -> None:
         if path.suffix != ".json":
             raise ValueError(f"{path} does not end in .json")
 
     @staticmethod
     def table_of_runs(pairs: list[dict]) -> str:
-        return "\n".join(f"{pair[block]['label']}: {outcome(pair[block])}" for pair in pairs for block in PAIR)
+        return "\n".join(f"{run['label']}: {outcome(run)}" for pair in pairs for run in runs_of(pair))
 
     @staticmethod
     def all_cores() -> int:
@@ -2567,7 +3076,7 @@ class Alone:
         try:
             with contextlib.redirect_stdout(output if saves else sys.stdout):
                 work(Alone.write_whole)
-        except (ValueError, OSError, MemoryError) as error:
+        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:

@@ -49,24 +49,31 @@ def load_record(path) -> dict:
 
 
 def table_of_runs(pairs: list[dict]) -> str:
-    """The result as text: a line for each pair, highway beside plain; for several seeds also the
-    mean ± standard deviation."""
-    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
+    """The result as text: a line for each pair, highway beside plain or whatever two blocks it is
+    of; for several seeds also the mean ± standard deviation."""
+    has_biases = "gate_bias" in pairs[0]
+    blocks = [name for name, entry in pairs[0].items() if isinstance(entry, dict)]
+    widths = {block: max(17, len(f"  {block} test acc")) for block in blocks}
+    head = "depth   seed  " + ("gate bias  " if has_biases else "")
+    lines = [head + "".join(f"{f'{block} test acc':>{widths[block]}}  train loss" for block in blocks)]
+    accuracies = {}  # {(depth, gate bias, block): [test accuracy of each run that did not diverge]}
     for pair in pairs:
         line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for block in PAIR:
+        if has_biases:
+            line += f"{pair['gate_bias']:9g}  "
+        for block in blocks:
             run = pair[block]
-            of_block = accuracies.setdefault((pair["depth"], block), [])
+            of_block = accuracies.setdefault((pair["depth"], pair.get("gate_bias"), block), [])
             if run["diverged"]:
-                line += f"{'DIVERGED':>17} {'-':>11}"
+                line += f"{'DIVERGED':>{widths[block]}} {'-':>11}"
             else:
-                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
+                line += f"{run['final_test_acc']:{widths[block]}.3f} {run['final_train_loss']:11.4g}"
                 of_block.append(run["final_test_acc"])
         lines.append(line)
-    for (depth, block), of_block in accuracies.items():
+    for (depth, gate_bias, block), of_block in accuracies.items():
         if len(of_block) > 1:
-            lines.append(f"depth {depth}, {block}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
+            which = f"depth {depth}, {block}" + (f", gate bias {gate_bias:g}" if has_biases else "")
+            lines.append(f"{which}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
     return "\n".join(lines)
 
 
@@ -109,7 +116,10 @@ def _object_in(path: Path) -> dict:
 def _has_names(record: dict, names: Names) -> bool:
     if not record.keys() >= {*names.record} or not isinstance(record["runs"], list) or not record["runs"]:
         return False
-    return all(isinstance(run, dict) and run.keys() >= {*names.run} for run in record["runs"])
+    needed = {*names.run}
+    if isinstance(record.get("blocks"), list):  # those of --block and --against
+        needed = needed - {*PAIR} | {*map(str, record["blocks"])}
+    return all(isinstance(run, dict) and run.keys() >= needed for run in record["runs"])
 
 
 def load_results(path) -> dict:

@@ -44,7 +44,8 @@ def test_a_command_works_from_any_folder(path, tmp_path):
 
 
 def test_an_experiment_says_how_to_install_dask(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "dask", None)
+    for name in ("dask", "dask.distributed"):
+        monkeypatch.setitem(sys.modules, name, None)
     runner = Runner("optimization", "default", {}, folder=tmp_path, scheduler="tcp://nobody:1")
     with pytest.raises(InputError) as refused:
         next(runner._run_missing(abs, None, []))

@@ -131,7 +131,7 @@ def test_looking_at_the_layers_changes_no_digit(data_set, monkeypatch, block):
 def test_a_run_has_one_blas_thread(data_set, monkeypatch):
     seen = []
 
-    def train(*_):
+    def train(*_, **__):
         seen.extend(pool["num_threads"] for pool in threadpool_info())
         return {}
 

@@ -176,30 +176,8 @@ class Runner:
             tasks = [(function, data_of, setting, key) for setting, key in missing]
             yield from in_processes(_run_trial, tasks, jobs)
             return
-        try:
-            from dask.distributed import Client, KilledWorker, as_completed
-        except ImportError:
-            advice = "python -m pip install -r requirements-cluster.txt"
-            raise InputError(f"--scheduler needs Dask: {advice}") from None
-        try:
-            client = Client(self.scheduler, timeout=10)
-            client.wait_for_workers(1, timeout=60)
-        except (OSError, ValueError, TypeError) as error:
-            reason = f"no Dask scheduler with workers there: {error}"
-            raise InputError(f"--scheduler {self.scheduler}: {reason}") from error
-        with client:
-            try:
-                settings = [setting for setting, _ in missing]
-                keys = [key for _, key in missing]
-                futures = client.map(
-                    functools.partial(_run_trial, function, data_of),
-                    settings,
-                    keys,
-                    pure=False,
-                )
-                yield from (future.result() for future in as_completed(futures))
-            except KilledWorker as error:
-                raise WorkerDied(str(error)) from error
+        run = functools.partial(_run_trial, function, data_of)
+        yield from on_cluster(run, missing, self.scheduler)
 
     def record(self, source: str, trials) -> dict:
         """The contents of the results file, without the summary."""
@@ -214,6 +192,29 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+def on_cluster(function, tasks: list[tuple], scheduler: str):
+    """Yields function(*task) as the tasks finish on the workers of a Dask cluster.
+
+    Raises InputError where there is no Dask, or no scheduler with workers, and WorkerDied."""
+    try:
+        from dask.distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        advice = "python -m pip install -r requirements-cluster.txt"
+        raise InputError(f"--scheduler needs Dask: {advice}") from None
+    try:
+        client = Client(scheduler, timeout=10)
+        client.wait_for_workers(1, timeout=60)
+    except (OSError, ValueError, TypeError) as error:
+        reason = f"no Dask scheduler with workers there: {error}"
+        raise InputError(f"--scheduler {scheduler}: {reason}") from error
+    with client:
+        try:
+            futures = [client.submit(function, *task, pure=False) for task in tasks]
+            yield from (future.result() for future in as_completed(futures))
+        except KilledWorker as error:
+            raise WorkerDied(str(error)) from error
 
 
 def check_bound(function) -> None:

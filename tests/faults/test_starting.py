@@ -161,12 +161,13 @@ class Images(np.ndarray):
     __hash__ = object.__hash__
 
 
-def diverge_at_once(block, settings, data, verbose):
+def diverge_at_once(block, settings, data, verbose, **_):
     """Replaces run_one()."""
     return {
         "seed": settings.seed,
         "depth": settings.depth,
-        "block": block,
+        "block": block.name,
+        "gate_bias": settings.gate_bias if block.gates else None,
         "label": "",
         "diverged": True,
         "diverged_at": "",

@@ -1,0 +1,144 @@
+"""docs/make_it_yours.md does what it shows: its programs run in an empty folder, and print what stands below them."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import imageio.v3 as imageio
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import highway_networks as hn
+
+PAGE = (ROOT / "docs" / "make_it_yours.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(python|sh|text)\n(.*?)^```$", re.M | re.S)
+SECTIONS = {text.split("\n")[0]: BLOCK.findall(text) for text in PAGE.split("\n## ")[1:]}
+NUMBER = re.compile(r"-?\d+\.\d+")
+OWN_DATA, *OTHERS = SECTIONS
+LAST_DIGITS = 0.025  # by how much an accuracy may differ on another processor
+
+# scikit-learn's digits where it is not installed: what it returns, from the same kind of images
+STAND_IN = """
+import types
+import numpy as np
+import highway_networks as hn
+
+def load_digits():
+    mnist = hn.load_mnist()
+    images = mnist.x_test[:1797].reshape(-1, 28, 28)[:, 2:26, 2:26].reshape(-1, 8, 3, 8, 3).mean(axis=(2, 4))
+    return types.SimpleNamespace(data=np.rint(images.reshape(-1, 64) / 16), target=mnist.y_test[:1797])
+"""
+
+
+def run(folder, *words) -> str:
+    """What Python prints with these words, in the folder."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
+    process = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def program_in(text: str) -> tuple[str, str]:
+    """The name of the file that a program is to be written into, and the program."""
+    return re.match(r"# (\w+\.py)\n", text)[1], text
+
+
+def assert_is_shown(shown: str, printed: str) -> None:
+    """Every line of the page is printed.  Numbers with a point agree but for the last digits: losses
+    by a tenth, accuracies by LAST_DIGITS."""
+    lines = [line.split() for line in printed.splitlines()]
+    for line in shown.splitlines():
+        words = line.split()
+        assert any(agree(words, other) for other in lines), f"{line!r} is not in\n{printed}"
+
+
+def agree(words: list[str], others: list[str]) -> bool:
+    return len(words) == len(others) and all(map(is_alike, words, others))
+
+
+def is_alike(word: str, other: str) -> bool:
+    if NUMBER.fullmatch(word) and NUMBER.fullmatch(other):
+        return abs(float(word) - float(other)) <= max(LAST_DIGITS, abs(float(word)) / 10)
+    return word == other
+
+
+@pytest.fixture
+def digit(tmp_path):
+    """A photograph of a 7, dark on light, in a corner of the paper."""
+    image = hn.load_mnist().x_test[0].reshape(28, 28)
+    paper = 225 - np.kron(image, np.ones((5, 5))) * 0.7
+    paper += np.random.default_rng(0).normal(0, 6, paper.shape)
+    paper = np.pad(paper, ((100, 25), (15, 75)), constant_values=225)
+    imageio.imwrite(tmp_path / "digit.png", paper.clip(0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("section", OTHERS)
+def test_the_programs_print_what_the_page_shows(section, tmp_path, digit):
+    printed = ""
+    n_shown = 0
+    for kind, text in SECTIONS[section]:
+        if kind == "python":
+            name, program = program_in(text)
+            (tmp_path / name).write_text(program)
+            printed = run(tmp_path, name)
+        elif kind == "sh":
+            python, *words = shlex.split(text)
+            assert python == "python"
+            printed = run(tmp_path, *words, "--out", "run_own.json") if "--depth" in words else run(tmp_path, *words)
+        else:
+            assert_is_shown(text, printed)
+            n_shown += 1
+    assert n_shown
+
+
+def test_no_program_is_longer_than_25_lines():
+    for blocks in SECTIONS.values():
+        for _, text in blocks:
+            assert len([line for line in text.splitlines() if line.strip()]) <= 25, text
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The files that the section about data reads, made from MNIST."""
+    mnist = hn.subset(hn.load_mnist(), 0, 6000, 2000)
+    table = np.column_stack((mnist.y_train, mnist.x_train))[:5000]
+    names = ",".join(["label", *(f"pixel{i}" for i in range(784))])
+    np.savetxt(tmp_path / "digits.csv", table, "%d", ",", header=names, comments="")
+    images = {"x_train": mnist.x_train.reshape(-1, 28, 28), "x_test": mnist.x_test.reshape(-1, 28, 28)}
+    np.savez(tmp_path / "mnist.npz", **images, y_train=mnist.y_train.astype(np.uint8), y_test=mnist.y_test)
+    for number, (image, label) in enumerate(zip(images["x_train"][:2000], mnist.y_train, strict=False)):
+        folder = tmp_path / "digits" / str(label)
+        folder.mkdir(parents=True, exist_ok=True)
+        imageio.imwrite(folder / f"{number:05d}.png", image)
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        (tmp_path / "sklearn").mkdir()
+        (tmp_path / "sklearn" / "__init__.py").touch()
+        (tmp_path / "sklearn" / "datasets.py").write_text(STAND_IN)
+
+
+def test_every_kind_of_data_is_read(tmp_path, files):
+    programs = [text for kind, text in SECTIONS[OWN_DATA] if kind == "python"]
+    name, first = program_in(programs[0])
+    (tmp_path / name).write_text(first)
+    [shown] = [text for kind, text in SECTIONS[OWN_DATA] if kind == "text"]
+    assert_is_shown(shown, run(tmp_path, name))
+    beginning, end = re.split(r"\ntable = .*?\n\n", first, flags=re.S)
+    assert len(programs) == 4
+    for recipe in programs[1:]:
+        assert len(recipe.splitlines()) == 3
+        imports = "\n".join(re.findall(r"# (from pathlib.*|from sklearn.*)", recipe)).replace("; ", "\n")
+        (tmp_path / name).write_text(f"{beginning}\n{imports}\n{recipe}\n{end}")
+        assert float(run(tmp_path, name).split()[-1]) > 0.7, recipe
