@@ -34,6 +34,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import heapq
 import importlib
 import inspect
 import io
@@ -42,6 +43,7 @@ import math
 import operator
 import os
 import re
+import shutil
 import sys
 import threading
 import time
@@ -2346,6 +2348,7 @@ def run_one(
     optimizer=Adam,
     loss=softmax_cross_entropy,
     save: str | os.PathLike | None = None,
+    report=ignore,
     **changes,
 ) -> dict:
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
@@ -2353,7 +2356,7 @@ def run_one(
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
     learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
-    if the run diverges.  DeepNet explains activation and init, train() optimizer and loss.
+    if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
     for a change that is no setting, and what train() raises."""
@@ -2367,7 +2370,7 @@ def run_one(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
             activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
         )  # fmt: skip
-    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
+    run = {"label": label_of(net.block, settings)}
     run |= record_of(net.block)  # may raise: now, not after the training
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
         run[name] = getattr(settings, name)
@@ -2382,12 +2385,16 @@ def run_one(
             measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    run |= train(net, data, settings, None, show if verbose else ignore, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, None, show if verbose else report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def label_of(block: Block, settings: Settings) -> str:
+    return f"{block.name}, depth {settings.depth}, seed {settings.seed}"
 
 
 def changed(settings: Settings, changes: dict) -> Settings:
@@ -2748,9 +2755,123 @@ def import_module_of_user(name: str) -> None:
         raise input_error(f"--import {name}: another module is called {path.stem}; give the file another name")
 
 
-def train_task(block, settings: Settings, data: Dataset, verbose: bool, more: dict) -> dict:
-    """run_one() with all its arguments by position, as in_processes() passes them."""
-    return run_one(block, settings, data, verbose, **more)
+def train_task(block, settings: Settings, data: Dataset, more: dict, tell) -> dict:
+    """run_one() with all its arguments by position, as in_processes() passes them.  After each epoch
+    it calls tell((the net's key, the epoch's row))."""
+    key = key_of(block, settings)
+    return run_one(block, settings, data, report=lambda row: tell((key, row)), **more)
+
+
+LINES = 5  # that a net prints where lines cannot be updated
+
+
+class Progress:
+    """Shows how the nets of a command train.  On a terminal a line for each net that is training,
+    updated after every epoch; elsewhere some lines for each net of a pair, and a line for each
+    finished net of several pairs."""
+
+    def __init__(self, nets: list[tuple[Block, Settings]], jobs: int, quiet: bool):
+        self.start = time.perf_counter()
+        self.jobs = jobs
+        self.quiet = quiet
+        self.is_pair = len(nets) <= 2
+        self.epochs = {}
+        self.epochs_left = {}
+        self.epoch_work = {}  # how long an epoch takes, relative to the other nets' epochs
+        self.labels = {}
+        for block, settings in nets:
+            key = key_of(block, settings)
+            self.epochs[key] = settings.epochs
+            self.epochs_left[key] = settings.epochs
+            self.epoch_work[key] = 2 + settings.depth * (1 + block.gates)
+            self.labels[key] = label_of(block, settings)
+        self.width = max(map(len, self.labels.values()))
+        self.n_finished = 0
+        self.latest = {}  # the latest line of each net
+        self.bars = {}
+        self.tqdm = None if quiet else updates_lines()
+
+    def show(self, message: tuple) -> None:
+        """Shows a message of train_task()."""
+        key, row = message
+        epoch = row["epoch"]
+        epochs = self.epochs[key]
+        self.epochs_left[key] = epochs - epoch
+        numbers = f"epoch {epoch:3d}/{epochs}  loss {row['train_loss']:.3f}  test {row['test_acc']:.3f}"
+        self.latest[key] = f"{self.labels[key]:{self.width}}  {numbers}  {self.times()}"
+        if self.quiet:
+            return
+        if self.tqdm:
+            self._update_bar(key)
+        elif self.is_pair and epoch * LINES // epochs > (epoch - 1) * LINES // epochs:
+            print(self.latest[key], flush=True)
+
+    def _update_bar(self, key) -> None:
+        if key not in self.bars:
+            self.bars[key] = self.tqdm(bar_format="{desc}", leave=False)
+        columns = shutil.get_terminal_size().columns
+        self.bars[key].set_description_str(self.latest[key][: columns - 1])
+
+    def finished(self, key, run: dict) -> None:
+        """Shows that a net is trained."""
+        self.n_finished += 1
+        self.epochs_left[key] = 0  # it may have diverged
+        self._remove_bar(key)
+        if self.quiet:
+            return
+        if not self.is_pair:
+            trained = f"{self.n_finished} of {len(self.labels)} nets are trained, {self.times()}"
+            self._print(f"{self.labels[key]:{self.width}}  {outcome(run)}  ({trained})")
+        elif self.tqdm and key in self.latest:
+            self._print(self.latest[key])
+
+    def _print(self, line: str) -> None:
+        """Prints a line that stays."""
+        if self.tqdm:
+            self.tqdm.write(line)
+        else:
+            print(line, flush=True)
+
+    def _remove_bar(self, key) -> None:
+        if key in self.bars:
+            self.bars.pop(key).close()
+            print(end="\r", file=sys.stderr, flush=True)  # tqdm leaves the cursor behind the last bar that it removes
+
+    def close(self) -> None:
+        for key in list(self.bars):
+            self._remove_bar(key)
+
+    def times(self) -> str:
+        """7 s, 11 s to go."""
+        passed = time.perf_counter() - self.start
+        done = sum((self.epochs[key] - left) * self.epoch_work[key] for key, left in self.epochs_left.items())
+        ends = [0] * self.jobs  # a job that is free takes the next net
+        for key, left in self.epochs_left.items():
+            heapq.heapreplace(ends, ends[0] + left * self.epoch_work[key])
+        to_go = max(ends) * passed * self.jobs / max(done, 1)
+        return f"{duration(passed)}, {duration(to_go)} to go"
+
+
+def updates_lines():
+    """tqdm, if it is installed and there is a terminal, on which lines can be updated; else None."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
+    return tqdm
+
+
+def duration(seconds: float) -> str:
+    """72 s, 14 min, 3.2 h."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    if minutes < 99.5:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"
 
 
 def run_pairs(
@@ -2761,7 +2882,6 @@ def run_pairs(
 
     Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
     every gate bias, and trained once."""
-    verbose = not quiet and len(planned) == 1
     nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
     more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
@@ -2777,15 +2897,17 @@ def run_pairs(
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, verbose, more | {"save": save if block is chosen.blocks[0] else None}
+            yield block, settings, images, more | {"save": save if block is chosen.blocks[0] else None}
 
     runs = {}
-    with closing(package().in_processes(train_task, tasks(), min(jobs, len(nets)))) as results:
+    jobs = min(jobs, len(nets))
+    progress = Progress(nets, jobs, quiet)
+    results = package().in_processes(train_task, tasks(), jobs, progress.show)
+    with closing(progress), closing(results):
         for run in results:
-            runs[run["seed"], run["depth"], run["block"], run.get("gate_bias")] = run
-            if not quiet and not verbose:
-                took = f"{run['wallclock_sec']:.1f} s; {len(runs)} of {len(nets)} nets are trained"
-                print(f"{run['label']}: {outcome(run)}  ({took})", flush=True)
+            key = run["seed"], run["depth"], run["block"], run.get("gate_bias")
+            runs[key] = run
+            progress.finished(key, run)
     pairs = []
     n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
@@ -2856,12 +2978,7 @@ def train_pairs(args, save) -> None:
         record["blocks"] = names
     if chosen.init != INITS[0]:
         record["init"] = chosen.init
-    record["n_classes"] = data.n_classes
-    record["data_set"] = data.name
-    record["data_sha256"] = data.sha256
-    warnings = data_warnings(data)
-    if warnings:
-        record["data_warnings"] = warnings
+    record |= said_of_data(data)
     record["env"] = tools.environment()
     record["runs"] = pairs
     try:
@@ -2894,6 +3011,15 @@ def check_net_replaceable(path: Path) -> None:
             DeepNet.load(path)
         except ValueError as error:
             raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+
+
+def said_of_data(data: Dataset) -> dict:
+    """What a record says of its data."""
+    said = {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    warnings = data_warnings(data)
+    if warnings:
+        said["data_warnings"] = warnings
+    return said
 
 
 def path_of_record(args, chosen: Chosen) -> Path:
@@ -3041,10 +3167,10 @@ class Alone:
         return 1
 
     @staticmethod
-    def in_processes(function, tasks, jobs: int):
+    def in_processes(function, tasks, jobs: int, listen):
         if jobs > 1:
             print(f"nets train one after another, not {jobs} at a time: the package is not there", file=sys.stderr)
-        return (function(*task) for task in tasks)
+        return (function(*task, tell=listen) for task in tasks)
 
     @staticmethod
     def Parser(**arguments):

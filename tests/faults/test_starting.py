@@ -161,7 +161,7 @@ class Images(np.ndarray):
     __hash__ = object.__hash__
 
 
-def diverge_at_once(block, settings, data, verbose, **_):
+def diverge_at_once(block, settings, data, **_):
     """Replaces run_one()."""
     return {
         "seed": settings.seed,
