@@ -1017,10 +1017,10 @@ class Activation(Named):
     keeps_z = False
 
     def value(self, z: np.ndarray, H: np.ndarray) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"the activation {self.name!r} needs a method value(z, H)")
 
     def slope(self, z: np.ndarray, H: np.ndarray, slope: np.ndarray) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"the activation {self.name!r} needs a method slope(z, H, slope)")
 
 
 class Tanh(Activation):
@@ -1083,7 +1083,7 @@ class Block(Named):
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
 
         It must not change layer.z_H: the activation may read it in backward()."""
-        raise NotImplementedError
+        raise NotImplementedError(f"the block {self.name!r} needs a method forward(layer)")
 
     def backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray | None:
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
@@ -1092,7 +1092,7 @@ class Block(Named):
         dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or,
         where nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take
         the activation's slope before you write dz_H."""
-        raise NotImplementedError
+        raise NotImplementedError(f"the block {self.name!r} needs a method backward(layer, dy)")
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
         """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
@@ -1341,7 +1341,14 @@ def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
 
 
 def shapes_of_block(block: Block, hidden: int) -> dict[str, tuple[int, ...]]:
-    """block.parameters(hidden); raises ValueError for sizes below 1."""
+    """block.parameters(hidden); raises ValueError for sizes below 1, and for what the block's
+    `gates`, `kept` and `shared` cannot be."""
+    if block.gates not in (0, 1, 2):
+        raise ValueError(f"{block.name}: gates must be 0, 1 or 2, not {block.gates!r}")
+    for what in ("kept", "shared"):
+        names = getattr(block, what)
+        if isinstance(names, str):
+            raise ValueError(f"{block.name}: {what} must be a tuple of names, with a comma: {what} = ({names!r},)")
     shapes = block.parameters(hidden)
     for name, shape in shapes.items():
         if min(shape, default=1) < 1:
@@ -2650,6 +2657,8 @@ def parse_arguments(argv=None):
     add_option("--save", type=path_name, metavar="NET.npz", help="write the trained net of --block, too")
     classify = "train nothing: say which digit an image shows"
     add_option("--classify", nargs="+", type=path_name, metavar=("NET.npz", "IMAGE"), help=classify)
+    if argv is None and sys.argv[1:2] == ["-f"]:
+        parser.error("in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])")
     argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
@@ -3114,6 +3123,9 @@ class Alone:
 
         def flush(self) -> None:
             """Nothing is left to flush."""
+
+        def isatty(self) -> bool:
+            return self.stream.isatty()
 
     @staticmethod
     def open_file(path: str | os.PathLike):

@@ -1,5 +1,7 @@
 """The command line of highway_networks.py: what it prints, writes and refuses."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -251,7 +253,15 @@ BAD = [
     ),
     (("--seed", "1", "--seeds", "2,3"), "not allowed with argument --seed"),
     (("--nonsense",), "unrecognized arguments"),
+    (("--data-dir", "https://example.com/mnist"), "https://example.com/mnist is an address: download the four files"),
 ]
+
+
+def test_the_flags_of_a_notebook_are_known(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel-1.json"])
+    with pytest.raises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as stderr:
+        hn.main()
+    assert "in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])" in stderr.getvalue()
 
 
 @pytest.mark.parametrize(
