@@ -109,8 +109,9 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     calls listen(content) here.
 
     Raises ValueError for fewer than one job, CannotStart in a daemon process, WorkerDied when a
-    process dies, and whatever a task raises.  If this ends early, for whatever reason, it ends the processes: it sends SIGTERM, at
-    which they remove the files that they have not finished, and kills those that go on.
+    process dies, and whatever a task raises.  If this ends early, for whatever reason, it ends the
+    processes: it sends SIGTERM, at which they remove the files that they have not finished, and
+    kills those that go on.
 
     Each process has a pipe of its own.  When a process dies its pipe ends, so that nobody waits
     for the rest of a message.  Libraries that share queues and threads between workers can hang
