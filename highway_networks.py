@@ -34,6 +34,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import heapq
 import importlib
 import inspect
 import io
@@ -41,6 +42,8 @@ import json
 import math
 import operator
 import os
+import re
+import shutil
 import sys
 import threading
 import time
@@ -240,12 +243,22 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
     in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
-    another data set."""
+    another data set; sets_in() says what its files may be called.  Of a folder with several sets
+    DIR/emnist-letters names the one whose files' names begin with emnist-letters.
+
+    Prints each of data_warnings() on standard error."""
     chosen = data_dir
     if chosen is None:
         chosen = os.environ.get("MNIST_DIR") or None
     if chosen is not None:
-        return _read_folder(Path(os.path.expanduser(chosen)))
+        if not os.fspath(chosen):
+            raise input_error("the folder of a data set must have a name, not ''")
+        if "://" in str(chosen):
+            raise input_error(f"{chosen} is an address: download the four files, and name the folder that has them")
+        data = _read_folder(Path(os.path.expanduser(chosen)))
+        for warning in data_warnings(data):
+            print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
+        return data
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
     try:
@@ -256,18 +269,18 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
         return _read_folder(CACHE, must_be_mnist=True)
 
 
-def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
-    with memory_for(f"the data set in {folder}"):
-        return _read_files(folder, must_be_mnist)
+def _read_folder(chosen: Path, must_be_mnist: bool = False) -> Dataset:
+    with memory_for(f"the data set in {chosen}"):
+        return _read_files(chosen, must_be_mnist)
 
 
-def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
-    if not folder.is_dir():
-        raise input_error(f"{folder} is not a folder; one with the four files of a data set is needed")
+def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
+    place, paths = find_set(chosen)
     arrays = []
     checksums = []
     for name, sha256 in SHA256.items():
-        path, array, checksum = read_plain_or_gz(folder / name, rank=3 if "images" in name else 1)
+        path = paths[name]
+        array, checksum = read_file(path, rank=3 if "images" in name else 1)
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
                 raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
@@ -276,7 +289,7 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
         arrays.append(array)
         checksums.append(checksum)
     x_train, y_train, x_test, y_test = arrays
-    _check_arrays(folder, x_train, y_train, x_test, y_test)
+    _check_arrays(place, x_train, y_train, x_test, y_test)
     sha256_of_set = hashlib.sha256("".join(checksums).encode()).hexdigest()
     is_mnist = checksums == list(SHA256.values())
     return Dataset(
@@ -284,43 +297,216 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
         y_train=y_train.astype(np.intp),
         x_test=x_test.reshape(len(x_test), -1),
         y_test=y_test.astype(np.intp),
-        name="MNIST" if is_mnist else name_of_set(folder, sha256_of_set),
-        source=str(folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder),
+        name="MNIST" if is_mnist else name_of_set(chosen, sha256_of_set),
+        source=str(place.relative_to(ROOT) if place.is_relative_to(ROOT) else place),
         n_classes=int(y_train.max()) + 1,
         sha256=sha256_of_set,
         shape=x_train.shape[1:],
     )
 
 
-def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
-    """Reads PATH.gz, or PATH if there is none.
+# the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
+FILE_NAME = re.compile(
+    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d[-._]\w+)?(?:\.gz)?",
+    re.IGNORECASE,
+)
 
-    Returns the path that was read, a uint8 array of `rank` dimensions, and the SHA-256 of the
-    contents.  Raises InputError where the file is missing or cannot be read."""
-    for candidate in (path.with_name(f"{path.name}.gz"), path):
-        try:
-            with package().open_file(candidate) as file:
-                stream = gzip.GzipFile(fileobj=file) if candidate.suffix == ".gz" else file
-                array, checksum = read_idx(candidate, stream, rank)
-                return candidate, array, checksum
-        except FileNotFoundError:
+
+def sets_in(folder: Path) -> dict[Path, dict[str, Path]]:
+    """The data sets in a folder whose files are named as the MNIST family's are: for each place,
+    the files' paths by MNIST's names.
+
+    The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
+    name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
+    FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
+    that has the file's name."""
+    sets = {}
+
+    def usual_names_first(path):
+        return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
+
+    for path in sorted(folder.iterdir(), key=usual_names_first):
+        match = FILE_NAME.fullmatch(path.name)
+        if match is None or path.name.startswith("."):
             continue
-        except (OSError, EOFError, zlib.error) as error:
-            raise input_error(f"{candidate} cannot be read: {error}") from error
-    raise input_error(f"{path} is missing, as a plain file or as .gz")
+        inside = path / path.name
+        if inside.is_file():
+            path = inside
+        elif path.is_dir() and "idx" not in path.name:
+            continue  # a folder train-images holds images of some other format
+        part = "train" if match["part"].lower() == "train" else "t10k"
+        kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
+        paths = sets.setdefault(folder / (match["set"] or ""), {})
+        paths.setdefault(f"{part}-{kind}", path)
+    return sets
+
+
+def sets_below(folder: Path) -> dict[Path, dict[str, Path]]:
+    """What sets_in() finds in the folders of a folder or, if there is nothing, in their folders:
+    torchvision puts a set into NAME/raw, EMNIST's archive into gzip."""
+    for pattern in ("*", "*/*"):
+        sets = {}
+        for below in sorted(folder.glob(pattern)):
+            if below.is_dir() and not below.name.startswith("."):
+                sets |= sets_in(below)
+        if sets:
+            return sets
+    return {}
+
+
+def find_set(chosen: Path) -> tuple[Path, dict[str, Path]]:
+    """The place of the data set that was chosen, and the paths of its four files by MNIST's names.
+
+    Raises InputError where a file is missing, and where there are several sets."""
+    sets = {}
+    try:
+        if chosen.is_dir():
+            sets = sets_in(chosen) or sets_below(chosen)
+        elif chosen.parent.is_dir():
+            sets = {place: paths for place, paths in sets_in(chosen.parent).items() if place == chosen}
+        if not sets:
+            raise input_error(what_is_there(chosen))
+    except OSError as error:
+        raise input_error(f"{chosen} cannot be read: {error.strerror}") from error
+    whole = [place for place, paths in sets.items() if len(paths) == len(SHA256)]
+    if len(whole) > 1 and chosen not in whole:
+        raise input_error(f"{chosen} has {len(whole)} data sets: name one of them, {', '.join(map(str, whole))}")
+    place = chosen if chosen in whole else max(sets, key=lambda place: len(sets[place]))
+    for name in SHA256:
+        if name not in sets[place]:
+            raise input_error(what_is_missing(place, name))
+    return place, sets[place]
+
+
+def what_is_missing(place: Path, name: str) -> str:
+    """Which file of a set is missing, and which name in its folder is the nearest."""
+    from difflib import get_close_matches
+
+    missing = place / name if place.is_dir() else place.with_name(f"{place.name}-{name}")
+    others = [path.name for path in missing.parent.iterdir() if not FILE_NAME.fullmatch(path.name)]
+    nearest = get_close_matches(missing.name, others, n=1, cutoff=0.7)
+    hint = f"; the nearest name there is {nearest[0]!r}" if nearest else ""
+    return f"{missing} is missing, as a plain file or as .gz{hint}"
+
+
+class Format(NamedTuple):
+    """A kind of file that this program does not read, though people have it where idx files are
+    needed."""
+
+    what: str
+    beginnings: tuple[bytes, ...]  # in small letters
+    suffixes: tuple[str, ...]
+    advice: str
+
+
+YOURS = "and Dataset.of() read it: docs/make_it_yours.md has the lines"
+FORMATS = (
+    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), (".html",), "the download failed, fetch it again"),
+    Format("a Git LFS pointer", (b"version https://git-lfs",), (), "git lfs pull fetches the file itself"),
+    Format("a NumPy archive", (), (".npz",), f"np.load() {YOURS}"),
+    Format("a NumPy array", (b"\x93numpy",), (".npy",), f"np.load() {YOURS}"),
+    Format("a CSV file", (), (".csv", ".tsv"), f"np.loadtxt() {YOURS}"),
+    Format("a PNG image", (b"\x89png",), (".png",), f"imageio.v3.imread() {YOURS}"),
+    Format("a JPEG image", (b"\xff\xd8\xff",), (".jpg", ".jpeg"), f"imageio.v3.imread() {YOURS}"),
+    Format("a Parquet file", (b"par1",), (".parquet",), f"pandas.read_parquet() {YOURS}"),
+    Format("an Arrow file", (b"arrow1",), (".arrow",), f"pandas.read_feather() {YOURS}"),
+    Format("a MATLAB file", (b"matlab 5.0",), (".mat",), f"scipy.io.loadmat() {YOURS}"),
+    Format("an HDF5 file", (b"\x89hdf",), (".h5", ".hdf5"), f"h5py.File() {YOURS}"),
+    Format("an ARFF file", (b"@relation", b"% "), (".arff",), f"scipy.io.arff.loadarff() {YOURS}"),
+    Format(
+        "a pickle",
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+        (".pkl", ".pickle", ".pt"),
+        "it may run code, and is not read",
+    ),
+    Format("compressed twice", (b"\x1f\x8b",), (), "gunzip it once"),
+    Format(
+        "an archive",
+        (b"pk\x03\x04", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!"),
+        (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz"),
+        "unpack it first",
+    ),
+)
+# the element types of the idx format
+IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
+BEGINNING = 512  # bytes of a file that tell what it is
+
+
+def what_it_is(beginning: bytes) -> str:
+    """What the first bytes of a file say that it is, and how to read it: "is a PNG image: ..."."""
+    if not beginning:
+        return "is empty: the download failed, fetch it again"
+    if beginning.startswith(b"PK") and b".npy" in beginning[:64]:
+        return f"is a NumPy archive: np.load() {YOURS}"
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for known in FORMATS:
+        if known.beginnings and text.startswith(known.beginnings):
+            return f"is {known.what}: {known.advice}"
+    is_idx = re.match(rb"\0\0[\x08\x09\x0b-\x0e][\x01-\x08]", beginning)
+    if is_idx:
+        _, _, kind, rank = beginning[:4]
+        sizes = [int.from_bytes(beginning[at : at + 4], "big") for at in range(4, 4 + 4 * rank, 4)]
+        held = f"is an idx file of {IDX_TYPES[kind]}, {' x '.join(map(str, sizes))}"
+        if IDX_TYPES[kind] == "uint8":
+            return held
+        return f"{held}, where bytes are needed: np.frombuffer() {YOURS}"
+    if beginning[257:262] == b"ustar":
+        return "is a tar archive: unpack it first"
+    if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
+        return f"is a CSV file: np.loadtxt() {YOURS}"
+    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
+        return f"is text: {beginning[:40].decode('ascii')!r}"
+    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def what_is_there(chosen: Path) -> str:
+    """What is in the place of a folder with a data set, and how to read it."""
+    if not chosen.exists():
+        return f"{chosen} is not a folder; one with the four files of a data set is needed"
+    if not chosen.is_dir():
+        with package().open_file(chosen) as file:
+            return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(file.read(BEGINNING))}"
+    missing = f"{chosen / next(iter(SHA256))} is missing, as a plain file or as .gz"
+    for pattern in ("*", "*/*", "*/*/*"):
+        for path in sorted(chosen.glob(pattern)):
+            for known in FORMATS:
+                if path.suffix.lower() in known.suffixes:
+                    return f"{missing}: {path.relative_to(chosen)} is {known.what}: {known.advice}"
+    names = [path.name for path in sorted(chosen.iterdir())]
+    if not names:
+        return f"{missing}: the folder is empty"
+    more = ", ..." if len(names) > 4 else ""
+    return f"{missing}: the folder has {', '.join(names[:4])}{more}"
+
+
+def read_file(path: Path, rank: int) -> tuple[np.ndarray, str]:
+    """A uint8 array of `rank` dimensions from an idx file, compressed by gzip or not whatever its
+    name says, and the SHA-256 of its contents.  Raises InputError where it cannot be read."""
+    try:
+        with package().open_file(path) as file:
+            is_compressed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            stream = gzip.GzipFile(fileobj=file) if is_compressed else file
+            return read_idx(path, stream, rank)
+    except EOFError as error:
+        raise input_error(f"{path} cannot be read, for it ends too early: fetch it again") from error
+    except (OSError, zlib.error) as error:
+        raise input_error(f"{path} cannot be read: {error}") from error
 
 
 def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     """A uint8 array of this rank from a stream in the idx format, and the SHA-256 of the stream.
 
     The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data.
-    Reads at most one byte more than the header declares.  Raises InputError, which names `path`,
-    where the stream holds something else."""
+    Reads at most one byte more than the header declares.  Raises InputError, which names `path`
+    and says what it is, where the stream holds something else."""
     magic = bytes((0, 0, 8, rank))
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
-        begin = header[:4].hex()
-        raise input_error(f"{path} does not begin with the idx magic number {magic.hex()} but with '{begin}'")
+        found = what_it_is(header + stream.read(BEGINNING - len(header)))
+        if header[:3] == magic[:3]:
+            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
+        raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
     shape = np.frombuffer(header, ">u4", offset=4).tolist()
@@ -336,6 +522,49 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     checksum = hashlib.sha256(header)
     checksum.update(data)
     return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
+
+
+def data_warnings(data: Dataset) -> list[str]:
+    """What looks wrong in a data set though it can be read, a line for each: dark images, labels
+    that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
+    the known sets are as they are."""
+    if data.name in ("MNIST", *OTHER_SETS):
+        return []
+    warnings = []
+    for what, x in (("training", data.x_train), ("test", data.x_test)):
+        largest = int(x.max())
+        if 0 < largest < 128:
+            warnings.append(
+                f"the largest pixel of the {what} images is {largest}, not 255: a net may learn far less; "
+                f"multiply the pixels by {255 // largest}"
+            )
+    occurring = set(data.y_train.tolist())
+    unused = [label for label in range(data.n_classes) if label not in occurring]
+    if unused:
+        warnings.append(
+            f"of the labels 0 to {data.n_classes - 1} these never occur in training: {first_of(unused)}; "
+            f"the net has {data.n_classes} classes even so"
+        )
+    unknown = sorted(set(data.y_test.tolist()) - occurring)
+    if unknown:
+        warnings.append(f"test images have labels that no training image has: {first_of(unknown)}")
+    trained_on = {hash(image.tobytes()) for image in data.x_train}
+    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
+    if n_known:
+        warnings.append(
+            f"{n_known} of {len(data.x_test)} test images are training images, too: "
+            "the test accuracy says less about new images"
+        )
+    if "emnist" in Path(data.source).name.lower():
+        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
+        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
+    return warnings
+
+
+def first_of(numbers: list[int]) -> str:
+    """The first ten numbers as text."""
+    more = ", ..." if len(numbers) > 10 else ""
+    return ", ".join(map(str, numbers[:10])) + more
 
 
 def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
@@ -816,10 +1045,10 @@ class Activation(Named):
     keeps_z = False
 
     def value(self, z: np.ndarray, H: np.ndarray) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"the activation {self.name!r} needs a method value(z, H)")
 
     def slope(self, z: np.ndarray, H: np.ndarray, slope: np.ndarray) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"the activation {self.name!r} needs a method slope(z, H, slope)")
 
 
 class Tanh(Activation):
@@ -882,7 +1111,7 @@ class Block(Named):
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
 
         It must not change layer.z_H: the activation may read it in backward()."""
-        raise NotImplementedError
+        raise NotImplementedError(f"the block {self.name!r} needs a method forward(layer)")
 
     def backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray | None:
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
@@ -891,7 +1120,7 @@ class Block(Named):
         dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or,
         where nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take
         the activation's slope before you write dz_H."""
-        raise NotImplementedError
+        raise NotImplementedError(f"the block {self.name!r} needs a method backward(layer, dy)")
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
         """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
@@ -1140,7 +1369,14 @@ def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
 
 
 def shapes_of_block(block: Block, hidden: int) -> dict[str, tuple[int, ...]]:
-    """block.parameters(hidden); raises ValueError for sizes below 1."""
+    """block.parameters(hidden); raises ValueError for sizes below 1, and for what the block's
+    `gates`, `kept` and `shared` cannot be."""
+    if block.gates not in (0, 1, 2):
+        raise ValueError(f"{block.name}: gates must be 0, 1 or 2, not {block.gates!r}")
+    for what in ("kept", "shared"):
+        names = getattr(block, what)
+        if isinstance(names, str):
+            raise ValueError(f"{block.name}: {what} must be a tuple of names, with a comma: {what} = ({names!r},)")
     shapes = block.parameters(hidden)
     for name, shape in shapes.items():
         if min(shape, default=1) < 1:
@@ -2147,6 +2383,7 @@ def run_one(
     optimizer=Adam,
     loss=softmax_cross_entropy,
     save: str | os.PathLike | None = None,
+    report=ignore,
     **changes,
 ) -> dict:
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
@@ -2154,7 +2391,7 @@ def run_one(
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
     learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
-    if the run diverges.  DeepNet explains activation and init, train() optimizer and loss.
+    if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
     for a change that is no setting, and what train() raises."""
@@ -2168,7 +2405,7 @@ def run_one(
             data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
             activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
         )  # fmt: skip
-    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
+    run = {"label": label_of(net.block, settings)}
     run |= record_of(net.block)  # may raise: now, not after the training
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
         run[name] = getattr(settings, name)
@@ -2183,12 +2420,16 @@ def run_one(
             measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    run |= train(net, data, settings, None, show if verbose else ignore, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, None, show if verbose else report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def label_of(block: Block, settings: Settings) -> str:
+    return f"{block.name}, depth {settings.depth}, seed {settings.seed}"
 
 
 def changed(settings: Settings, changes: dict) -> Settings:
@@ -2445,6 +2686,8 @@ def parse_arguments(argv=None):
     add_option("--save", type=path_name, metavar="NET.npz", help="write the trained net of --block, too")
     classify = "train nothing: say which digit an image shows"
     add_option("--classify", nargs="+", type=path_name, metavar=("NET.npz", "IMAGE"), help=classify)
+    if argv is None and sys.argv[1:2] == ["-f"]:
+        parser.error("in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])")
     argv = joined(sys.argv[1:] if argv is None else argv)
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
@@ -2550,9 +2793,123 @@ def import_module_of_user(name: str) -> None:
         raise input_error(f"--import {name}: another module is called {path.stem}; give the file another name")
 
 
-def train_task(block, settings: Settings, data: Dataset, verbose: bool, more: dict) -> dict:
-    """run_one() with all its arguments by position, as in_processes() passes them."""
-    return run_one(block, settings, data, verbose, **more)
+def train_task(block, settings: Settings, data: Dataset, more: dict, tell) -> dict:
+    """run_one() with all its arguments by position, as in_processes() passes them.  After each epoch
+    it calls tell((the net's key, the epoch's row))."""
+    key = key_of(block, settings)
+    return run_one(block, settings, data, report=lambda row: tell((key, row)), **more)
+
+
+LINES = 5  # that a net prints where lines cannot be updated
+
+
+class Progress:
+    """Shows how the nets of a command train.  On a terminal a line for each net that is training,
+    updated after every epoch; elsewhere some lines for each net of a pair, and a line for each
+    finished net of several pairs."""
+
+    def __init__(self, nets: list[tuple[Block, Settings]], jobs: int, quiet: bool):
+        self.start = time.perf_counter()
+        self.jobs = jobs
+        self.quiet = quiet
+        self.is_pair = len(nets) <= 2
+        self.epochs = {}
+        self.epochs_left = {}
+        self.epoch_work = {}  # how long an epoch takes, relative to the other nets' epochs
+        self.labels = {}
+        for block, settings in nets:
+            key = key_of(block, settings)
+            self.epochs[key] = settings.epochs
+            self.epochs_left[key] = settings.epochs
+            self.epoch_work[key] = 2 + settings.depth * (1 + block.gates)
+            self.labels[key] = label_of(block, settings)
+        self.width = max(map(len, self.labels.values()))
+        self.n_finished = 0
+        self.latest = {}  # the latest line of each net
+        self.bars = {}
+        self.tqdm = None if quiet else updates_lines()
+
+    def show(self, message: tuple) -> None:
+        """Shows a message of train_task()."""
+        key, row = message
+        epoch = row["epoch"]
+        epochs = self.epochs[key]
+        self.epochs_left[key] = epochs - epoch
+        numbers = f"epoch {epoch:3d}/{epochs}  loss {row['train_loss']:.3f}  test {row['test_acc']:.3f}"
+        self.latest[key] = f"{self.labels[key]:{self.width}}  {numbers}  {self.times()}"
+        if self.quiet:
+            return
+        if self.tqdm:
+            self._update_bar(key)
+        elif self.is_pair and epoch * LINES // epochs > (epoch - 1) * LINES // epochs:
+            print(self.latest[key], flush=True)
+
+    def _update_bar(self, key) -> None:
+        if key not in self.bars:
+            self.bars[key] = self.tqdm(bar_format="{desc}", leave=False)
+        columns = shutil.get_terminal_size().columns
+        self.bars[key].set_description_str(self.latest[key][: columns - 1])
+
+    def finished(self, key, run: dict) -> None:
+        """Shows that a net is trained."""
+        self.n_finished += 1
+        self.epochs_left[key] = 0  # it may have diverged
+        self._remove_bar(key)
+        if self.quiet:
+            return
+        if not self.is_pair:
+            trained = f"{self.n_finished} of {len(self.labels)} nets are trained, {self.times()}"
+            self._print(f"{self.labels[key]:{self.width}}  {outcome(run)}  ({trained})")
+        elif self.tqdm and key in self.latest:
+            self._print(self.latest[key])
+
+    def _print(self, line: str) -> None:
+        """Prints a line that stays."""
+        if self.tqdm:
+            self.tqdm.write(line)
+        else:
+            print(line, flush=True)
+
+    def _remove_bar(self, key) -> None:
+        if key in self.bars:
+            self.bars.pop(key).close()
+            print(end="\r", file=sys.stderr, flush=True)  # tqdm leaves the cursor behind the last bar that it removes
+
+    def close(self) -> None:
+        for key in list(self.bars):
+            self._remove_bar(key)
+
+    def times(self) -> str:
+        """7 s, 11 s to go."""
+        passed = time.perf_counter() - self.start
+        done = sum((self.epochs[key] - left) * self.epoch_work[key] for key, left in self.epochs_left.items())
+        ends = [0] * self.jobs  # a job that is free takes the next net
+        for key, left in self.epochs_left.items():
+            heapq.heapreplace(ends, ends[0] + left * self.epoch_work[key])
+        to_go = max(ends) * passed * self.jobs / max(done, 1)
+        return f"{duration(passed)}, {duration(to_go)} to go"
+
+
+def updates_lines():
+    """tqdm, if it is installed and there is a terminal, on which lines can be updated; else None."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
+    return tqdm
+
+
+def duration(seconds: float) -> str:
+    """72 s, 14 min, 3.2 h."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    if minutes < 99.5:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"
 
 
 def run_pairs(
@@ -2563,7 +2920,6 @@ def run_pairs(
 
     Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
     every gate bias, and trained once."""
-    verbose = not quiet and len(planned) == 1
     nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
     more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
@@ -2579,15 +2935,17 @@ def run_pairs(
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, verbose, more | {"save": save if block is chosen.blocks[0] else None}
+            yield block, settings, images, more | {"save": save if block is chosen.blocks[0] else None}
 
     runs = {}
-    with closing(package().in_processes(train_task, tasks(), min(jobs, len(nets)))) as results:
+    jobs = min(jobs, len(nets))
+    progress = Progress(nets, jobs, quiet)
+    results = package().in_processes(train_task, tasks(), jobs, progress.show)
+    with closing(progress), closing(results):
         for run in results:
-            runs[run["seed"], run["depth"], run["block"], run.get("gate_bias")] = run
-            if not quiet and not verbose:
-                took = f"{run['wallclock_sec']:.1f} s; {len(runs)} of {len(nets)} nets are trained"
-                print(f"{run['label']}: {outcome(run)}  ({took})", flush=True)
+            key = run["seed"], run["depth"], run["block"], run.get("gate_bias")
+            runs[key] = run
+            progress.finished(key, run)
     pairs = []
     n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
@@ -2660,9 +3018,7 @@ def train_pairs(args, save) -> None:
         record["blocks"] = names
     if chosen.init != INITS[0]:
         record["init"] = chosen.init
-    record["n_classes"] = data.n_classes
-    record["data_set"] = data.name
-    record["data_sha256"] = data.sha256
+    record |= said_of_data(data)
     record["env"] = tools.environment()
     record["runs"] = pairs
     try:
@@ -2695,6 +3051,15 @@ def check_net_replaceable(path: Path) -> None:
             DeepNet.load(path)
         except ValueError as error:
             raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+
+
+def said_of_data(data: Dataset) -> dict:
+    """What a record says of its data."""
+    said = {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    warnings = data_warnings(data)
+    if warnings:
+        said["data_warnings"] = warnings
+    return said
 
 
 def path_of_record(args, chosen: Chosen) -> Path:
@@ -2790,6 +3155,9 @@ class Alone:
         def flush(self) -> None:
             """Nothing is left to flush."""
 
+        def isatty(self) -> bool:
+            return self.stream.isatty()
+
     @staticmethod
     def open_file(path: str | os.PathLike):
         return open(path, "rb")
@@ -2842,10 +3210,10 @@ class Alone:
         return 1
 
     @staticmethod
-    def in_processes(function, tasks, jobs: int):
+    def in_processes(function, tasks, jobs: int, listen):
         if jobs > 1:
             print(f"nets train one after another, not {jobs} at a time: the package is not there", file=sys.stderr)
-        return (function(*task) for task in tasks)
+        return (function(*task, tell=listen) for task in tasks)
 
     @staticmethod
     def Parser(**arguments):

@@ -108,9 +108,10 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     If `listen` is given, the function gets one more argument, `tell`: tell(content) in the task
     calls listen(content) here.
 
-    Raises ValueError for fewer than one job, WorkerDied when a process dies, and whatever a task
-    raises.  If this ends early, for whatever reason, it ends the processes: it sends SIGTERM, at
-    which they remove the files that they have not finished, and kills those that go on.
+    Raises ValueError for fewer than one job, CannotStart in a daemon process, WorkerDied when a
+    process dies, and whatever a task raises.  If this ends early, for whatever reason, it ends the
+    processes: it sends SIGTERM, at which they remove the files that they have not finished, and
+    kills those that go on.
 
     Each process has a pipe of its own.  When a process dies its pipe ends, so that nobody waits
     for the rest of a message.  Libraries that share queues and threads between workers can hang
@@ -121,6 +122,10 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
         function = partial(function, tell=listen) if listen else function
         yield from (function(*task) for task in tasks)
         return
+    if multiprocessing.current_process().daemon:
+        raise CannotStart(
+            "a daemon process, such as a worker of multiprocessing.Pool, cannot start others: use --jobs 1"
+        )
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
     todo = iter(tasks)
     running = {}  # (process, task) by pipe

@@ -1,11 +1,14 @@
 """The command line of highway_networks.py: what it prints, writes and refuses."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
+import sys
 
 import pytest
-from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -35,6 +38,71 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     for text in ('folder "shapes" from', "epoch   2", f"{pair['plain']['final_test_acc']:.3f}", f"saved to {out}"):
         assert text in process.stdout
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_pair_prints_ten_aligned_lines_where_lines_cannot_be_updated(data_set, jobs):
+    process = in_process(hn.main, *SMALL, "--epochs", 12, "--data-dir", data_set, "--no-save", "--jobs", jobs)
+    assert process.returncode == 0, process.stderr
+    lines = [line for line in process.stdout.splitlines() if " to go" in line]
+    assert len(lines) == 2 * hn.LINES
+    assert len({line.index("epoch") for line in lines}) == 1  # "plain" is as wide as "highway"
+    for block in hn.PAIR:
+        of_block = [line for line in lines if line.startswith(f"{block}, depth 3, seed 0 ")]
+        assert [line.split("epoch")[1].split()[0] for line in of_block] == ["3/12", "5/12", "8/12", "10/12", "12/12"]
+    assert lines[-1].endswith(" s, 0 s to go")
+
+
+def test_a_sweep_prints_a_line_for_each_net_and_the_time_to_go(data_set):
+    process = in_process(hn.main, *SMALL, "--seeds", "0,1", "--data-dir", data_set, "--no-save", "--jobs", 1)
+    lines = [line for line in process.stdout.splitlines() if " to go" in line]
+    assert [line.split("  (")[1].split(" nets")[0] for line in lines] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
+    assert lines[-1].endswith(" 0 s to go)")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
+def test_on_a_terminal_the_line_of_a_net_is_updated(data_set):
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 80, 0, 0))
+    words = [sys.executable, ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1]
+    with subprocess.Popen(list(map(str, words)), stdin=end, stdout=end, stderr=end, close_fds=True) as process:
+        os.close(end)
+        shown = b""
+        try:
+            while part := os.read(terminal, 4096):
+                shown += part
+        except OSError:  # the terminal is closed
+            pass
+    os.close(terminal)
+    assert process.returncode == 0, shown
+    # an update returns to the line's start, and ends no line
+    assert b"\rhighway, depth 3, seed 0  epoch   1/2" in shown
+    lines = shown.decode().split("\r\n")
+    last = [line.split("\r")[-1] for line in lines]
+    assert sum("epoch   2/2" in line for line in last) == 2
+    assert not any("epoch   1/2" in line for line in last)
+
+
+def test_the_time_to_go_is_that_of_the_job_that_ends_last(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(hn.time, "perf_counter", lambda: now)
+    nets = [
+        (hn.Plain(), hn.Settings(depth=9, epochs=10)),
+        (hn.Plain(), hn.Settings(depth=4, epochs=10)),
+        (hn.Highway(), hn.Settings(depth=2, epochs=10)),
+    ]
+    progress = hn.Progress(nets, 2, quiet=True)
+    assert list(progress.epoch_work.values()) == [11, 6, 6]
+    now = 12.0
+    progress.show((hn.key_of(*nets[1]), {"epoch": 10, "train_loss": 1, "test_acc": 0.5}))
+    progress.show((hn.key_of(*nets[0]), {"epoch": 6, "train_loss": 1, "test_acc": 0.5}))
+    # 60 + 66 in 12 s by two jobs, 5.25 a second each; left are 44 and 60
+    assert progress.times() == "12 s, 11 s to go"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +220,15 @@ BAD = [
     ),
     (("--seed", "1", "--seeds", "2,3"), "not allowed with argument --seed"),
     (("--nonsense",), "unrecognized arguments"),
+    (("--data-dir", "https://example.com/mnist"), "https://example.com/mnist is an address: download the four files"),
 ]
+
+
+def test_the_flags_of_a_notebook_are_known(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel-1.json"])
+    with pytest.raises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as stderr:
+        hn.main()
+    assert "in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])" in stderr.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,27 @@ WRONG_BLOCKS = [
 ]
 
 
+# those that say it when the net is made
+WRONG_DECLARATIONS = [
+    ({"gates": 3}, "of a test: gates must be 0, 1 or 2, not 3"),
+    ({"kept": ("H")}, r"of a test: kept must be a tuple of names, with a comma: kept = \('H',\)"),
+    ({"shared": "S"}, "of a test: shared must be a tuple of names, with a comma"),
+]
+
+
+@pytest.mark.parametrize(("members", "message"), WRONG_DECLARATIONS)
+def test_what_a_block_cannot_declare_is_refused(members, message):
+    with pytest.raises(ValueError, match=message):
+        net_with(**members)
+
+
+@pytest.mark.parametrize("method", ["forward", "backward"])
+def test_a_block_without_a_method_is_told_which(method):
+    net = net_with(**{method: getattr(hn.Block, method)})
+    with pytest.raises(NotImplementedError, match=rf"the block 'of a test' needs a method {method}\("):
+        run_backward(net)
+
+
 @pytest.mark.parametrize(("members", "message"), WRONG_BLOCKS)
 def test_a_block_that_lacks_something_is_told_what_at_its_first_use(members, message):
     net = net_with(**members)

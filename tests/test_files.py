@@ -282,10 +282,10 @@ def idx_header(*shape):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (b"\0\0\x0d\3" + bytes(12), "does not begin with the idx magic number"),
+        (b"\0\0\x0d\3" + bytes(12), "is an idx file of float32, 0 x 0 x 0, where bytes are needed"),
         (idx_header(300, 6, 6), "more bytes of data than it should; its header says 300 x 6 x 6"),
         (idx_header(10**6, 10**4, 10**4), "more than 1073741824 are not read"),
-        (bytes((0, 0, 8, 255)) + b"\1" * (4 * 255), "does not begin with the idx magic number"),
+        (bytes((0, 0, 8, 255)) + b"\1" * (4 * 255), "begins with '000008ff', as no idx file does"),
     ],
 )
 def test_of_a_data_file_no_more_is_read_than_its_header_allows(tmp_path, compress, header, message):

@@ -2,13 +2,14 @@
 
 import gzip
 import hashlib
+import io
 import subprocess
 import sys
 import threading
 
 import numpy as np
 import pytest
-from conftest import BAD_ANSWERS, ROOT, idx_bytes, write_data_set
+from conftest import BAD_ANSWERS, ROOT, SMALL, idx_bytes, write_data_set
 
 import highway_networks as hn
 from highways import files
@@ -63,6 +64,204 @@ def test_any_data_set_in_the_layout_of_mnist_is_read(tmp_path, monkeypatch, comp
     assert hn.load_mnist().name == 'folder "shapes"'
 
 
+def renamed(folder, name_of):
+    """Gives the files of a data set other names: name_of(name)."""
+    for path in list(folder.iterdir()):
+        new = folder / name_of(path.name)
+        content = path.read_bytes()
+        path.unlink()
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(content)
+
+
+# {who names files so: (the new name of a file, how the folder is named)}
+FAMILY = {
+    "dots": (lambda name: name.replace("s-idx", "s.idx"), "."),
+    "gzip without its suffix": (lambda name: name.removesuffix(".gz"), "."),
+    "underscores, capitals": (lambda name: name.replace("-", "_").upper().replace(".GZ", ".gz"), "."),
+    "no idx in the name": (lambda name: name.split("-idx")[0].replace("t10k", "test") + ".gz", "."),
+    "EMNIST": (lambda name: f"emnist-letters-{name.replace('t10k', 'test')}", "."),
+    "one of EMNIST's": (lambda name: f"raw/emnist-digits-{name.replace('t10k', 'test')}", "raw/emnist-digits"),
+    "torchvision": (lambda name: f"KMNIST/raw/{name}", "."),
+    "a folder for each file": (lambda name: f"{name}/{name}", "."),
+}
+
+
+@pytest.mark.parametrize("who", FAMILY)
+def test_the_names_that_the_files_of_the_family_have_are_read(data_set, who):
+    expected = hn.load_mnist(data_set)
+    name_of, chosen = FAMILY[who]
+    renamed(data_set, name_of)
+    for path in list((data_set / "raw").glob("emnist-digits*")):  # not the only set there
+        path.with_name(path.name.replace("emnist-digits", "emnist-letters")).write_bytes(path.read_bytes())
+    data = hn.load_mnist(data_set / chosen)
+    np.testing.assert_array_equal(data.x_train, expected.x_train)
+    np.testing.assert_array_equal(data.y_test, expected.y_test)
+    assert data.sha256 == expected.sha256
+    assert data.name == f'folder "{(data_set / chosen).name}"'
+
+
+def test_several_sets_in_a_folder_are_named(data_set):
+    for path in list(data_set.iterdir()):
+        for name in ("emnist-letters", "emnist-digits"):
+            (data_set / f"{name}-{path.name}").write_bytes(path.read_bytes())
+        path.unlink()
+    with pytest.raises(InputError, match=f"has 2 data sets: name one of them, {data_set / 'emnist-digits'}, "):
+        hn.load_mnist(data_set)
+
+
+def npz_bytes(data):
+    file = io.BytesIO()
+    np.savez(file, x_train=np.frombuffer(data, np.uint8))
+    return file.getvalue()
+
+
+# what a file with the name of an idx file may be: {what: (its bytes, made of the idx file's; what the message says)}
+STRANGERS = {
+    "a web page": (
+        lambda d: b"\n<!DOCTYPE html><title>404</title>",
+        "is a web page: the download failed, fetch it again",
+    ),
+    "S3's error": (lambda d: b"<?xml version='1.0'?><Error>", "is a web page: the download failed, fetch it again"),
+    "an LFS pointer": (lambda d: b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer: git lfs pull"),
+    "npz": (npz_bytes, r"is a NumPy archive: np.load\(\) and Dataset.of\(\) read it: docs/make_it_yours.md"),
+    "npy": (lambda d: b"\x93NUMPY\1\0", r"is a NumPy array: np.load\(\) and"),
+    "CSV": (lambda d: b"label,1x1,1x2,1x3\n5,0,0,0\n", r"is a CSV file: np.loadtxt\(\) and"),
+    "PNG": (lambda d: b"\x89PNG\r\n", r"is a PNG image: imageio.v3.imread\(\) and"),
+    "Parquet": (lambda d: b"PAR1", r"is a Parquet file: pandas.read_parquet\(\) and"),
+    "a pickle": (lambda d: b"\x80\x04\x95", "is a pickle: it may run code, and is not read"),
+    "zip": (lambda d: b"PK\3\4", "is an archive: unpack it first"),
+    "tar": (lambda d: bytes(257) + b"ustar", "is a tar archive: unpack it first"),
+    "gzip in gzip": (lambda d: gzip.compress(gzip.compress(d)), "is compressed twice: gunzip it once"),
+    "int32 labels": (
+        lambda d: b"\0\0\x0c\1\0\0\1\x2c" + bytes(1200),
+        r"is an idx file of int32, 300, where bytes are needed: np.frombuffer\(\) and Dataset.of\(\) read it",
+    ),
+    "a header alone": (lambda d: b"\0\0\x0c\1", "is an idx file of int32, 0, where"),
+}
+
+
+@pytest.mark.parametrize("what", STRANGERS)
+def test_a_file_of_another_format_is_named_and_so_is_what_reads_it(data_set, what):
+    make, message = STRANGERS[what]
+    path = data_set / f"{TRAIN_LABELS}.gz"
+    path.write_bytes(make(gzip.decompress(path.read_bytes())))
+    with pytest.raises(InputError, match=message) as error:
+        hn.load_mnist(data_set)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="is not a folder with the four files of a data set: it is "):
+        hn.load_mnist(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mnist.npz", r"mnist.npz is a NumPy archive: np.load\(\) and Dataset.of\(\) read it"),
+        ("mnist_train.csv", "mnist_train.csv is a CSV file"),
+        ("training/3/17.png", "17.png is a PNG image"),
+        ("train-images/17.jpg", "17.jpg is a JPEG image"),
+        ("matlab/emnist-letters.mat", "emnist-letters.mat is a MATLAB file: scipy.io.loadmat"),
+        ("gzip.zip", "gzip.zip is an archive: unpack it first"),
+        ("notes", "the folder has notes"),
+        ("train-images-idx3-ubyte (1).gz", r"the folder has train-images-idx3-ubyte \(1\).gz"),
+    ],
+)
+def test_what_a_folder_without_idx_files_holds_is_named(tmp_path, name, message):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=f"{TRAIN_IMAGES} is missing, as a plain file or as .gz: .*{message}"):
+        hn.load_mnist(tmp_path)
+
+
+def test_a_name_that_is_nearly_right_is_named(data_set):
+    path = data_set / f"{TRAIN_IMAGES}.gz"
+    path.rename(data_set / f"{TRAIN_IMAGES} (1).gz")
+    with pytest.raises(InputError, match=r"the nearest name there is 'train-images-idx3-ubyte \(1\).gz'"):
+        hn.load_mnist(data_set)
+
+
+def test_an_address_is_no_folder():
+    with pytest.raises(InputError, match="is an address: download the four files, and name the folder"):
+        hn.load_mnist("https://example.com/mnist")
+
+
+def darker(data):
+    return idx_bytes(np.frombuffer(data[16:], np.uint8).reshape(-1, 6, 6) // 16)
+
+
+def one_higher(data):
+    return idx_bytes(np.frombuffer(data[8:], np.uint8) + 1)
+
+
+def without_a_2(data):
+    return idx_bytes(np.arange(300) % 2 * 3)
+
+
+ALIKE = bytes(range(200, 236))  # an image
+
+
+def all_alike(data):
+    return data[:16] + ALIKE * 300
+
+
+# what can be read and looks wrong: {what: ({file: its new bytes, made of the old}, what the warnings say)}
+DOUBTS = {
+    "dark images": (
+        {TRAIN_IMAGES: darker, TEST_IMAGES: darker},
+        [
+            "the largest pixel of the training images is 13, not 255: a net may learn far less; multiply",
+            "the largest pixel of the test images is 13",
+        ],
+    ),
+    "labels from 1": (
+        {TRAIN_LABELS: one_higher, TEST_LABELS: one_higher},
+        ["of the labels 0 to 3 these never occur in training: 0; the net has 4 classes even so"],
+    ),
+    "labels that only test images have": (
+        {TRAIN_LABELS: without_a_2},
+        [
+            "of the labels 0 to 3 these never occur in training: 1, 2",
+            "test images have labels that no training image has: 1, 2",
+        ],
+    ),
+    "test images that are training images": (
+        {TRAIN_IMAGES: all_alike, TEST_IMAGES: lambda data: data[:-72] + ALIKE * 2},
+        ["2 of 80 test images are training images, too"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", DOUBTS)
+def test_what_looks_wrong_is_said_and_recorded(data_set, capsys, what):
+    changes, expected = DOUBTS[what]
+    for name, change in changes.items():
+        recompress(data_set / f"{name}.gz", change)
+    out = data_set / "run.json"
+    assert hn.main([*map(str, SMALL), "--data-dir", str(data_set), "--jobs", "1", "--quiet", "--out", str(out)]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    recorded = files.read_json(out)["data_warnings"]
+    assert lines == [f'folder "shapes": {warning}' for warning in recorded]
+    for warning, text in zip(recorded, expected, strict=True):
+        assert text in warning
+
+
+def test_nothing_is_said_of_mnist_and_of_a_set_that_looks_right(data_set, capsys, mnist):
+    assert hn.data_warnings(mnist) == []
+    assert hn.data_warnings(hn.load_mnist(data_set)) == []
+    assert capsys.readouterr().err == ""
+
+
+def test_emnists_images_are_said_to_lie_transposed(data_set, capsys):
+    renamed(data_set, lambda name: f"emnist-letters-{name}")
+    data = hn.load_mnist(data_set)
+    [line] = capsys.readouterr().err.splitlines()
+    _, turned = line.split("this turns them: ")
+    images = eval(turned, {"x": data.x_train, "len": len})
+    np.testing.assert_array_equal(images[7].reshape(6, 6), data.x_train[7].reshape(6, 6).T)
+
+
 def recompress(path, change):
     """Replaces the contents of a .gz file by change(contents)."""
     path.write_bytes(gzip.compress(change(gzip.decompress(path.read_bytes())), 1))
@@ -75,14 +274,20 @@ def cut(path):
 # {damage: (file, what happens to its path p, what the message must say)}; d are the file's uncompressed bytes
 DAMAGE = {
     "missing": (TEST_LABELS, lambda p: p.unlink(), "is missing"),
-    "empty": (TRAIN_LABELS, lambda p: p.write_bytes(b""), "idx magic number"),
-    "gzip cut short": (TRAIN_IMAGES, cut, "cannot be read"),
-    "text": (TRAIN_IMAGES, lambda p: p.write_text("<html>404</html>"), "cannot be read"),
-    "compressed text": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: b"hello, world" * 9), "idx magic number"),
+    "empty": (TRAIN_LABELS, lambda p: p.write_bytes(b""), "is empty: the download failed"),
+    "gzip cut short": (TRAIN_IMAGES, cut, "cannot be read, for it ends too early"),
+    "gzip corrupted": (TRAIN_IMAGES, lambda p: p.write_bytes(p.read_bytes()[:40] + bytes(400)), "cannot be read: "),
+    "text": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: b"hello, world"), "is text: 'hello, world'"),
+    "garbage": (TRAIN_IMAGES, lambda p: p.write_bytes(b"\1\2\3\4" * 9), "begins with '01020304', as no idx file does"),
+    "a folder": (TRAIN_LABELS, lambda p: (p.unlink(), p.mkdir()), "cannot be read: .* it is a folder"),
     "header cut": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: d[:9]), "ends inside its header"),
     "data cut": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: d[:-1]), "its header says 300 x 6 x 6"),
     "bytes too many": (TEST_IMAGES, lambda p: recompress(p, lambda d: d + b"\0"), "its header says 80 x 6 x 6"),
-    "floats": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: b"\0\0\x0d\3" + d[4:]), "idx magic number 00000803"),
+    "floats": (
+        TRAIN_IMAGES,
+        lambda p: recompress(p, lambda d: b"\0\0\x0d\3" + d[4:]),
+        "is an idx file of float32, 300",
+    ),
     "another size": (TEST_IMAGES, lambda p: recompress(p, lambda d: idx_bytes(np.zeros((80, 5, 6)))), "sizes differ"),
     "labels too few": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.zeros(299))), "299 labels"),
     "no class but one": (
@@ -116,7 +321,9 @@ def test_swapped_images_and_labels_are_refused(data_set):
     kept = images.read_bytes()
     images.write_bytes(labels.read_bytes())
     labels.write_bytes(kept)
-    with pytest.raises(InputError, match="idx magic number 00000803"):
+    with pytest.raises(
+        InputError, match="is an idx file of uint8, 300; images have three sizes: are the files swapped"
+    ):
         hn.load_mnist(data_set)
 
 
@@ -316,5 +523,5 @@ def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
 
 def test_an_empty_folder_name_is_refused():
     """An unset shell variable gives such a name.  The bundled images must not be read in place of the set meant."""
-    with pytest.raises(InputError, match="is missing"):
+    with pytest.raises(InputError, match="must have a name, not ''"):
         hn.load_mnist("")

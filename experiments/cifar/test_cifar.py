@@ -446,7 +446,7 @@ def test_trainings_are_drawn_as_differences_from_the_authors_log():
         assert [*lines["ours, on whitened images: 200"].get_xdata()] == [*range(-19, 21)]
         theirs = lines["the authors' log: 200"]
         assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
-        assert "2.0 points on whitened images" in " ".join(fig.get_suptitle().split())
+        assert "2.0 points on whitened images" in " ".join(fig._suptitle.get_text().split())
         assert "2.0 points on whitened images" in furthest_from_the_log({"results/cifar.json": record}.get)
         plt.close(fig)
 

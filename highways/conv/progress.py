@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import sys
 
+from highway_networks import duration
 from highways.conv.protocols import BATCH, ConvSettings
 
 
@@ -76,13 +77,3 @@ class Progress:
     def close(self) -> None:
         for seed in [*self.bars]:
             self.finished(seed)
-
-
-def duration(seconds: float) -> str:
-    """72 s, 14 min, 3.2 h."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    if minutes < 99.5:
-        return f"{minutes:.0f} min"
-    return f"{minutes / 60:.1f} h"

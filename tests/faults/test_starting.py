@@ -104,7 +104,7 @@ def out_of_memory(*words, **settings):
 
 
 LARGE = {
-    "the data": (hn, "read_plain_or_gz", "the data set in "),
+    "the data": (hn, "read_file", "the data set in "),
     "a subset": (hn, "subset", "200 training and 60 test images"),
     "pixels": (hn, "pixels_for", "the pixels of 200 training and 60 test images as float32"),
     "a net": (hn, "zero_rows", "nets of this size: 3 blocks of 8 units"),
@@ -146,7 +146,7 @@ class Images(np.ndarray):
     __hash__ = object.__hash__
 
 
-def diverge_at_once(block, settings, data, verbose, **_):
+def diverge_at_once(block, settings, data, **_):
     """Replaces run_one()."""
     return {
         "seed": settings.seed,

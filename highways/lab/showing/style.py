@@ -117,7 +117,7 @@ def in_even_lines(text: str, letters: int) -> str:
 
 def shades(color: str, n: int) -> list:
     """n colours from a light one to this one, for things ordered in time or in depth."""
-    to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ("0.85", color))
+    to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ["0.85", color])
     return [to_color((k + 1) / n) for k in range(n)]
 
 
