@@ -2800,7 +2800,7 @@ def train_task(block, settings: Settings, data: Dataset, more: dict, tell) -> di
     return run_one(block, settings, data, report=lambda row: tell((key, row)), **more)
 
 
-LINES = 5  # that a net prints where lines cannot be updated
+QUARTERS = 4  # where lines cannot be updated, a net prints one after its first epoch and after each quarter
 
 
 class Progress:
@@ -2841,7 +2841,7 @@ class Progress:
             return
         if self.tqdm:
             self._update_bar(key)
-        elif self.is_pair and epoch * LINES // epochs > (epoch - 1) * LINES // epochs:
+        elif self.is_pair and (epoch == 1 or epoch * QUARTERS // epochs > (epoch - 1) * QUARTERS // epochs):
             print(self.latest[key], flush=True)
 
     def _update_bar(self, key) -> None:
