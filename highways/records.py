@@ -269,9 +269,15 @@ def _check_trial(trial: dict, place, entry: str) -> None:
 def _nets_of(record: dict) -> list[dict]:
     """The nets that a record of runs is about."""
     nets = []
+    without_gates = set()  # such a net is trained once, and stands in the pairs of all gate biases
     for run in record["runs"]:
         of_pair = [value for value in run.values() if isinstance(value, dict) and "history" in value]
-        nets += of_pair or [run]
+        for net in of_pair or [run]:
+            if "gate_bias" in run and "gate_bias" not in net:
+                if net["label"] in without_gates:
+                    continue
+                without_gates.add(net["label"])
+            nets.append(net)
     return nets
 
 

@@ -45,11 +45,11 @@ def in_one_process(name):
 
 
 def numbers_of(folder, name) -> str:
-    """A results file as text, without times and environment: all that must be the same in another
-    run."""
+    """A results file as text, without times, environment and digest: all that must be the same in
+    another run."""
 
     def is_time(key):
-        return key in ("env", "wallclock_sec") or key.startswith("seconds")
+        return key in ("env", "wallclock_sec", "digest") or key.startswith("seconds")
 
     def clean(part):
         if isinstance(part, dict):

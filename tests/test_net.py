@@ -364,7 +364,7 @@ def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
         {"parameters": right, "depth": 1.0},
         {"parameters": right, "block": "plain"},
         {"parameters": right, "block": "unknown"},
-        {"parameters": right, "activation": "softsign"},
+        {"parameters": right, "activation": "nobody's"},
         {"parameters": right, "another": 1},
     ):
         saved_with(path, **wrong)
@@ -673,7 +673,7 @@ def test_what_the_net_refuses():
         with pytest.raises(ValueError, match=message):
             hn.DeepNet(*arguments)
     for wrong, message in (
-        ({"activation": "softsign"}, "tanh, relu"),
+        ({"activation": "nobody's"}, "tanh, relu"),
         ({"init": "orthogonal"}, "uniform, glorot, he"),
     ):
         with pytest.raises(ValueError, match=f"is not one of {message}"):

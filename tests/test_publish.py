@@ -173,6 +173,8 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "current_records", dict)
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
     monkeypatch.setattr(publish, "photographs", lambda pages: [])
+    (tmp_path / "docs").mkdir()
+    (tmp_path / api.PAGE).write_text(api.page(), encoding="utf-8")
     (tmp_path / "viz").mkdir()
 
     def make(*names):

@@ -79,7 +79,7 @@ def as_parameters(always) -> list:
 def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
-    assert record.keys() == {"experiment", "source", "command", "settings", "env", "summary", "trials"}
+    assert record.keys() == {"experiment", "source", "command", "settings", "env", "summary", "trials", "digest"}
     assert record["experiment"] == name
     assert record["command"] == f"python -m experiments {name}"
     assert record["settings"]["budget"] == "quick"

@@ -78,7 +78,7 @@ def _check_evidence(name: str, record: dict) -> None:
 
 def _commits_of(record: dict) -> set:
     """The commits that a record names; None where it does not say one."""
-    commits = {record["env"].get("git"), *record["env"].get("git_of_trials", [])}
+    commits = {record["env"].get("git"), *record["env"].get("git_of_trials", [])} - {"None"}
     trials = record.get("trials", [])
     for group in trials.values() if isinstance(trials, dict) else [trials]:
         for trial in group:
