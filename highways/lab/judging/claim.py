@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from highways.files import InputError
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
 from highways.statistics import format_stat, mean_sd_n
 
@@ -59,7 +60,9 @@ class Claim:
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
-    # a net that passes the rule, too, but lacks what the claim is about; "" if none is known
+    # nets that lack what the claim is about, put through the same rule: the ledger says which pass
+    controls: tuple[Control, ...] = ()
+    # a net that passes the rule, too, where no control was measured; "" if none is known
     passed_by: str = ""
     # True adds "one run" to the verdict
     one_run: bool = False
@@ -85,6 +88,7 @@ def claim(
     about: dict | None = None,
     over: tuple[str, ...] = (),
     note: str = "",
+    controls: tuple[Control, ...] = (),
     passed_by: str = "",
     one_run: bool = False,
 ):
@@ -103,6 +107,7 @@ def claim(
             about=about or {},
             over=over,
             note=note,
+            controls=controls,
             passed_by=passed_by,
             one_run=one_run,
         )
@@ -131,11 +136,16 @@ def judge(claim: Claim, *records: dict) -> tuple[str, str]:
 
     Raises NotMeasured if runs are missing, and InputError if the claim is not about these
     results."""
-    parts, text = claim.rule(*(record_for_claim(record, claim) for record in records))
+    parts, text = measured(claim, *records)
     if isinstance(parts, str):
         return text, parts
     verdict = verdict_of_parts(parts)
     return text, f"{verdict}, one run" if claim.one_run else verdict
+
+
+def measured(claim: Claim, *records: dict) -> tuple[list[bool | None] | str, str]:
+    """What the claim's rule returns for these results."""
+    return claim.rule(*(record_for_claim(record, claim) for record in records))
 
 
 def verdict_of_parts(parts: list[bool | None]) -> str:

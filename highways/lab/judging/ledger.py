@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from highways.files import InputError
-from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, in_words, judge
+from highways.lab.judging import controls
+from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, in_words, judge, measured
 from highways.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
@@ -41,9 +42,11 @@ def judge_all(
         if claim.id in ids:
             raise ValueError(f"two claims have the id {claim.id}")
         ids.add(claim.id)
-        measured, verdict = _judge(claim, records)
+        ours, verdict = _judge(claim, records)
         names = []
-        if measured != FOR_NOT_MEASURED:
+        of_controls = []
+        if ours != FOR_NOT_MEASURED:
+            of_controls = _controls(claim, records)
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
         names = [*dict.fromkeys(names)]
@@ -53,10 +56,11 @@ def judge_all(
             "kind": claim.kind,
             "source": claim.source,
             "claim": claim.says,
-            "ours": measured,
+            "ours": ours,
             "verdict": in_words(claim.kind, verdict),
-            "note": note_of(claim),
-            "passed_by": claim.passed_by,
+            "note": note_of(claim, of_controls),
+            "controls": of_controls,
+            "passed_by": passed_by(claim, of_controls),
             "commands": [commands[name] for name in names],
             "results": names,
             "minutes_on_two_cores": round(minutes, 1),
@@ -81,9 +85,39 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
         raise InputError(message) from error
 
 
-def note_of(claim: Claim) -> str:
+def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
+    """For each control of a claim whose results are there: our numbers, and whether it passes.
+
+    Empty where no part of the claim holds: then there is nothing to pass."""
+    there = [control for control in claim.controls if records.keys() >= set(control.over)]
+    if not there:
+        return []
+    judged_by = [records[name] for name in claim.over]
+    parts, _ = measured(claim, *judged_by)
+    if True not in parts:
+        return []
+    found = []
+    for control in there:
+        stand_ins = control.stand_in(*judged_by, *(records[name] for name in control.over))
+        parts_of_control, text = measured(claim, *stand_ins)
+        passes = controls.passes(parts, parts_of_control)
+        found.append({"control": control.name, "ours": text, "passes": passes})
+    return found
+
+
+def passed_by(claim: Claim, of_controls: list[dict]) -> str:
+    """Who else passes the claim's rule: the controls that were measured, or whom the claim names."""
+    names = [control["control"] for control in of_controls if control["passes"]]
+    if claim.passed_by:
+        names.append(claim.passed_by)
+    return " and ".join(names)
+
+
+def note_of(claim: Claim, of_controls: list[dict]) -> str:
     """The claim's note, and who else passes its rule."""
     notes = [claim.note] if claim.note else []
+    if of_controls:
+        notes.append(controls.as_text(of_controls))
     if claim.passed_by:
         notes.append(f"{claim.passed_by} passes this, too")
     return "; ".join(notes)
