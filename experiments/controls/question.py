@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.controls.trial import CONTROLS, NO_BLOCKS, BEST_PLAIN, trial
+from experiments.controls.trial import BEST_PLAIN, CONTROLS, NO_BLOCKS, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -126,5 +126,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )

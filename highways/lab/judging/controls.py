@@ -37,7 +37,22 @@ def as_text(controls: list[dict]) -> str:
     failed = [control["control"] for control in controls if not control["passes"]]
     texts = []
     if passed:
-        texts.append(f"passed, too, by {' and '.join(passed)}")
+        texts.append(f"passed, too, by {listed(passed)}")
     if failed:
-        texts.append(f"not passed by {' and '.join(failed)}")
+        texts.append(f"not passed by {listed(failed)}")
     return "; ".join(texts)
+
+
+def listed(names: list[str]) -> str:
+    """The text "a, b and c"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+ONE_HIDDEN_LAYER = "a net of one hidden layer"
+
+
+def with_group(record: dict, group: str, trials: list[dict], **settings) -> dict:
+    """The record with these trials as one of its groups; each trial with these settings."""
+    changed = [{**trial, **settings} for trial in trials]
+    return {**record, "trials": {**record["trials"], group: changed}}

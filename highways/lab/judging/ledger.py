@@ -110,7 +110,7 @@ def passed_by(claim: Claim, of_controls: list[dict]) -> str:
     names = [control["control"] for control in of_controls if control["passes"]]
     if claim.passed_by:
         names.append(claim.passed_by)
-    return " and ".join(names)
+    return controls.listed(names) if names else ""
 
 
 def note_of(claim: Claim, of_controls: list[dict]) -> str:
