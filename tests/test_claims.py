@@ -297,14 +297,6 @@ def test_a_comparison_is_no_verdict():
         verdict_of_parts([is_above([0.9, 0.8], 0.5)])
 
 
-def test_a_row_says_who_else_passes_its_rule():
-    claim = replace(claim_about(), note="one seed", passed_by="a net of one hidden layer")
-    [row] = ledger.judge_all([claim], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
-    assert row["note"] == "one seed; a net of one hidden layer passes this, too"
-    [row] = ledger.judge_all([replace(claim, note="")], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
-    assert row["note"] == "a net of one hidden layer passes this, too"
-
-
 def shallow(record: dict, of_controls: dict) -> tuple[dict]:
     """The results with the losses of a control in the place of the nets'."""
     return ({**record, "trials": of_controls["trials"]},)
@@ -339,6 +331,8 @@ def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():
 def test_a_control_must_pass_the_parts_that_hold():
     assert controls.passes([True, False, None], [True, True, False])
     assert not controls.passes([True, True], [True, None])
+    assert controls.passes("reproduced, one run", "reproduced")
+    assert not controls.passes("reproduced", "not clear")
 
 
 def test_reproduced_rows_that_something_simpler_passes_are_counted():

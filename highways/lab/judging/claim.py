@@ -62,8 +62,6 @@ class Claim:
     note: str = ""
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
-    # a net that passes the rule, too, where no control was measured; "" if none is known
-    passed_by: str = ""
     # True adds "one run" to the verdict
     one_run: bool = False
 
@@ -89,7 +87,6 @@ def claim(
     over: tuple[str, ...] = (),
     note: str = "",
     controls: tuple[Control, ...] = (),
-    passed_by: str = "",
     one_run: bool = False,
 ):
     """Makes a Claim of the function below it, and registers it as one of its module.
@@ -108,7 +105,6 @@ def claim(
             over=over,
             note=note,
             controls=controls,
-            passed_by=passed_by,
             one_run=one_run,
         )
         of_module = REGISTERED.setdefault(rule.__module__, {})

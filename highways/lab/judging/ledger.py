@@ -60,7 +60,7 @@ def judge_all(
             "verdict": in_words(claim.kind, verdict),
             "note": note_of(claim, of_controls),
             "controls": of_controls,
-            "passed_by": passed_by(claim, of_controls),
+            "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
             "results": names,
             "minutes_on_two_cores": round(minutes, 1),
@@ -94,7 +94,7 @@ def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
         return []
     judged_by = [records[name] for name in claim.over]
     parts, _ = measured(claim, *judged_by)
-    if True not in parts:
+    if not controls.some_part_holds(parts):
         return []
     found = []
     for control in there:
@@ -105,21 +105,17 @@ def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
     return found
 
 
-def passed_by(claim: Claim, of_controls: list[dict]) -> str:
-    """Who else passes the claim's rule: the controls that were measured, or whom the claim names."""
+def passed_by(of_controls: list[dict]) -> str:
+    """The controls that pass a claim's rule, as text."""
     names = [control["control"] for control in of_controls if control["passes"]]
-    if claim.passed_by:
-        names.append(claim.passed_by)
     return controls.listed(names) if names else ""
 
 
 def note_of(claim: Claim, of_controls: list[dict]) -> str:
-    """The claim's note, and who else passes its rule."""
+    """The claim's note, and which controls pass its rule."""
     notes = [claim.note] if claim.note else []
     if of_controls:
         notes.append(controls.as_text(of_controls))
-    if claim.passed_by:
-        notes.append(f"{claim.passed_by} passes this, too")
     return "; ".join(notes)
 
 
