@@ -43,7 +43,8 @@ def read_results(folder: Path) -> dict[str, dict]:
     needed = needs()
     wanted = set()
     for claim in all_claims():
-        for name in claim.over:
+        of_controls = [name for control in claim.controls for name in control.over]
+        for name in (*claim.over, *of_controls):
             wanted.add(name)
             wanted.update(needed.get(name, ()))
     awaited = {question.name for question in all_questions() if question.awaits}

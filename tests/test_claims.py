@@ -12,7 +12,7 @@ from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.files import InputError, json_bytes
-from highways.lab.judging import ledger
+from highways.lab.judging import controls, ledger
 from highways.lab.judging.claim import (
     SOURCES,
     Claim,
@@ -27,6 +27,7 @@ from highways.lab.judging.claim import (
     verdict_of_parts,
 )
 from highways.lab.judging.claim import claim as register
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
 from highways.records import check_ledger, seconds_on_two_cores, select
 
@@ -276,12 +277,42 @@ def test_a_comparison_is_no_verdict():
         verdict_of_parts([is_above([0.9, 0.8], 0.5)])
 
 
-def test_a_row_says_who_else_passes_its_rule():
-    claim = replace(claim_about(), note="one seed", passed_by="a net of one hidden layer")
-    [row] = ledger.judge_all([claim], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
-    assert row["note"] == "one seed; a net of one hidden layer passes this, too"
-    [row] = ledger.judge_all([replace(claim, note="")], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
-    assert row["note"] == "a net of one hidden layer passes this, too"
+def shallow(record: dict, of_controls: dict) -> tuple[dict]:
+    """The results with the losses of a control in the place of the nets'."""
+    return ({**record, "trials": of_controls["trials"]},)
+
+
+def ledger_row(loss: float, losses_of_controls: dict[str, float]) -> dict:
+    """The row of a claim that this loss is low, with a control for each of the other losses."""
+    records = {"a": {"settings": {}, "trials": [{"loss": loss}]}}
+    measured_controls = []
+    for name, loss_of_control in losses_of_controls.items():
+        records[name] = {"settings": {}, "trials": [{"loss": loss_of_control}]}
+        measured_controls.append(Control(name, shallow, over=(name,)))
+    awaited = Control("a net that trains still", shallow, over=("not there",))
+    claim = replace(claim_about(), controls=(*measured_controls, awaited))
+    [row] = ledger.judge_all([claim], records, {}, {"a": ""})
+    return row
+
+
+def test_controls_are_put_through_the_rule_of_the_claim():
+    row = ledger_row(0.1, {"a shut net": 0.2, "an empty net": 0.3, "an untrained net": 2.3})
+    assert [control["passes"] for control in row["controls"]] == [True, True, False]
+    assert row["controls"][2]["ours"] == "loss 2.3"
+    assert row["passed_by"] == "a shut net and an empty net"
+    assert row["note"] == "passed, too, by a shut net and an empty net; not passed by an untrained net"
+
+
+def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():
+    row = ledger_row(2.3, {"a shut net": 0.2})
+    assert (row["controls"], row["passed_by"], row["note"]) == ([], "", "")
+
+
+def test_a_control_must_pass_the_parts_that_hold():
+    assert controls.passes([True, False, None], [True, True, False])
+    assert not controls.passes([True, True], [True, None])
+    assert controls.passes("reproduced, one run", "reproduced")
+    assert not controls.passes("reproduced", "not clear")
 
 
 def test_two_claims_of_one_id_are_refused():

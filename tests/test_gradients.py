@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import experiments.static_gates.trial  # noqa: F401  these three modules register their activations and blocks
+import experiments.static_gates.trial  # noqa: F401  these modules register their activations and blocks
 import highway_networks as hn
+import highways.nets.carries  # noqa: F401
 
 pytestmark = pytest.mark.quick
 STEP = 1e-30

@@ -30,12 +30,15 @@ ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = (
     "clip",
+    "controls",
     "depth_of_use",
     "factor_model_wide",
     "fifty_layers",
     "figure_1_wide",
     "more_seeds",
+    "one_hidden_layer",
     "residual_past_a_thousand",
+    "which_carry",
     "wider_rates",
 )
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -59,8 +62,8 @@ def can_stand_in_a_row(value) -> bool:
 RARELY = (
     "authors_images", "blocks", "cifar", "clip", "depth_for_width", "depth_needed", "depth_of_use", "factor_model",
     "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout",
-    "more_seeds", "past_a_thousand", "residual_past_a_thousand", "thousand_layers", "very_deep",
-    "why_plain_fails", "wider_rates",
+    "more_seeds", "one_hidden_layer", "past_a_thousand", "residual_past_a_thousand", "thousand_layers",
+    "very_deep", "which_carry", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
 

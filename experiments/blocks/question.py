@@ -36,6 +36,7 @@ import numpy as np
 import highway_networks as hn
 from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -326,12 +327,24 @@ def carry_gate_not_needed(r, more_seeds):
     )
 
 
+def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
+    """Nets of one hidden layer, seed by seed, in the place of nets with a carry gate."""
+    accuracies_of_seeds = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    trials = []
+    for trial in record["trials"]["final"]:
+        if trial["block"] == "highway-carry":
+            accuracy = accuracies_of_seeds[trial["seed"] % len(accuracies_of_seeds)]
+            trial = {**trial, "test_accuracy": accuracy}
+        trials.append(trial)
+    return (with_group(record, "final", trials),)
+
+
 @claim(
     "carry-gate-trains",
     kind="open question",
     source="encyclopedia article, open",
     about=ALL,
-    passed_by="a net of one hidden layer",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def carry_gate_trains(r):
     """the general form y = H T + x C with a carry gate of its own (eq. 2) trains (an accuracy above
@@ -403,6 +416,17 @@ def worse_beyond_100(r):
     )
 
 
+def untrained(*records: dict) -> tuple[dict, ...]:
+    """Every net as it was at its start."""
+    found = []
+    for record in records:
+        groups = {}
+        for group, trials in record["trials"].items():
+            groups[group] = [{**trial, "trained": trial["at_start"]} for trial in trials if "at_start" in trial]
+        found.append({**record, "trials": groups})
+    return tuple(found)
+
+
 @claim(
     "factors-compound",
     source="encyclopedia article",
@@ -411,7 +435,7 @@ def worse_beyond_100(r):
     note=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
     f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
     "shows no effect of depth",
-    passed_by="an untrained net, like a trained one of 10 or 20 layers,",
+    controls=(Control("an untrained net", untrained),),
 )
 def factors_compound(r, more_seeds):
     """the factors 1 - T compound (in highway nets of 100 and 200 layers the product of all of them is

@@ -80,6 +80,7 @@ from highways.conv.nets import find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import NotMeasured, claim, verdict_of_parts
+from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -660,7 +661,16 @@ def follows_the_log_to_the_end(r):
 # ---- Claims on what trains, and on parameters ----------------------------------------------------
 
 TWO_ROWS = "11 and 19 layers were one row, made into two after the runs"
-PLAIN_OF_RECTIFIERS = "a plain net of rectifiers"
+
+
+def plain_for_highway(record: dict) -> tuple[dict]:
+    """Plain nets in the place of highway nets of their shape."""
+    runs = [run for run in record["trials"]["final"] if run["block"] != "highway"]
+    runs += [{**run, "block": "highway"} for run in runs if run["block"] == "plain"]
+    return (with_group(record, "final", runs),)
+
+
+PLAIN_OF_RECTIFIERS = Control("a plain net of rectifiers", plain_for_highway)
 
 
 @claim("19-layers-parameters", kind="count", source="paper, Table 2")
@@ -696,7 +706,7 @@ def does_not_train(accuracies: Accuracies) -> str:
     return accuracies.verdict(verdict_of_parts([holds]))
 
 
-def claim_of_highway(layers: int, net: str, note: str, passed_by: str = "") -> None:
+def claim_of_highway(layers: int, net: str, note: str, controls: tuple[Control, ...] = ()) -> None:
     """The claim that a convolutional highway net trains."""
 
     @claim(
@@ -706,7 +716,7 @@ def claim_of_highway(layers: int, net: str, note: str, passed_by: str = "") -> N
         f"{find_net(net).gate_bias:g} that section 2.2 suggests (CIFAR-10: above {TRAINS} %)",
         about=ABOUT,
         note=note,
-        passed_by=passed_by,
+        controls=controls,
     )
     def highway_net_trains(r):
         accuracies = Accuracies.of(short_runs(r, net, "highway"))
@@ -748,8 +758,8 @@ def claim_of_plain(layers: int, net: str) -> None:
         return trains(accuracies), str(accuracies)
 
 
-claim_of_highway(11, "highway-a", note=TWO_ROWS, passed_by=PLAIN_OF_RECTIFIERS)
-claim_of_highway(19, "highway-b", note=TWO_ROWS, passed_by=PLAIN_OF_RECTIFIERS)
+claim_of_highway(11, "highway-a", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(19, "highway-b", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
 claim_of_highway(32, "highway-c", note="judged after the runs, by the rule for 11 and 19 layers")
 claim_of_maxout(11, "highway-a", size_of_fitnet="250 K")
 claim_of_maxout(19, "highway-b", size_of_fitnet="2.5 M")

@@ -19,9 +19,12 @@ Expected, before these runs: an AUC of about 0.89 where turbulent days are both,
 
 from __future__ import annotations
 
+import functools
+
 from experiments.factor_model.summary import USEFUL_AUC, rows
 from experiments.factor_model.trial import WORLDS, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, claim, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -64,13 +67,26 @@ SIMULATED = "the markets are simulated"
 USEFUL_PERCENT = f"{100 * USEFUL_AUC:g}"
 
 
+def measured_by(name: str):
+    """The stand-in of another measure: its AUC in the place of the mean gate's."""
+    return functools.partial(_stand_in, name=name)
+
+
+def _stand_in(record: dict, name: str) -> tuple[dict]:
+    markets = [{**market, "auc_gate": market[name]} for market in record["trials"]]
+    return ({**record, "trials": markets},)
+
+
 @claim(
     "gates-open-in-volatile-regimes",
     source="encyclopedia article",
     about=ABOUT,
     note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile only, "
     "the AUC is 0.942",
-    passed_by="an untrained net's mean gate (0.921), like the norm of the factors (0.946),",
+    controls=(
+        Control("the mean gate of an untrained net", measured_by("auc_gate_before_training")),
+        Control("the norm of the factors", measured_by("auc_norm")),
+    ),
 )
 def gates_open_in_volatile_regimes(r):
     """a factor model's gates open in volatile and complex regimes (width 128, the article's; the mean

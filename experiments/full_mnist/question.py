@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from experiments.full_mnist.trial import blog, setting_of, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, claim, effect_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -118,12 +119,19 @@ def blog_highway_much_better(r):
     return [above(highway, 0.5, baseline=plain)], f"more by {effect_as_text(highway, plain)}"
 
 
+def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
+    nets = [net for net in record["trials"]["hundred_layers"] if net["optimizer"] == "adam"]
+    for net in thousand_layers["trials"]["one_hidden_layer_longer"]:
+        nets.append({**net, "depth": 99, "optimizer": "sgd"})
+    return (with_group(record, "hundred_layers", nets),)
+
+
 @claim(
     "hundred-layers-train-on-all-of-mnist",
     source="published program, open",
     kind="open question",
     about={"depth": 99, "n_train": 60000},
-    passed_by="a net of one hidden layer (results of `thousand_layers`)",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def hundred_layers_train_on_all_of_mnist(r):
     """100 highway layers on all of MNIST under SGD with momentum train (a test accuracy above 0.95)"""

@@ -65,6 +65,7 @@ import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.gates.trial import AT_START, thirds_of, trial
+from experiments.gates.untrained import NETS
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above, is_below
 from highways.lab.question import Question
@@ -148,7 +149,6 @@ TWO_READINGS = (
     f"{CHOSEN_AFTER}: the paper does not define active; at first the second reading alone was "
     "judged, then the first alone"
 )
-UNTRAINED = "an untrained net"
 MORE_THAN_MEAN = "they be sparser than the mean gates, which they nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 MOST_OF_IT = f"more than half of it, and more than an even share; {MEANS_CHANGE}"
@@ -170,6 +170,7 @@ def mnist_and_cifar(record: dict, name: str) -> tuple[Sample, Sample]:
     about=ON_ALL_SETS,
     note="CIFAR-100 was judged with it after the runs; in a longer training most of its biases "
     "have risen after 25 epochs, and fallen after 50",
+    controls=(NETS,),
 )
 def most_biases_decreased(r):
     """most gate biases decreased in training (over half of them), on MNIST and on CIFAR-100"""
@@ -183,6 +184,7 @@ def most_biases_decreased(r):
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     note=f"{CHOSEN_AFTER}: a first rule asked that {MORE_THAN_MEAN}; {CHOSEN_LENGTH}",
+    controls=(NETS,),
 )
 def gates_of_one_image_sparse_on_cifar(r):
     """CIFAR-100: one image's gates are very sparse (above {SPARSE} by Hoyer's measure)"""
@@ -200,6 +202,7 @@ def gates_of_one_image_sparse_on_cifar(r):
     note=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, by which it was not "
     f"reproduced, and that {MORE_THAN_MEAN}; nearly any training raises the measure, and it is lower than on "
     "CIFAR-100 before training, too, since b_T is -2 and not -4",
+    controls=(NETS,),
 )
 def gates_of_one_image_sparse(r):
     """MNIST: one image's gates are sparse, too, to a lesser extent (more than before training by
@@ -217,6 +220,7 @@ def gates_of_one_image_sparse(r):
     source="paper, 4.1",
     about=ON_ALL_SETS,
     note=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
+    controls=(NETS,),
 )
 def most_gates_active_on_average(r):
     """most gates are active on average, on MNIST and on CIFAR-100 (over half of them; active: {ACTIVE})"""
@@ -235,6 +239,7 @@ def most_gates_active_on_average(r):
     about=ON_ALL_SETS,
     note=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly "
     f"be higher; {CHOSEN_LENGTH}",
+    controls=(NETS,),
 )
 def sparser_on_cifar(r):
     """one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on average
@@ -261,7 +266,7 @@ def sparser_on_cifar(r):
     source="paper, Figure 2",
     about=ON_MNIST,
     note=f"{CHOSEN_AFTER}: at first 90 % was asked for, too, and it was reproduced in part",
-    passed_by=UNTRAINED,
+    controls=(NETS,),
 )
 def most_change_in_first_15(r):
     """MNIST: most of the change happens in the first {FIRST} layers or so ({MOST_OF_IT})"""
@@ -277,7 +282,7 @@ def most_change_in_first_15(r):
     )
 
 
-@claim("classes-differ-in-first-15", source="paper, Figure 3", about=ON_MNIST, passed_by=UNTRAINED)
+@claim("classes-differ-in-first-15", source="paper, Figure 3", about=ON_MNIST, controls=(NETS,))
 def classes_differ_in_first_15(r):
     """MNIST: classes differ in their gates within the first 15 layers (more than half of the
     differences)"""
@@ -285,7 +290,7 @@ def classes_differ_in_first_15(r):
     return [above(share, HALF)], f"a share of {share:interval} of the differences"
 
 
-@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, note=CHOSEN_AFTER)
+@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=(NETS,))
 def biases_fall_early(r):
     """MNIST: biases became more negative especially in the early layers (the first third of the
     blocks against the rest)"""
@@ -307,7 +312,7 @@ def falls(trials: list[dict]) -> tuple[Sample, Sample]:
     source="transcript, 4",
     about=ON_ALL_SETS,
     note=f"{CHOSEN_AFTER}; a first rule took the gates of all blocks, and both data sets passed it, too",
-    passed_by="an untrained net, whose gates are near sigmoid(b_T), 0.12 and 0.02,",
+    controls=(NETS,),
 )
 def a_handful_of_gates_opens(r):
     """for one image only a small, sparse handful of the early gates opens, on MNIST and CIFAR-100
@@ -327,6 +332,7 @@ def a_handful_of_gates_opens(r):
     source="transcript, 4.1",
     about=ON_ALL_SETS,
     note=f"{CHOSEN_AFTER}: a first rule asked that a gate open for one image in 100; {CHOSEN_LENGTH}",
+    controls=(NETS,),
 )
 def almost_all_gates_active(r):
     """over all images almost all gates are active at some point, on MNIST and CIFAR-100 (over
@@ -342,7 +348,7 @@ def almost_all_gates_active(r):
     about=ON_ALL_SETS,
     note=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; the headline's nets "
     "say otherwise",
-    passed_by=f"{UNTRAINED} (in the part that holds here)",
+    controls=(NETS,),
 )
 def early_gates_more_open(r):
     """early gates are more open than late ones (mean T of the first third of the blocks against the
@@ -361,7 +367,7 @@ def early_gates_more_open(r):
     return parts, f"mean T of the first third of the blocks: {'; '.join(texts)}"
 
 
-@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, note=CHOSEN_AFTER)
+@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, note=CHOSEN_AFTER, controls=(NETS,))
 def coasts_unaltered(r):
     """after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely unaltered (under
     {UNALTERED_PERCENT} % of the change is left)"""

@@ -7,15 +7,12 @@ import pytest
 from conftest import verdict_on
 from test_layer_by_layer import states_of
 
-from experiments import find_question
-from experiments.gates import question
 from experiments.gates import trial as gates
+from experiments.gates.untrained import as_untrained
 from experiments.gates_over_training.test_gates_over_training import SETTING
-from highways.files import ROOT
-from highways.lab.judging.claim import Claim, record_for_claim
+from highways.nets import gate_statistics
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
-from highways.records import load_results
 
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
@@ -77,58 +74,25 @@ def test_sparsity_is_zero_for_equal_numbers_and_one_for_a_single_one():
     np.testing.assert_allclose(hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
 
 
-# ---- Rules that untrained nets pass --------------------------------------------------------------
+def test_the_block_by_which_a_share_of_the_change_has_happened():
+    change = [4.0, 3.0, 2.0, 1.0]
+    assert [gate_statistics.settled_at(change, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
 
 
-@pytest.fixture(scope="module")
-def records():
-    """The committed results of both questions on gates."""
-    names = ("gates", "gates_over_training")
-    return {name: load_results(ROOT / "results" / f"{name}.json") for name in names}
+# ---- The control: untrained nets ------------------------------------------------------------------
 
 
-def untrained(records: dict) -> dict:
-    """The records as they would be if no net had been trained: gates are what the nets have at the
-    start, no bias has moved, and biases correlate with nothing."""
-    at_start = {}
-    nets = []
-    for trial in records["gates"]["trials"]:
-        measured = {
-            **trial["untrained"],
-            "share_of_biases_decreased": 0.0,
-            "bias_depth_correlation": 0.0,
-            "bias_activity_correlation": 0.0,
-            "bias_of_layer": [trial["gate_bias"]] * len(trial["change"]),
-        }
-        at_start[trial["data"], trial["seed"]] = measured
-        nets.append({**trial, **measured})
-    longer = []
-    for trial in records["gates_over_training"]["trials"]:
-        measured = at_start[trial["data"], trial["seed"]]
-        checkpoints = [{**checkpoint, **measured} for checkpoint in trial["measured"]]
-        longer.append({**trial, "measured": checkpoints})
-    return {
-        "gates": {**records["gates"], "trials": nets},
-        "gates_over_training": {**records["gates_over_training"], "trials": longer},
-    }
-
-
-def parts_of(claim: Claim, records: dict) -> list[bool | None]:
-    parts, _ = claim.rule(*(record_for_claim(records[name], claim) for name in claim.over))
-    return parts
-
-
-CLAIMS = [claim for name in ("gates", "gates_over_training") for claim in find_question(name).claims]
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_a_row_says_if_untrained_nets_pass_it(claim, records):
-    """They pass a row of which some part holds, if all parts that hold are passed."""
-    trained_parts = parts_of(claim, records)
-    untrained_parts = parts_of(claim, untrained(records))
-    passed = [is_passed for holds, is_passed in zip(trained_parts, untrained_parts, strict=True) if holds]
-    is_passed_by_untrained = passed != [] and all(passed)
-    assert claim.passed_by.startswith(question.UNTRAINED) == is_passed_by_untrained
+def test_untrained_nets_take_the_place_of_trained_ones():
+    nets = {"trials": [{"data": "MNIST", "seed": 1, "gate_bias": -2.0, "change": [3.0, 1.0], "mean_T": 0.3}]}
+    nets["trials"][0]["untrained"] = {"change": [1.0, 1.0], "mean_T": 0.1}
+    longer = {"trials": [{"data": "MNIST", "seed": 1, "measured": [{"epoch": 6, "mean_T": 0.4}]}]}
+    [net], [long] = (record["trials"] for record in as_untrained(nets, longer))
+    assert net["change"] == [1.0, 1.0]
+    assert net["mean_T"] == 0.1
+    assert net["bias_of_layer"] == [-2.0, -2.0]
+    [checkpoint] = long["measured"]
+    assert (checkpoint["epoch"], checkpoint["mean_T"]) == (6, 0.1)
+    assert longer["trials"][0]["measured"][0]["mean_T"] == 0.4
 
 
 # ---- Verdicts ------------------------------------------------------------------------------------

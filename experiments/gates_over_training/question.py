@@ -36,6 +36,7 @@ from 50 epochs on.
 from __future__ import annotations
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
+from experiments.gates.untrained import LONGER, NETS_AND_LONGER
 from experiments.gates_over_training.trial import trial
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean
@@ -121,7 +122,6 @@ ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_
 LENGTHS = "in nets of 100 epochs and of 200"
 LENGTHS_AND_CHANGE = f"{LENGTHS}; {MEANS_CHANGE}"
 BOTH = ("gates", "gates_over_training")
-UNTRAINED = "an untrained net"  # see experiments/gates/question.py
 
 
 def last_values(longer: dict, data: str, name: str) -> Sample:
@@ -142,6 +142,7 @@ def at_both_lengths(nets: dict, longer: dict, data: str, name: str) -> tuple[Sam
     over=BOTH,
     note=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
     "in the longer training",
+    controls=(NETS_AND_LONGER,),
 )
 def biases_rise_with_depth_on_cifar(nets, longer):
     """on CIFAR-100 biases rise with depth, inversely to the mean gates (correlation of mean bias with
@@ -166,6 +167,7 @@ def biases_rise_with_depth_on_cifar(nets, longer):
     about=ON_CIFAR_100,
     over=BOTH,
     note=f"{ONE_LENGTH} had said otherwise",
+    controls=(NETS_AND_LONGER,),
 )
 def biases_fall_early_on_cifar(nets, longer):
     """CIFAR-100: biases became more negative especially in the early layers (the first third of the
@@ -192,7 +194,7 @@ def fall_more_early(gate_bias: float, bias_of_block: list[float]) -> float:
     about=ON_CIFAR_100,
     over=BOTH,
     note=f"{ONE_LENGTH} had a share of 0.966; at first 90 % was asked for, too, which nets of 200 epochs miss",
-    passed_by=UNTRAINED,
+    controls=(NETS_AND_LONGER,),
 )
 def change_takes_first_40_on_cifar(nets, longer):
     """CIFAR-100: most of the change happens in the first {FIRST_OF_CIFAR} layers or so (more than half
@@ -214,7 +216,7 @@ def change_takes_first_40_on_cifar(nets, longer):
     note=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets "
     "of 100 epochs; where all three seeds of both sets have the same block, the rule knows no "
     "uncertainty",
-    passed_by=UNTRAINED,
+    controls=(NETS_AND_LONGER,),
 )
 def change_takes_longer_on_cifar(nets, longer):
     """the change takes more layers on CIFAR-100 than on MNIST (half of it, and 90 % of it, is reached
@@ -249,6 +251,7 @@ def blocks_to_half(nets: dict, data: str) -> list[int]:
     note=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
     "differences in the first blocks had passed; for a while the share could be 0.05 less, which "
     "left that part open after 200 epochs",
+    controls=(NETS_AND_LONGER,),
 )
 def class_differences_on_cifar(nets, longer):
     """on CIFAR-100 the differences of classes are sparser, and spread out over all layers (a smaller
@@ -288,6 +291,7 @@ CHECKPOINTS = "after each of 6, 12, 25, 50, 100 and 200 epochs"
     kind="open question",
     source="paper, Figure 2, open",
     about=ON_ALL_SETS,
+    controls=(LONGER,),
 )
 def biases_rise_with_depth_throughout(r):
     """on CIFAR-100 biases rise with depth (a correlation above {BOUND}), {CHECKPOINTS}"""
@@ -301,6 +305,7 @@ def biases_rise_with_depth_throughout(r):
     kind="open question",
     source="paper, Figure 2, open",
     about=ON_ALL_SETS,
+    controls=(LONGER,),
 )
 def biases_against_gates_throughout(r):
     """on CIFAR-100 biases are inversely correlated with the mean gates (a correlation below
@@ -315,7 +320,7 @@ def biases_against_gates_throughout(r):
     kind="open question",
     source="paper, Figure 3, open",
     about=ON_ALL_SETS,
-    passed_by=UNTRAINED,
+    controls=(LONGER,),
 )
 def class_differences_throughout(r):
     """on CIFAR-100 a smaller share of the differences of classes lies in the first 15 blocks than on

@@ -17,10 +17,13 @@ like ours if it lies in the 95 % prediction interval of one more run of ours.
 
 from __future__ import annotations
 
+import functools
 import math
 
+from experiments.controls.trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.nets.matched_blocks import early_and_late
@@ -40,6 +43,30 @@ LEARNS = 0.8  # a net of depth 5 learns if its mean accuracy is above
 MUCH = (PLAIN_AT_5 - PLAIN_AT_10) / 2  # a net learns much less than another if it is less accurate by more
 
 
+# ---- Controls -----------------------------------------------------------------------------------
+
+
+def in_place_of(block: str, control: str):
+    """The stand-in of a control: its runs in the place of those with this block."""
+    return functools.partial(_stand_in, block=block, control=control)
+
+
+def _stand_in(record: dict, of_controls: dict, block: str, control: str) -> tuple[dict]:
+    runs = {}
+    for run in of_controls["trials"]["final"]:
+        if run["control"] == control:
+            runs[run["seed"], run["depth"]] = run
+    pairs = [{**pair, block: runs[pair["seed"], pair["depth"]]} for pair in record["runs"]]
+    return ({**record, "runs": pairs},)
+
+
+def of_highway(*names: str) -> tuple[Control, ...]:
+    """These controls in the place of highway nets."""
+    return tuple(Control(name, in_place_of("highway", name), over=("controls",)) for name in names)
+
+
+PLAIN_AS_PLAIN = Control(BEST_PLAIN, in_place_of("plain", BEST_PLAIN), over=("controls",))
+
 # ---- Claims -------------------------------------------------------------------------------------
 
 SEEDS = {"data_set": "MNIST", "depth": 30, "n_train": 6000}
@@ -55,7 +82,14 @@ def accuracies(record: dict, block: str) -> Sample:
     return over_runs(record, block, "final_test_acc")
 
 
-@claim("highway-learns-plain-does-not", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)
+@claim(
+    "highway-learns-plain-does-not",
+    source="published program",
+    over=("run_seeds",),
+    about=SEEDS,
+    note=CHOSEN_AFTER,
+    controls=of_highway(*CONTROLS),
+)
 def highway_learns_plain_does_not(r):
     """at depth 30 highway nets learn (published accuracy {HIGHWAY}; bound: above {HEADLINE_LEARNS}),
     plain nets stay at chance (published {PLAIN}; bound: below {CHANCE})"""
@@ -71,6 +105,7 @@ def highway_learns_plain_does_not(r):
     over=("run_seeds",),
     about=SEEDS,
     note="three published seeds, ten here",
+    controls=of_highway(*CONTROLS),
 )
 def no_overlap_over_seeds(r):
     """at depth 30 the accuracies of highway and plain nets do not overlap (every highway net is more
@@ -87,6 +122,7 @@ def no_overlap_over_seeds(r):
     over=("run_seeds",),
     about=SEEDS,
     note=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
+    controls=of_highway(*CONTROLS),
 )
 def highway_over_three_seeds(r):
     """at depth 30 the accuracy of highway nets, a mean over seeds, is {PUBLISHED_MEAN:.3f}
@@ -115,6 +151,7 @@ def is_like_ours(published: float, ours: list[float], runs: int = 1) -> bool:
     over=("run_seeds",),
     about=SEEDS,
     note=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
+    controls=(PLAIN_AS_PLAIN,),
 )
 def plain_loss_stays(r):
     """at depth 30 the training loss of plain nets stays at log 10 for the entire run (within 0.01,
@@ -137,6 +174,7 @@ def plain_loss_stays(r):
     about=ALL_DEPTHS,
     note=CHOSEN_AFTER,
     one_run=True,
+    controls=of_highway(*CONTROLS),
 )
 def highway_is_flat_in_depth(r):
     """the accuracy of highway nets is flat from depth 5 to 50 (within 0.04), that of plain nets is at

@@ -54,6 +54,7 @@ import numpy as np
 
 from experiments.initialisations.trial import trial
 from highways.lab.judging.claim import claim, effect_as_text
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_below, holm, interval, mean, p_value
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -261,10 +262,24 @@ def verdicts_on(found: dict[tuple, list[dict]]) -> list[bool | None]:
 
 
 ABOUT = {"n_train": ALL["n_train"]}
-ALL_CLOSED = "a net whose gates are all closed"
 
 
-@claim("various-initial-distributions", source="paper, 2.2", about=ABOUT, passed_by=ALL_CLOSED)
+def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
+    """In every cell of highway: nets of one hidden layer with its H."""
+    losses = {(net["H"], net["seed"]): net["loss"] for net in one_hidden_layer["trials"]["starts"]}
+    nets = []
+    for net in record["trials"]["final"]:
+        if net["kind"] == "highway":
+            # without blocks, nothing is lost where they are closed
+            net = {**net, "loss": losses[net["H"], net["seed"]], "skipped_accuracy": net["test_accuracy"]}
+        nets.append(net)
+    return (with_group(record, "final", nets),)
+
+
+SHALLOW = Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",))
+
+
+@claim("various-initial-distributions", source="paper, 2.2", about=ABOUT, controls=(SHALLOW,))
 def various_initial_distributions(r):
     """a negative gate bias suffices for training to proceed in very deep nets (30 and 100 layers: a
     loss below 0.9 log 10; orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout)"""
@@ -273,7 +288,7 @@ def various_initial_distributions(r):
     return verdicts_on(highway), counts_as_text(highway, plain)
 
 
-@claim("initialisation-not-essential", source="paper, 5", about=ABOUT, passed_by=ALL_CLOSED)
+@claim("initialisation-not-essential", source="paper, 5", about=ABOUT, controls=(SHALLOW,))
 def initialisation_not_essential(r):
     """a suitable initialisation is not essential for very deep highway nets (30 and 100 layers:
     training proceeds, to a loss below 0.9 log 10, at gains of 0.3, 1 and 3, too)"""

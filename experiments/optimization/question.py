@@ -27,6 +27,7 @@ import numpy as np
 
 from experiments.more_seeds.joined import LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -160,12 +161,22 @@ def plain_degrades(r):
     return parts, f"loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}"
 
 
+def shallow(record: dict, more_seeds: dict, one_hidden_layer: dict) -> tuple[dict, dict]:
+    """At every depth: nets of one hidden layer."""
+    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
+    for depth in DEPTHS:
+        nets += [{**net, "depth": depth} for net in one_hidden_layer["trials"]["final"]]
+    others = [net for net in more_seeds["trials"]["optimization"] if net["block"] != "highway"]
+    return with_group(record, "final", nets), with_group(more_seeds, "optimization", others)
+
+
 @claim(
     "highway-does-not-degrade",
     source="paper, Figure 1",
     about=ABOUT,
     over=("optimization", "more_seeds"),
     note="ten seeds are a second look; Holm's correction and one for two looks were added after the runs",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
 )
 def highway_does_not_degrade(r, more_seeds):
     """highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less than

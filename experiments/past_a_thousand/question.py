@@ -33,6 +33,7 @@ import math
 from experiments.past_a_thousand.trial import IN_USE, trial
 from experiments.thousand_layers.trial import BEST, setting_of
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -95,12 +96,16 @@ def rows(record: dict) -> list[dict]:
 ABOUT = {"epochs": 4, **fully_connected.ALL}
 
 
+def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
+    return (with_group(record, "deeper", thousand_layers["trials"]["one_hidden_layer_longer"]),)
+
+
 @claim(
     "sgd-does-not-stall-past-1000",
     source="paper, 2.2",
     about=ABOUT,
     note="whether the depth is of use is a question of its own",
-    passed_by="a net of one hidden layer",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def sgd_does_not_stall_past_1000(r):
     """SGD does not stall past 1000 layers (at 1500 layers a falling loss, a test accuracy above 0.9)"""

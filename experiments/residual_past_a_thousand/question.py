@@ -19,6 +19,7 @@ Expected: the nets train.  With all blocks closed they lose little, as at 1000 l
 from __future__ import annotations
 
 from highways.lab.judging.claim import claim, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control
 from highways.lab.judging.rules import corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -62,6 +63,13 @@ def rows(record: dict) -> list[dict]:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
+def shallow(record: dict, very_deep: dict, thousand_layers: dict) -> tuple[dict, dict]:
+    """The net of one epoch in the place of those of two."""
+    deepest = record["trials"][0]["depth"]
+    trials = [{**trial, "depth": deepest} for trial in thousand_layers["trials"]["one_hidden_layer"]]
+    return {**record, "trials": trials}, very_deep
+
+
 @claim(
     "residual-past-1000",
     source="encyclopedia article",
@@ -69,7 +77,7 @@ def rows(record: dict) -> list[dict]:
     over=("residual_past_a_thousand", "very_deep"),
     note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of "
     "1000 layers keep the bound on the loss as well",
-    passed_by="a net of one hidden layer (accuracy 0.95 and loss 0.16, after one epoch)",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def residual_past_1000(r, very_deep):
     """residual nets go on past 1000 layers (at 1500 a test accuracy above {LEARNED}, a loss at most

@@ -35,6 +35,7 @@ from __future__ import annotations
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_MNIST, look_into
 from experiments.routing.trial import trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -85,12 +86,18 @@ def rows(record: dict) -> list[dict]:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
+def random_gates(record: dict) -> tuple[dict]:
+    """Gates of random weights, which see the same states, in the place of those that learned."""
+    nets = [{**net, "static_variance_share": net["static_variance_share_random"]} for net in record["trials"]]
+    return ({**record, "trials": nets},)
+
+
 @claim(
     "images-take-different-routes",
     source="paper, 4.1",
     about=ON_ALL_SETS,
     note=f"{CHOSEN_AFTER}; at first judged on MNIST alone, though the paper says it especially of CIFAR-100",
-    passed_by="a net of random gates, which have learned nothing,",
+    controls=(Control("a net of random gates", random_gates),),
 )
 def images_take_different_routes(r):
     """different blocks are used by different images, on MNIST and on CIFAR-100 (over half of T's

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from experiments.thousand_layers.trial import BEST, setting_of, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -99,6 +100,18 @@ def names_measured(trial: dict) -> list[str]:
 ABOUT = {"depth": (0, 999), **fully_connected.ALL}
 
 
+def shallow_for_best(record: dict) -> tuple[dict]:
+    return (with_group(record, "best", record["trials"]["one_hidden_layer_longer"]),)
+
+
+def shallow_for_shut(record: dict) -> tuple[dict]:
+    return (with_group(record, "shut", record["trials"]["one_hidden_layer_longer"], gate_bias=SHUT),)
+
+
+def shut_for_best(record: dict) -> tuple[dict]:
+    return (with_group(record, "best", record["trials"]["shut"]),)
+
+
 @claim(
     "sgd-does-not-stall",
     kind="open question",
@@ -106,7 +119,7 @@ ABOUT = {"depth": (0, 999), **fully_connected.ALL}
     about=ABOUT,
     note="at first counted as a claim, but the paper speaks of more than 1000 layers; whether the loss falls was "
     "added after the runs, to match the row of 1500 layers",
-    passed_by="a net without its blocks",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_for_best), Control("a net whose gates stay shut", shut_for_best)),
 )
 def sgd_does_not_stall(r):
     """does SGD make progress at 1000 layers, too? (a falling loss, test accuracy above 0.9)"""
@@ -127,7 +140,7 @@ def sgd_does_not_stall(r):
     source="blog",
     about={**ABOUT, "gate_bias": SHUT},
     note=f"{CHOSEN_AFTER}; here the blocks do nothing",
-    passed_by="a net of one hidden layer",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_for_shut),),
 )
 def blog_1000_layers(r):
     """1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)"""

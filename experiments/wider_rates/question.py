@@ -28,6 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, in_ratio, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -126,6 +127,13 @@ def losses(record: dict, block: str) -> Sample:
 # ---- Claims -------------------------------------------------------------------------------------
 
 
+def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
+    """Nets of one hidden layer in the place of highway nets."""
+    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
+    nets += [{**net, "depth": DEPTH} for net in one_hidden_layer["trials"]["final"]]
+    return (with_group(record, "final", nets),)
+
+
 @claim(
     "two-orders-at-100-wide",
     source="paper, Figure 1",
@@ -134,6 +142,7 @@ def losses(record: dict, block: str) -> Sample:
     "last part of its range, since a rate beyond it might lower the ratio; if it is below, "
     "highway's must not; with the narrower search of `optimization` the ratio was over 100, "
     "too, but it was not clear: plain's best rate lay near the end of its range",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
 )
 def two_orders_at_100_wide(r):
     """at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from highways.files import InputError
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
 from highways.records import with_settings
 from highways.statistics import format_stat, mean_sd_n
@@ -65,8 +66,8 @@ class Claim:
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
-    # a net that passes the rule, too, but lacks what the claim is about; "" if none is known
-    passed_by: str = ""
+    # nets that lack what the claim is about, put through the same rule: the ledger says which pass
+    controls: tuple[Control, ...] = ()
     # True adds "one run" to the verdict
     one_run: bool = False
 
@@ -92,7 +93,7 @@ def claim(
     about: dict | None = None,
     over: tuple[str, ...] = (),
     note: str = "",
-    passed_by: str = "",
+    controls: tuple[Control, ...] = (),
     one_run: bool = False,
 ):
     """Makes a Claim of the function below it, and registers it as one of its module.
@@ -110,7 +111,7 @@ def claim(
             about=about or {},
             over=over,
             note=note,
-            passed_by=passed_by,
+            controls=controls,
             one_run=one_run,
         )
         claims = REGISTERED.setdefault(rule.__module__, {})
@@ -146,11 +147,16 @@ def judge(claim: Claim, *records: dict) -> Judgement:
     Raises NotMeasured if runs are missing, OtherResults if the claim is not about these results, and
     InputError if it is about a name that occurs nowhere in them."""
     check_about(claim, *records)
-    parts, ours = claim.rule(*(record_for_claim(record, claim) for record in records))
+    parts, ours = measured(claim, *records)
     verdict = parts if isinstance(parts, str) else verdict_of_parts(parts)
     if claim.one_run:
         verdict += ", one run"
     return Judgement(verdict, ours)
+
+
+def measured(claim: Claim, *records: dict) -> tuple[list[bool | None] | str, str]:
+    """What the claim's rule returns for these results."""
+    return claim.rule(*(record_for_claim(record, claim) for record in records))
 
 
 def verdict_of_parts(parts: list[bool | None]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from highways.files import InputError
-from highways.lab.judging.claim import KINDS, SOURCES, Claim, Judgement, NotMeasured, in_words, judge
+from highways.lab.judging import controls
+from highways.lab.judging.claim import KINDS, SOURCES, Claim, Judgement, NotMeasured, in_words, judge, measured
 from highways.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
@@ -43,7 +44,9 @@ def judge_all(
         ids.add(claim.id)
         judgement = _judge(claim, records)
         names = []
+        of_controls = []
         if judgement.ours != FOR_NOT_MEASURED:
+            of_controls = _controls(claim, records)
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
         names = [*dict.fromkeys(names)]
@@ -55,8 +58,9 @@ def judge_all(
             "claim": claim.says,
             "ours": judgement.ours,
             "verdict": in_words(claim.kind, judgement.verdict),
-            "note": note_of(claim),
-            "passed_by": claim.passed_by,
+            "note": note_of(claim, of_controls),
+            "controls": of_controls,
+            "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
             "results": names,
             "minutes_on_two_cores": round(minutes, 1),
@@ -79,11 +83,37 @@ def _judge(claim: Claim, records: dict[str, dict]) -> Judgement:
         raise InputError(message) from error
 
 
-def note_of(claim: Claim) -> str:
-    """The claim's note, and who else passes its rule."""
+def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
+    """For each control of a claim whose results are there: our numbers, and whether it passes.
+
+    Empty where no part of the claim holds: then there is nothing to pass."""
+    there = [control for control in claim.controls if records.keys() >= set(control.over)]
+    if not there:
+        return []
+    judged_by = [records[name] for name in claim.over]
+    parts, _ = measured(claim, *judged_by)
+    if not controls.some_part_holds(parts):
+        return []
+    found = []
+    for control in there:
+        stand_ins = control.stand_in(*judged_by, *(records[name] for name in control.over))
+        parts_of_control, text = measured(claim, *stand_ins)
+        passes = controls.passes(parts, parts_of_control)
+        found.append({"control": control.name, "ours": text, "passes": passes})
+    return found
+
+
+def passed_by(of_controls: list[dict]) -> str:
+    """The controls that pass a claim's rule, as text."""
+    names = [control["control"] for control in of_controls if control["passes"]]
+    return controls.listed(names) if names else ""
+
+
+def note_of(claim: Claim, of_controls: list[dict]) -> str:
+    """The claim's note, and which controls pass its rule."""
     notes = [claim.note] if claim.note else []
-    if claim.passed_by:
-        notes.append(f"{claim.passed_by} passes this, too")
+    if of_controls:
+        notes.append(controls.as_text(of_controls))
     return "; ".join(notes)
 
 

@@ -1,0 +1,94 @@
+"""Trains, or only makes, a net that lacks what the headline's claims are about.
+
+The question names the controls.  All have the headline's images, batches, epochs and Adam.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+import highway_networks as hn
+from highways.nets import fully_connected, initial
+
+SHUT = -20.0  # the b_T of gates that stay shut
+NO_BLOCKS = "a net without blocks"
+GATES_SHUT = "a net whose gates stay shut"
+RANDOM_GATES = "a net of random gates"
+UNTRAINED = "an untrained net"
+BEST_PLAIN = "a plain net with its best start"
+CONTROLS = (NO_BLOCKS, GATES_SHUT, RANDOM_GATES, UNTRAINED, BEST_PLAIN)
+
+
+@functools.lru_cache(maxsize=3)
+def images(seed: int, n_train: int, n_test: int) -> hn.Dataset:
+    """The images of the headline's run with this seed."""
+    return hn.subset(fully_connected.data_set(), seed, n_train, n_test)
+
+
+def make(setting: dict) -> hn.DeepNet:
+    """The net of a trial, as its seed draws it."""
+    control = setting["control"]
+    data = fully_connected.data_of(setting)
+    settings = hn.Settings(seed=setting["seed"], depth=setting["depth"])
+    start = setting.get("start", "program")
+    net = hn.DeepNet(
+        data.x_train.shape[1],
+        data.n_classes,
+        settings.hidden,
+        0 if control == NO_BLOCKS else settings.depth,
+        "plain" if control in (NO_BLOCKS, BEST_PLAIN) else "highway",
+        settings.seed,
+        init="uniform" if start == "program" else "glorot",
+        gate_bias=SHUT if control == GATES_SHUT else settings.gate_bias,
+    )
+    if start == "orthogonal":
+        initial.redraw(net, "orthogonal", 1.0, np.random.default_rng([settings.seed, 2]))
+    return net
+
+
+class WithoutGates:
+    """An optimiser that leaves the transform gates as they were drawn."""
+
+    def __init__(self, net: hn.DeepNet, optimizer):
+        self.parameters = net.parameters
+        self.learned = fully_connected.all_but_gates(net)
+        self.optimizer = optimizer
+
+    def step(self, gradient: np.ndarray) -> float:
+        np.multiply(gradient, self.learned, gradient)
+        return self.optimizer.step(gradient)
+
+
+@hn.one_blas_thread()
+def trial(setting: dict) -> dict:
+    """Trains the net of a trial.  Its results have the names of a run of highway_networks.py."""
+    drawn = images(setting["seed"], setting["n_train"], setting["n_test"])
+    x_train = hn.scale_pixels(drawn.x_train, np.float32)
+    x_test = hn.scale_pixels(drawn.x_test, np.float32)
+    net = make(setting)
+    settings = hn.Settings(seed=setting["seed"], lr=setting["lr"])
+    optimizer = hn.Adam(net.parameters, settings.lr, settings.clip)
+    if setting["control"] == RANDOM_GATES:
+        optimizer = WithoutGates(net, optimizer)
+
+    def measure(row):
+        row["test_acc"] = hn.accuracy(net, x_test, drawn.y_test)
+
+    shuffle = np.random.default_rng([settings.seed, 1])
+    epochs = 0 if setting["control"] == UNTRAINED else setting["epochs"]
+    orders = (shuffle.permutation(len(x_train)) for _ in range(epochs))
+    rows, diverged_at = hn.train_epochs(
+        net, optimizer, x_train, drawn.y_train, orders, settings.batch_size, report=measure
+    )
+    if setting["control"] == UNTRAINED:
+        loss, _ = hn.softmax_cross_entropy(net.predict(x_train), drawn.y_train)
+        rows = [{"train_loss": loss, "test_acc": hn.accuracy(net, x_test, drawn.y_test)}]
+    diverged = diverged_at is not None
+    result = {"diverged": diverged, "history": {"train_loss": [float(f"{row['train_loss']:.5g}") for row in rows]}}
+    result["final_train_loss"] = None if diverged else result["history"]["train_loss"][-1]
+    result["final_test_acc"] = None if diverged else rows[-1]["test_acc"]
+    if net.block.gates and not diverged:
+        result["final_T_per_layer"] = [float(f"{T:.4g}") for T in hn.mean_gates(net, x_test[:1000])]
+    return result

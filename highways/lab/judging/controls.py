@@ -1,0 +1,69 @@
+"""Controls: nets without what a claim is about, put through the claim's own rule.
+
+    UNTRAINED = Control("an untrained net", as_if_untrained)
+
+    @claim("classes-differ-in-first-15", source="paper, Figure 3", controls=(UNTRAINED,))
+
+A rule that a control passes says little of what the claim is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Control(NamedTuple):
+    """A net that takes the place of those that a claim is about.
+
+    stand_in   takes the results that judge the claim, then those in `over`; returns the results that
+               judge the claim, with the control's runs in the place of the nets'
+    over       the names of the results with the control's runs, beside those that judge the claim"""
+
+    name: str  # "a net without blocks"
+    stand_in: Callable[..., tuple[dict, ...]]
+    over: tuple[str, ...] = ()
+
+
+def some_part_holds(parts: list[bool | None] | str) -> bool:
+    """Whether there is anything in a claim for a control to pass; its rule returned `parts`."""
+    if isinstance(parts, str):
+        return parts.startswith("reproduced")
+    return True in parts
+
+
+def passes(parts: list[bool | None] | str, parts_of_control: list[bool | None] | str) -> bool:
+    """Whether every part of a claim that holds for its nets holds for the control, too.
+
+    A rule that returns its verdict in words has one part."""
+    if isinstance(parts, str):
+        return some_part_holds(parts_of_control)
+    held = [of_control for part, of_control in zip(parts, parts_of_control, strict=True) if part]
+    return all(held)
+
+
+def as_text(controls: list[dict]) -> str:
+    """Which controls pass and which do not: rows of the ledger's "controls", in a sentence."""
+    passed = [control["control"] for control in controls if control["passes"]]
+    failed = [control["control"] for control in controls if not control["passes"]]
+    texts = []
+    if passed:
+        texts.append(f"passed, too, by {listed(passed)}")
+    if failed:
+        texts.append(f"not passed by {listed(failed)}")
+    return "; ".join(texts)
+
+
+def listed(names: list[str]) -> str:
+    """The text "a, b and c"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+ONE_HIDDEN_LAYER = "a net of one hidden layer"
+
+
+def with_group(record: dict, group: str, trials: list[dict], **settings) -> dict:
+    """The record with these trials as one of its groups; each trial with these settings."""
+    changed = [{**trial, **settings} for trial in trials]
+    return {**record, "trials": {**record["trials"], group: changed}}
