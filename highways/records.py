@@ -253,7 +253,7 @@ def _check_trials(trials, place) -> None:
 
 
 def _check_trial(trial: dict, place, entry: str) -> None:
-    if "history" in trial:
+    if "epoch" in trial.get("history", {}):
         _check_history(trial, FINAL, place, entry)
         return
     diverged = trial.get("diverged")

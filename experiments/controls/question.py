@@ -98,7 +98,7 @@ def run(runner: Runner) -> dict:
 
 
 def loss_of(net: dict) -> float:
-    return math.inf if net["diverged"] else net["final_train_loss"]
+    return math.inf if net["diverged"] else net["loss"]
 
 
 def rows(record: dict) -> list[dict]:
@@ -114,8 +114,8 @@ def rows(record: dict) -> list[dict]:
                 "control": control,
                 "depth": depth,
                 "blocks": 0 if control == NO_BLOCKS else depth,
-                "test_accuracy": mean_sd_n([net["final_test_acc"] for net in nets]),
-                "loss": mean_sd_n([net["final_train_loss"] for net in nets]),
+                "test_accuracy": mean_sd_n([net["test_accuracy"] for net in nets]),
+                "loss": mean_sd_n([net["loss"] for net in nets]),
             })  # fmt: skip
     return result
 

@@ -16,7 +16,7 @@ def test_a_net_without_blocks_has_none():
 
 def test_shut_gates_stay_shut():
     result = controls.trial({**SETTING, "control": controls.GATES_SHUT})
-    assert max(result["final_T_per_layer"]) < 1e-8
+    assert max(result["mean_T"]) < 1e-8
     assert len(result["history"]["train_loss"]) == 1
 
 
@@ -36,15 +36,15 @@ def test_the_headline_net_is_trained_as_highway_networks_trains_it():
     data = hn.subset(hn.load_mnist(), 1, 256, 100)
     run = hn.run_one("highway", settings, data)
     result = controls.trial({**SETTING, "control": "the headline's net"})
-    assert result["final_test_acc"] == run["final_test_acc"]
-    assert result["final_train_loss"] == pytest.approx(run["final_train_loss"], rel=1e-4)
-    assert result["final_T_per_layer"] == pytest.approx(run["final_T_per_layer"], rel=1e-3)
+    assert result["test_accuracy"] == run["final_test_acc"]
+    assert result["loss"] == pytest.approx(run["final_train_loss"], rel=1e-4)
+    assert result["mean_T"] == pytest.approx(run["final_T_per_layer"], rel=1e-3)
 
 
 def test_an_untrained_net_guesses():
     result = controls.trial({**SETTING, "control": controls.UNTRAINED})
-    assert result["final_test_acc"] < 0.3
-    assert result["final_train_loss"] == pytest.approx(np.log(10), rel=0.05)
+    assert result["test_accuracy"] < 0.3
+    assert result["loss"] == pytest.approx(np.log(10), rel=0.05)
 
 
 def test_a_control_takes_the_place_of_a_net_of_its_seed_and_depth():
@@ -52,7 +52,8 @@ def test_a_control_takes_the_place_of_a_net_of_its_seed_and_depth():
     finals = []
     for control in (controls.NO_BLOCKS, controls.BEST_PLAIN):
         for seed, accuracy in ((1, 0.8), (0, 0.7)):
-            finals.append({"control": control, "seed": seed, "depth": 30, "final_test_acc": accuracy})
+            measured = {"diverged": False, "test_accuracy": accuracy, "loss": 0.1, "history": {"train_loss": [0.1]}}
+            finals.append({"control": control, "seed": seed, "depth": 30, **measured})
     [record] = in_place_of("highway", controls.NO_BLOCKS)({"runs": pairs}, {"trials": {"final": finals}})
     assert [pair["highway"]["final_test_acc"] for pair in record["runs"]] == [0.7, 0.8]
     assert record["runs"][0]["plain"] == {}

@@ -63,7 +63,7 @@ class WithoutGates:
 
 @hn.one_blas_thread()
 def trial(setting: dict) -> dict:
-    """Trains the net of a trial.  Its results have the names of a run of highway_networks.py."""
+    """Trains the net of a trial."""
     drawn = images(setting["seed"], setting["n_train"], setting["n_test"])
     x_train = hn.scale_pixels(drawn.x_train, np.float32)
     x_test = hn.scale_pixels(drawn.x_test, np.float32)
@@ -87,8 +87,8 @@ def trial(setting: dict) -> dict:
         rows = [{"train_loss": loss, "test_acc": hn.accuracy(net, x_test, drawn.y_test)}]
     diverged = diverged_at is not None
     result = {"diverged": diverged, "history": {"train_loss": [float(f"{row['train_loss']:.5g}") for row in rows]}}
-    result["final_train_loss"] = None if diverged else result["history"]["train_loss"][-1]
-    result["final_test_acc"] = None if diverged else rows[-1]["test_acc"]
+    result["loss"] = None if diverged else result["history"]["train_loss"][-1]
+    result["test_accuracy"] = None if diverged else rows[-1]["test_acc"]
     if net.block.gates and not diverged:
-        result["final_T_per_layer"] = [float(f"{T:.4g}") for T in hn.mean_gates(net, x_test[:1000])]
+        result["mean_T"] = [float(f"{T:.4g}") for T in hn.mean_gates(net, x_test[:1000])]
     return result

@@ -53,11 +53,20 @@ def in_place_of(block: str, control: str):
 
 def _stand_in(record: dict, of_controls: dict, block: str, control: str) -> tuple[dict]:
     runs = {}
-    for run in of_controls["trials"]["final"]:
-        if run["control"] == control:
-            runs[run["seed"], run["depth"]] = run
+    for trial in of_controls["trials"]["final"]:
+        if trial["control"] == control:
+            runs[trial["seed"], trial["depth"]] = as_run(trial)
     pairs = [{**pair, block: runs[pair["seed"], pair["depth"]]} for pair in record["runs"]]
     return ({**record, "runs": pairs},)
+
+
+def as_run(trial: dict) -> dict:
+    """A trial of a control with the names that a run of highway_networks.py has."""
+    run = {"diverged": trial["diverged"], "history": trial["history"]}
+    run |= {"final_test_acc": trial["test_accuracy"], "final_train_loss": trial["loss"]}
+    if "mean_T" in trial:
+        run["final_T_per_layer"] = trial["mean_T"]
+    return run
 
 
 def of_highway(*names: str) -> tuple[Control, ...]:
