@@ -12,7 +12,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways import cifar
-from highways.files import ROOT, InputError, known_commits, read_json
+from highways.files import ROOT, InputError, has_file, known_commits, read_json
 from highways.records import check_ledger, load_results, load_run
 
 COMMANDS = {
@@ -97,6 +97,12 @@ def check_commit(commit: str | None, place: str) -> None:
         raise InputError(f"{place} is of {commit}, which is not a commit")
     if known is not None and str(commit)[:12] not in known | AMENDED:
         raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
+
+
+def writes_digests(commit: str) -> bool:
+    """Whether the programs of this commit give their records a digest: those that have no schemas do
+    not.  True where git cannot tell."""
+    return has_file(commit[:12], "highways/schemas/conv_run.json")
 
 
 def _check_results(name: str, record: dict) -> None:
