@@ -10,6 +10,7 @@ import sys
 import pytest
 from conftest import ROOT, one_line_error, verdict_on
 
+from experiments import __main__ as command_line
 from experiments import finished
 from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
@@ -208,8 +209,15 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
 )
 def test_a_run_that_contradicts_itself_is_refused(tmp_path, change, why):
     record = training("cifar", seed=7)
+    record |= {name: value for name, value in change.items() if name in record}
     record["runs"][0] |= change
     with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", record)
+
+
+def test_a_run_whose_settings_are_not_those_of_its_record_is_refused(tmp_path):
+    record = training("cifar", seed=7) | {"n_train": 9}
+    with pytest.raises(InputError, match="has n_train 50000, not 9"):
         added(tmp_path, "cifar", record)
 
 
@@ -384,7 +392,7 @@ def test_the_command_adds_all_runs_or_none(tmp_path):
     other["history"]["train_loss"][0] += 1
     two_runs = {**record, "runs": [record["runs"][0], other]}
     (clone / "good.json").write_text(json.dumps(sealed(two_runs)))
-    record["runs"][0]["n_train"] = 5
+    record["n_train"] = record["runs"][0]["n_train"] = 5
     (clone / "bad.json").write_text(json.dumps(sealed(record)))
 
     def add_to_table1(*runs):
@@ -405,3 +413,19 @@ def test_the_command_adds_all_runs_or_none(tmp_path):
     kind = {"width": 16, "block": "highway", "protocol": "paper"}
     assert select(read_json(path)["summary"], **kind)["test_accuracy"]["n"] == seeds + 2
     assert "is there already" in one_line_error(add_to_table1("good.json"))
+
+
+def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypatch, capsys):
+    results = copy.deepcopy(COMMITTED["table1"])
+    results["trials"]["final"][0]["wallclock_sec"] += 1
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(sealed(training("table1", seed=7))))
+    for edited in (results, {name: value for name, value in results.items() if name != "digest"}):
+        path = tmp_path / "results" / "table1.json"
+        path.write_text(json.dumps(edited))
+        before = path.read_bytes()
+        assert command_line.main(["add", "table1", str(tmp_path / "run.json")]) == 2
+        assert path.read_bytes() == before
+        message = capsys.readouterr().err
+        assert "its digest does not match" in message or "has no digest" in message
