@@ -549,7 +549,7 @@ class Race {
 
   /* The image runs through the net together with the next ones, BATCH in all.  A layer's row of `centred` is the
      image's state less the mean state of these images; its row of `gradients` is dL/dy, for the loss of this image
-     alone.  `spreads` are those of these images. */
+     alone.  `spreads` and `alike`, the shares of neighboursAlike(), are those of these images. */
   portraitOf(net, image) {
     const { d_in } = this.test;
     const x = this.test.x.subarray(image * d_in, (image + BATCH) * d_in);
@@ -565,6 +565,7 @@ class Race {
     return {
       guess: row.indexOf(Math.max(...row)),
       spreads: net.spreads(BATCH),
+      alike: layers.map(({ y }) => neighboursAlike(y, labels, width)),
       states: rows(({ y }) => firstRow(y)),
       centred: rows(({ y }) => {
         const mean = meanRow(y, BATCH, width);
@@ -581,6 +582,25 @@ class Race {
   accuracies() {
     return this.nets.map((net) => this.accuracyOf(net));
   }
+}
+
+/* The share of the n rows of A (n, columns) whose nearest other row has the same label. */
+function neighboursAlike(A, labels, columns) {
+  const n = labels.length;
+  let alike = 0;
+  for (let i = 0; i < n; i++) {
+    let nearest = -1;
+    let least = Infinity;
+    for (let k = 0; k < n; k++) {
+      let distance = 0;
+      for (let j = 0; j < columns; j++) distance += (A[i * columns + j] - A[k * columns + j]) ** 2;
+      if (k === i || distance >= least) continue;
+      least = distance;
+      nearest = k;
+    }
+    if (labels[nearest] === labels[i]) alike++;
+  }
+  return alike / n;
 }
 
 /* Row i of A (rows, columns). */

@@ -294,8 +294,9 @@ function readingOf(portrait, k) {
   const at = layer * settings.width + unit;
   const back = lengthOf(portrait.gradients, layer, settings.width);
   return (
-    `layer <b>${layer}</b>: spread <b>${magnitude(portrait.spreads[layer])}</b>, gradient <b>${magnitude(back)}</b><br>` +
-    `unit <b>${unit}</b>: ${equationOf(portrait, k, layer, at)}`
+    `layer ${layer}, unit ${unit}: spread <b>${magnitude(portrait.spreads[layer])}</b>, gradient <b>${magnitude(back)}</b><br>` +
+    `nearest image shows the same digit: <b>${percent(portrait.alike[layer])}</b><br>` +
+    equationOf(portrait, k, layer, at)
   );
 }
 
@@ -306,7 +307,7 @@ function equationOf(portrait, k, layer, at) {
   if (!layer) return `y = tanh(W x + b) = ${y}`;
   if (kind === "plain") return `y = H = ${y}`;
   if (kind === "residual") return `y = x + H = ${x} + ${bracketed(H)} = ${y}`;
-  return `y = H T + x (1 − T) = ${H}·${T} + ${bracketed(x)}·${signed(1 - portrait.T[at])} = ${y}`;
+  return `y = HT + x(1 − T) = ${H}·${T} + ${bracketed(x)}·${signed(1 - portrait.T[at])} = ${y}`;
 }
 
 /* A unit's number, with two decimals. */
