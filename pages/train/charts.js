@@ -120,7 +120,7 @@ class Chart {
     let begin = 0;
     while (begin < points.length) {
       const pixel = Math.floor(this.across(points[begin][0]));
-      let end = begin;
+      let end = begin + 1;
       let low = begin;
       let high = begin;
       while (end < points.length && Math.floor(this.across(points[end][0])) === pixel) {

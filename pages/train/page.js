@@ -558,13 +558,13 @@ function showStop(stop) {
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
   $("next").hidden = stop + 1 === TOUR.length;
-  $("next").textContent = `Next: ${TOUR[stop + 1]?.name}`;
+  $("next").setAttribute("aria-label", `Next: ${TOUR[stop + 1]?.name}`);
 }
 
 function showNoStop() {
   $("stop-name").textContent = "Your own settings";
   $("stop-text").textContent = "These settings are your own. What do you expect? Say it before you press play.";
-  for (const id of ["stop-question", "stop-answer"]) $(id).hidden = true;
+  for (const id of ["stop-question", "stop-answer", "next"]) $(id).hidden = true;
 }
 
 /* Changes settings, as the tour, the form or the address asks.  `turn` says whether that is a page of its own in the
@@ -625,10 +625,7 @@ function makeControls() {
   $("play").addEventListener("click", () => (run.playing ? pause() : play()));
   $("one").addEventListener("click", oneStep);
   $("again").addEventListener("click", () => restart());
-  $("next").addEventListener("click", () => {
-    takeStop(stopOf(settings) + 1);
-    $("stops").scrollIntoView({ block: "nearest" });
-  });
+  $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
   $("look-back").addEventListener("input", lookBack);
   window.addEventListener("hashchange", takeAddress);
 }

@@ -29,12 +29,12 @@ const TOUR = [
     settings: {},
     arrives: [true, false],
     least: [0.65, 0],
-    text: "Both nets have thirty layers and start from the same small weights W. They differ only in the gates.",
+    text: "Both nets start from the same small weights W. They differ only in the gates.",
     question: "Which net learns? Follow the digit up, and the gradient down. Then press play.",
     answer:
-      "The highway net learns; the plain net guesses. It is blind twice. Forward, each layer makes the images more alike, " +
-      "until the last layer cannot tell one digit from another. Backward, the gradient shrinks as much. Adam makes a " +
-      "small gradient large again, but not what it no longer says: which digit it was.",
+      "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike, until the " +
+      "last cannot tell them apart. Going down, the gradient shrinks as much. Adam enlarges a small gradient, but cannot " +
+      "bring back what it no longer says: which digit it was.",
   },
   {
     name: "2. Five layers",
@@ -53,14 +53,13 @@ const TOUR = [
     arrives: [true, true],
     least: [0.65, 0],
     text:
-      "Thirty layers again. Only the start differs: weights with the larger variance that He and others proposed in 2015. " +
-      "Now signal and gradient arrive in the plain tower, too.",
+      "Thirty layers again. Only the start differs: He’s weights have a larger variance. " +
+      "Now digit and gradient arrive in the plain tower, too.",
     question: "Is that enough for the plain net to learn?",
     answer:
-      "No: the gradient arrives, and the net still guesses. What arrives at the top is strong but scrambled: before training " +
-      "the nearest of 512 states shows the same digit for one image in four at most, after the first layer for more than one in " +
-      "two. And these steps are too long for such a net: they undo the start, as the plain tower now shows. With the learning rate " +
-      "0.001 and 600 steps it learns.",
+      "No, it still guesses. What arrives is scrambled: at the top the nearest of 512 states shows the same digit for one " +
+      "image in four at most, after the first layer for more than one in two. And steps this long undo the start, as the " +
+      "plain tower now shows. With the learning rate 0.001 and 600 steps it learns.",
   },
   {
     name: "4. Orthogonal weights",

@@ -1,6 +1,7 @@
 "use strict";
 /* The towers: a canvas for each net.  Its left shaft has, layer above layer, the state of one digit, which climbs; its
-   right shaft has the gradient, which comes back down.  A layer is a row, a unit a cell of it. */
+   right shaft has the gradient, which comes back down.  A layer is a row, a unit a cell of it.  The strip between the
+   shafts has the mean T of each highway layer. */
 
 const STRONGEST = 0; // a cell with 10^0 or more has the full colour
 const WEAKEST = -6; // one with 10^-6 or less is grey
@@ -33,6 +34,8 @@ function paletteNow() {
     plus: ramp(color("zero"), color("plus")),
     minus: ramp(color("zero"), color("minus")),
     ink: ramp(color("zero"), color("ink")),
+    gate: ramp(color("paper"), color("highway")), // from closed to open
+    edge: color("line"),
     mark: color("ink"),
   };
 }
@@ -92,6 +95,7 @@ class Tower {
     const down = Math.max(0, 2 * this.climbed - 1);
     this.drawShaft(0, portrait.centred, (layer) => layer < up * this.rows);
     this.drawShaft(right, portrait.gradients, (layer) => this.rows - 1 - layer < down * this.rows);
+    if (portrait.T) this.drawGates();
     const middle = (this.shaft - this.side) / 2;
     this.drawImage(middle, this.image, (value) => this.colors.ink[Math.round(((value + 1) / 2) * SHADES)]);
     this.drawImage(right + middle, portrait.pixels, (value) => this.colorOf(down === 1 ? value : 0));
@@ -121,6 +125,19 @@ class Tower {
         const value = isReached(layer) ? values[layer * this.width + unit] : 0;
         this.fill(this.colorOf(value), left + unit * wide, top, wide, high, apart);
       }
+    }
+  }
+
+  drawGates() {
+    const high = this.height / this.rows;
+    const wide = this.gap / 3;
+    const left = this.shaft + wide;
+    const above = this.rows - 1; // the first layer has no gates
+    this.fill(this.colors.edge, left - 1, 0, wide + 2, above * high, 0);
+    for (let layer = 1; layer < this.rows; layer++) {
+      const gates = this.portrait.T.subarray(layer * this.width, (layer + 1) * this.width);
+      const mean = gates.reduce((sum, T) => sum + T, 0) / this.width;
+      this.fill(this.colors.gate[Math.round(mean * SHADES)], left, (above - layer) * high, wide, high, 0);
     }
   }
 
@@ -167,6 +184,6 @@ function climb(towers) {
     }
     if (climbed < 1) requestAnimationFrame(onFrame);
   };
-  for (const tower of towers) tower.began = began;
+  for (const tower of towers) Object.assign(tower, { began, climbed: calm ? 1 : 0 });
   requestAnimationFrame(onFrame);
 }
