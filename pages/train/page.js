@@ -267,6 +267,11 @@ function stepOfTowers() {
 
 const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * width, (row + 1) * width));
 
+/* The place that the reader points at, within the nets as they are now. */
+function placeShown() {
+  return { layer: Math.min(chosen.layer, settings.depth), unit: Math.min(chosen.unit, settings.width - 1) };
+}
+
 function showTower(k, portraits, step) {
   const { nets, pixels } = portraits;
   const portrait = nets[k];
@@ -285,12 +290,12 @@ function showTower(k, portraits, step) {
   downTop.textContent = magnitude(lengthOf(portrait.gradients, depth, width));
   downBottom.textContent = magnitude(lengthOf(portrait.gradients, 0, width));
   figure.querySelector(".reading").innerHTML = readingOf(portrait, k);
-  towers[k].show(portrait, pixels, width, chosen);
+  towers[k].show(portrait, pixels, width, placeShown());
 }
 
 /* What net k does at the place that the reader points at, in HTML. */
 function readingOf(portrait, k) {
-  const { layer, unit } = chosen;
+  const { layer, unit } = placeShown();
   const at = layer * settings.width + unit;
   const back = lengthOf(portrait.gradients, layer, settings.width);
   return (
@@ -319,12 +324,11 @@ function showTowers() {
   const step = stepOfTowers();
   if (step === null) return;
   const portraits = run.portraits.get(step);
-  chosen.layer = Math.min(chosen.layer, settings.depth);
-  chosen.unit = Math.min(chosen.unit, settings.width - 1);
+  const { layer, unit } = placeShown();
   $("layer").max = settings.depth;
   $("unit").max = settings.width - 1;
-  $("layer").value = chosen.layer;
-  $("unit").value = chosen.unit;
+  $("layer").value = layer;
+  $("unit").value = unit;
   for (const k of [0, 1]) showTower(k, portraits, step);
 }
 
