@@ -256,13 +256,13 @@ function makeTowers() {
   dark.addEventListener("change", () => towers.forEach((tower) => tower.draw()));
 }
 
-/* The step whose portraits the towers show: the last one that has any, up to the step shown. */
+/* The step whose portraits the towers show: the last one up to the step shown; if there is none, as when another digit
+   was chosen later, the latest; null if there are no portraits. */
 function stepOfTowers() {
-  let found = null;
-  for (const step of run.portraits.keys()) {
-    if (step <= stepShown() && (found === null || step > found)) found = step;
-  }
-  return found;
+  if (!run.portraits.size) return null;
+  const steps = [...run.portraits.keys()];
+  const earlier = steps.filter((step) => step <= stepShown());
+  return Math.max(...(earlier.length ? earlier : steps));
 }
 
 const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * width, (row + 1) * width));
