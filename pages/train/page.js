@@ -308,15 +308,18 @@ function readingOf(portrait, k) {
 /* How a unit's y comes about, in numbers. */
 function equationOf(portrait, k, layer, at) {
   const { kind } = netsOf(settings)[k];
-  const [y, H, T, x] = [portrait.states[at], portrait.H[at], portrait.T?.[at], portrait.states[at - settings.width]].map(signed);
+  const y = signed(portrait.states[at]);
   if (!layer) return `y = tanh(W x + b) = ${y}`;
+  const H = signed(portrait.H[at]);
+  const x = signed(portrait.states[at - settings.width]);
   if (kind === "plain") return `y = H = ${y}`;
   if (kind === "residual") return `y = x + H = ${x} + ${bracketed(H)} = ${y}`;
+  const T = signed(portrait.T[at]);
   return `y = HT + x(1 − T) = ${H}·${T} + ${bracketed(x)}·${signed(1 - portrait.T[at])} = ${y}`;
 }
 
 /* A unit's number, with two decimals. */
-const signed = (value) => withMinus((value || 0).toFixed(2)).replace("−0.00", "0.00");
+const signed = (value) => withMinus(value.toFixed(2)).replace("−0.00", "0.00");
 
 const bracketed = (text) => (text.startsWith("−") ? `(${text})` : text);
 
@@ -343,7 +346,7 @@ function nameTowers() {
     const back = [depth, 0].map((layer) => magnitude(lengthOf(gradients, layer, width)));
     towers[k].canvas.setAttribute(
       "aria-label",
-      `${namesOfNets()[k]}, step ${step}: the spread falls or rises from ${magnitude(spreads[0])} after the first layer ` +
+      `${namesOfNets()[k]}, step ${step}: the spread goes from ${magnitude(spreads[0])} after the first layer ` +
         `to ${magnitude(spreads[depth])} after the last, the gradient from ${back[0]} at the last to ${back[1]} at the first.`,
     );
   }
