@@ -25,6 +25,7 @@ line.  It needs NumPy and nothing else: copied alone into another project, it wo
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9    a pair for each seed        -> run_seeds.json
     python highway_networks.py --block residual --activation relu       another pair      -> run_own.json
+    python highway_networks.py --depth 10 --epochs 5                    other settings    -> run_own.json
     python highway_networks.py --save net.npz                           the net, too      -> net.npz
     python highway_networks.py --classify net.npz digit.png             reads a digit of your own
 """
@@ -2679,7 +2680,7 @@ def parse_arguments(argv=None):
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add_option("--jobs", type=jobs, default=tools.all_cores(), help=show("parallel processes"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
+    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
@@ -2989,12 +2990,12 @@ def train_pairs(args, save) -> None:
     start = time.perf_counter()
     tools = package()
     chosen = chosen_by(args)
-    path = path_of_record(args, chosen)
+    data = load_mnist(args.data_dir)
+    path = path_of_record(args, chosen, data)
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
     if args.save:
         check_net_replaceable(Path(args.save))
-    data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
@@ -3062,22 +3063,37 @@ def said_of_data(data: Dataset) -> dict:
     return said
 
 
-def path_of_record(args, chosen: Chosen) -> Path:
-    """The file of the record.  What is not the headline's has a name of its own: the figures are
-    drawn from the others.  Where the program is installed, and in no clone, the file lies in the
-    working folder."""
+def path_of_record(args, chosen: Chosen, data: Dataset) -> Path:
+    """The file of the record.  The figures are drawn from run.json, run_sweep.json and
+    run_seeds.json: only the headline's nets with other seeds, or with several depths or several
+    seeds, are written there.  Whatever else was trained goes to run_own.json.
+
+    Where the program is installed, and in no clone, the file lies in the working folder."""
     if args.out:
         return Path(os.path.realpath(args.out))
     folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
     if args.quick:
         return folder / "run_quick.json"
-    if not chosen.is_default() or args.gate_biases or args.clip != DEFAULTS.clip:
+    if not is_of_headline(args, chosen, data):
         return folder / "run_own.json"
     if args.depths:
         return folder / "run_sweep.json"
     if args.seeds:
         return folder / "run_seeds.json"
     return folder / "run.json"
+
+
+def is_of_headline(args, chosen: Chosen, data: Dataset) -> bool:
+    """Whether the headline's nets learn MNIST with its settings.  The seed may be another, and there
+    may be several depths or several seeds, but not both."""
+    if not chosen.is_default() or data.name != "MNIST":
+        return False
+    if args.gate_biases or (args.depths and args.seeds):
+        return False
+    for name, value in asdict(DEFAULTS).items():
+        if name != "seed" and getattr(args, name) != value:
+            return False
+    return True
 
 
 def warn_of(pairs: list[dict], n_classes: int) -> None:

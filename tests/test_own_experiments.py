@@ -176,23 +176,43 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
     ("words", "name"),
     [
         ((), "run.json"),
+        (("--seed", "3", "--depth", "30", "--gate-bias", "-2", "--jobs", "1"), "run.json"),
         (("--depths", "1,2"), "run_sweep.json"),
+        (("--depths", "1,2", "--seed", "3"), "run_sweep.json"),
+        (("--seeds", "1,2"), "run_seeds.json"),
+        (("--depths", "1,2", "--seeds", "1,2"), "run_own.json"),
         (("--block", "residual"), "run_own.json"),
         (("--init", "he", "--seeds", "0,1"), "run_own.json"),
+        (("--gate-biases", "-2"), "run_own.json"),
+        (("--depths", "1,2", "--epochs", "2"), "run_own.json"),
+        (("--depth", "10"), "run_own.json"),
+        (("--hidden", "10"), "run_own.json"),
+        (("--batch", "10"), "run_own.json"),
+        (("--lr", "1e-3"), "run_own.json"),
+        (("--gate-bias", "-1"), "run_own.json"),
         (("--clip", "1"), "run_own.json"),
-        (("--gate-biases", "-1"), "run_own.json"),
+        (("--n-train", "1000"), "run_own.json"),
+        (("--n-test", "1000"), "run_own.json"),
+        (("--dtype", "float64"), "run_own.json"),
+        (("--depth", "10", "--quick"), "run_quick.json"),
     ],
 )
-def test_what_is_not_the_headline_s_kind_has_a_record_of_its_own(words, name):
+def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     _, args = hn.parse_arguments(list(words))
-    assert hn.path_of_record(args, hn.chosen_by(args)) == hn.ROOT / name
+    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == hn.ROOT / name
 
 
-def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path):
+def test_another_data_set_has_a_record_of_its_own(mnist, data_set):
+    _, args = hn.parse_arguments(["--seeds", "0,1"])
+    assert hn.path_of_record(args, hn.HEADLINE, mnist) == hn.ROOT / "run_seeds.json"
+    assert hn.path_of_record(args, hn.HEADLINE, hn.load_mnist(data_set)) == hn.ROOT / "run_own.json"
+
+
+def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path, mnist):
     monkeypatch.setattr(hn, "ROOT", tmp_path / "lib" / "site-packages")
     monkeypatch.chdir(tmp_path)
     _, args = hn.parse_arguments([])
-    assert hn.path_of_record(args, hn.chosen_by(args)) == tmp_path / "run.json"
+    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == tmp_path / "run.json"
 
 
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
