@@ -718,7 +718,7 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
         )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
-        raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it")
+        raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it, a command with --import")
     return family.registry[wanted](**settings)
 
 
@@ -743,8 +743,10 @@ def check_registered(named: Named) -> None:
     only the name."""
     kind = type(named)
     if named.registry.get(named.name) is not kind:
-        needed = f"give the class a name of its own or, if the class was defined again, make the {named.family} anew"
-        raise ValueError(f"{_full_name(kind)} is not the {named.family} {named.name!r}: {needed}")
+        raise ValueError(
+            f"{_full_name(kind)} is not the {named.family} {named.name!r}: give the class a name of its own "
+            f"or, if the class was defined again, make the {named.family} anew"
+        )
 
 
 def record_of(named: Named) -> dict:
@@ -756,13 +758,12 @@ def record_of(named: Named) -> dict:
     check_registered(named)
     settings = dict(vars(named))
     check_json(settings, f"the settings of {named}")
-    needed = f"the attributes of {named} must be the arguments of its __init__"
     try:
         remade = vars(type(named)(**settings))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{needed}: {error}") from None
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__: {error}") from None
     if remade != settings:
-        raise ValueError(f"{needed}; it turned them into {remade}")
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__, which made them {remade}")
     record = {named.family: named.name}
     if settings:
         record[f"{named.family}_settings"] = settings
@@ -2115,22 +2116,18 @@ class Settings:
             check_whole(name, getattr(self, name))
         for name in ("lr", "gate_bias", "clip"):
             check_real(name, getattr(self, name))
-        if self.epochs < 1 or self.batch_size < 1:
-            given = f"epochs={self.epochs}, batch_size={self.batch_size}"
-            raise ValueError(f"at least one epoch and one image a batch are needed, not {given}")
-        if self.n_train < 1 or self.n_test < 1:
-            given = f"n_train={self.n_train}, n_test={self.n_test}"
-            raise ValueError(f"at least one image for training and one for testing are needed, not {given}")
-        if self.hidden < 1 or self.depth < 0:
-            given = f"hidden={self.hidden}, depth={self.depth}"
-            raise ValueError(f"at least one unit is needed, and no negative depth, not {given}")
+        for name in ("epochs", "batch_size", "n_train", "n_test", "hidden"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.depth < 0:
+            raise ValueError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise ValueError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
         if not (0 < self.lr < math.inf and self.clip > 0):
             raise ValueError(f"lr and clip must be positive: lr={self.lr}, clip={self.clip}")
         if not math.isfinite(self.gate_bias):
             raise ValueError(f"gate_bias must be finite, not {self.gate_bias}")
-        if self.dtype not in [dtype.name for dtype in DTYPES]:
+        if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
@@ -2415,13 +2412,18 @@ def run_one(
     run |= choices(net.activation, init, optimizer, loss)
     run["n_parameters"] = len(net.parameters)
 
+    def show_and_report(row):
+        if verbose:
+            show(row)
+        report(row)
+
     def show(row):
         measured = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
         if "test_loss" in row:
             measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    run |= train(net, data, settings, None, show if verbose else report, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         net.save(save)
@@ -2429,8 +2431,12 @@ def run_one(
     return run
 
 
-def label_of(block: Block, settings: Settings) -> str:
-    return f"{block.name}, depth {settings.depth}, seed {settings.seed}"
+def label_of(block: Block, settings: Settings, several_biases: bool = False) -> str:
+    """What a run is called, beside runs with other gate biases, too, if there are several."""
+    label = f"{block.name}, depth {settings.depth}, seed {settings.seed}"
+    if several_biases and block.gates:
+        label += f", gate bias {settings.gate_bias:g}"
+    return label
 
 
 def changed(settings: Settings, changes: dict) -> Settings:
@@ -2586,7 +2592,6 @@ def classify_images(args, save) -> None:
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
-MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -2617,10 +2622,10 @@ def no_range(parse_list):
 
 def joined(words: list[str]) -> list[str]:
     """The words with --gate-bias or --gate-biases and a value that begins with a minus joined by =,
-    since argparse takes -4,-2 and -1e3 for flags."""
+    since argparse takes -4,-2 and -.5,-1 and -1e3 for flags."""
     result = []
     for word in words:
-        is_negative = word[:1] == "-" and word[1:2].isdecimal()
+        is_negative = re.match(r"-\.?\d", word)
         if is_negative and result and result[-1] in ("--gate-bias", "--gate-biases"):
             word = f"{result.pop()}={word}"
         result.append(word)
@@ -2690,9 +2695,19 @@ def parse_arguments(argv=None):
     if argv is None and sys.argv[1:2] == ["-f"]:
         parser.error("in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])")
     argv = joined(sys.argv[1:] if argv is None else argv)
-    if parser.parse_args(argv).quick:
+    args = parser.parse_args(argv)
+    if args.classify:
+        for flag in flags_in(argv):
+            if not ("--classify".startswith(flag) or "--import".startswith(flag)):  # argparse takes their beginnings
+                parser.error(f"--classify trains nothing: {flag} has no use beside it, --import alone has")
+    if args.quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
+
+
+def flags_in(words: list[str]) -> list[str]:
+    """The flags among the words of a command, without their values."""
+    return [word.partition("=")[0] for word in words if word.startswith("--")]
 
 
 def add_what_is_trained(add_option, show) -> None:
@@ -2757,7 +2772,7 @@ def chosen_by(args) -> Chosen:
         for named in (*blocks, activation):
             record_of(named)
     except (TypeError, ValueError) as error:
-        raise input_error(f"{error}; --import FILE.py imports it") from error
+        raise input_error(str(error)) from error
     return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
 
 
@@ -2818,12 +2833,13 @@ class Progress:
         self.epochs_left = {}
         self.epoch_work = {}  # how long an epoch takes, relative to the other nets' epochs
         self.labels = {}
+        several_biases = len({settings.gate_bias for _, settings in nets}) > 1
         for block, settings in nets:
             key = key_of(block, settings)
             self.epochs[key] = settings.epochs
             self.epochs_left[key] = settings.epochs
             self.epoch_work[key] = 2 + settings.depth * (1 + block.gates)
-            self.labels[key] = label_of(block, settings)
+            self.labels[key] = label_of(block, settings, several_biases)
         self.width = max(map(len, self.labels.values()))
         self.n_finished = 0
         self.latest = {}  # the latest line of each net
@@ -2936,7 +2952,10 @@ def run_pairs(
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, more | {"save": save if block is chosen.blocks[0] else None}
+            more_of_net = dict(more)
+            if block is chosen.blocks[0]:
+                more_of_net["save"] = save
+            yield block, settings, images, more_of_net
 
     runs = {}
     jobs = min(jobs, len(nets))
@@ -2945,6 +2964,7 @@ def run_pairs(
     with closing(progress), closing(results):
         for run in results:
             key = run["seed"], run["depth"], run["block"], run.get("gate_bias")
+            run["label"] = progress.labels[key]
             runs[key] = run
             progress.finished(key, run)
     pairs = []
@@ -3121,7 +3141,12 @@ def package():
 
     return SimpleNamespace(
         InputError=files.InputError,
-        MORE_KINDS=("highways.nets.extra_blocks", "highways.nets.activations", "highways.nets.optimizers"),
+        MORE_KINDS=(
+            "highways.nets.activations",
+            "highways.nets.carries",
+            "highways.nets.extra_blocks",
+            "highways.nets.optimizers",
+        ),
         open_file=files.open_file,
         check_writable=files.check_writable,
         write_whole=files.write_whole,

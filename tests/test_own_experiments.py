@@ -1,11 +1,12 @@
 """Own arrays, losses and optimisers in Python and by the command; images of one's own digits."""
 
+import importlib
 import json
 
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from conftest import SMALL, in_process, one_line_error
+from conftest import ROOT, SMALL, in_process, one_line_error
 
 import highway_networks as hn
 from highways.nets.optimizers import SGD
@@ -103,6 +104,26 @@ def test_the_defaults_are_the_headline_s_and_are_not_recorded(data_set):
     assert other["final_train_loss"] != plain["final_train_loss"]
 
 
+def test_a_run_that_is_shown_is_reported_too(data_set, capsys):
+    rows = []
+    data = hn.load_mnist(data_set)
+    hn.run_one("plain", data=data, verbose=True, report=rows.append, depth=2, hidden=5, epochs=2, batch_size=50)
+    assert [row["epoch"] for row in rows] == [1, 2]
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_the_command_imports_every_kind_of_the_package():
+    modules = set()
+    for path in (ROOT / "highways" / "nets").glob("*.py"):
+        module = importlib.import_module(f"highways.nets.{path.stem}")
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+        for kind in kinds:
+            if kind in (*hn.BLOCKS.values(), *hn.ACTIVATIONS.values()):
+                modules.add(kind.__module__)
+    assert "highways.nets.carries" in modules
+    assert modules - {"highway_networks"} <= set(hn.package().MORE_KINDS)
+
+
 def test_a_word_that_is_no_setting_is_named():
     with pytest.raises(TypeError, match="'width' is not a setting; the settings are seed, hidden, depth"):
         hn.run_one("highway", width=3)
@@ -169,6 +190,11 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
     assert low["gate, of a test"]["final_train_loss"] != high["gate, of a test"]["final_train_loss"]
     assert low["residual"] == high["residual"], "a net without gates is trained once"
     assert "3 of 3 nets are trained" in process.stdout
+    for bias in (-4, -2):
+        label = f"gate, of a test, depth 3, seed 0, gate bias {bias}"
+        assert f"\n{label}  test accuracy " in process.stdout
+        assert label in [pair["gate, of a test"]["label"] for pair in first["runs"]]
+    assert low["residual"]["label"] == "residual, depth 3, seed 0"
     assert "gate, of a test test acc" in process.stdout
 
 
