@@ -148,9 +148,13 @@ class Dataset(NamedTuple):
         Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
-        Raises ValueError for what looks like a slip: whole numbers beyond 0 to 255, or all below
-        128; floats that are all whole, up to more than 1, as unscaled pixels are; numbers that are
-        not finite; labels that do not count from 0; arrays that do not fit each other."""
+        Raises ValueError for what looks like a slip, in the training or in the test examples: whole
+        numbers beyond 0 to 255, or all below 128; floats that are all whole, up to 15 or more, as
+        unscaled pixels are; floats a hundred times as large in one of the two as in the other;
+        numbers that are not finite; labels that do not count from 0, or leave a number out; arrays
+        that do not fit each other.
+
+        Prints each of data_warnings() on standard error."""
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
         parts = {part: np.asanyarray(array) for part, array in parts.items()}
         for part, array in parts.items():
@@ -176,19 +180,21 @@ class Dataset(NamedTuple):
         for array in parts.values():
             checksum.update(f"{array.dtype} {array.shape}".encode())
             checksum.update(np.ascontiguousarray(array))
-        largest = parts["x_train"].max()
         for x in ("x_train", "x_test"):
-            parts[x] = _inputs_in(x, parts[x], largest)
+            parts[x] = _inputs_in(x, parts[x])
+        _check_scale(parts["x_train"], parts["x_test"])
         n_classes = _check_targets(parts)
-        return cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+        data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+        print_warnings(data)
+        return data
 
 
-def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
-    """x as rows of pixels or of floats: see Dataset.of().  `largest` is the largest number in the
-    training examples."""
+def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
+    """x as rows of pixels or of floats: see Dataset.of()."""
     rows = x.reshape(len(x), -1)
+    largest = x.max()
     if x.dtype.kind == "f":
-        if name == "x_train" and largest > 1 and x.min() >= 0 and (x == np.rint(x)).all():
+        if largest >= 15 and x.min() >= 0 and (x == np.rint(x)).all():  # 15 is white where a pixel has four bits
             raise ValueError(
                 f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
             )
@@ -202,10 +208,23 @@ def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
         )
     if largest < 128:
         raise ValueError(
-            f"the largest pixel is {largest}, and white would be 255: "
+            f"the largest pixel of {name} is {largest}, and white would be 255: "
             f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
         )
     return rows.astype(np.uint8)
+
+
+def _check_scale(x_train: np.ndarray, x_test: np.ndarray) -> None:
+    """Raises ValueError where one of the two was scaled and the other was not."""
+    if x_train.dtype.kind != "f":
+        return
+    in_training = max(x_train.max(), -x_train.min())
+    in_test = max(x_test.max(), -x_test.min())
+    if max(in_training, in_test) > 100 * min(in_training, in_test) > 0:
+        raise ValueError(
+            f"x_train and x_test must have the same scale; the largest number is {in_training:g} in x_train, "
+            f"{in_test:g} in x_test"
+        )
 
 
 def _check_targets(parts: dict[str, np.ndarray]) -> int:
@@ -223,7 +242,7 @@ def _check_targets(parts: dict[str, np.ndarray]) -> int:
         )
     n_classes = int(y_train.max()) + 1
     known = np.unique(y_train)
-    if y_train.min() != 0 or n_classes > 2 * len(known):
+    if y_train.min() != 0 or n_classes != len(known):
         raise ValueError(
             f"labels count from 0, without gaps; those of y_train are {len(known)} from {y_train.min()} to "
             f"{y_train.max()}: np.searchsorted(np.unique(y_train), y) numbers any labels y anew"
@@ -257,8 +276,7 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
         if "://" in str(chosen):
             raise input_error(f"{chosen} is an address: download the four files, and name the folder that has them")
         data = _read_folder(Path(os.path.expanduser(chosen)))
-        for warning in data_warnings(data):
-            print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
+        print_warnings(data)
         return data
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
@@ -396,52 +414,60 @@ class Format(NamedTuple):
 
     what: str
     beginnings: tuple[bytes, ...]  # in small letters
-    suffixes: tuple[str, ...]
     advice: str
 
 
 YOURS = "and Dataset.of() read it: docs/make_it_yours.md has the lines"
 FORMATS = (
-    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), (".html",), "the download failed, fetch it again"),
-    Format("a Git LFS pointer", (b"version https://git-lfs",), (), "git lfs pull fetches the file itself"),
-    Format("a NumPy archive", (), (".npz",), f"np.load() {YOURS}"),
-    Format("a NumPy array", (b"\x93numpy",), (".npy",), f"np.load() {YOURS}"),
-    Format("a CSV file", (), (".csv", ".tsv"), f"np.loadtxt() {YOURS}"),
-    Format("a PNG image", (b"\x89png",), (".png",), f"imageio.v3.imread() {YOURS}"),
-    Format("a JPEG image", (b"\xff\xd8\xff",), (".jpg", ".jpeg"), f"imageio.v3.imread() {YOURS}"),
-    Format("a Parquet file", (b"par1",), (".parquet",), f"pandas.read_parquet() {YOURS}"),
-    Format("an Arrow file", (b"arrow1",), (".arrow",), f"pandas.read_feather() {YOURS}"),
-    Format("a MATLAB file", (b"matlab 5.0",), (".mat",), f"scipy.io.loadmat() {YOURS}"),
-    Format("an HDF5 file", (b"\x89hdf",), (".h5", ".hdf5"), f"h5py.File() {YOURS}"),
-    Format("an ARFF file", (b"@relation", b"% "), (".arff",), f"scipy.io.arff.loadarff() {YOURS}"),
+    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), "the download failed, fetch it again"),
+    Format("a Git LFS pointer", (b"version https://git-lfs",), "git lfs pull fetches the file itself"),
+    Format("a NumPy array", (b"\x93numpy",), f"np.load() {YOURS}"),
+    Format("a PNG image", (b"\x89png",), f"imageio.v3.imread() {YOURS}"),
+    Format("a JPEG image", (b"\xff\xd8\xff",), f"imageio.v3.imread() {YOURS}"),
+    Format("a Parquet file", (b"par1",), f"pandas.read_parquet() {YOURS}"),
+    Format("an Arrow file", (b"arrow1",), f"pandas.read_feather() {YOURS}"),
+    Format("a MATLAB file", (b"matlab 5.0",), f"scipy.io.loadmat() {YOURS}"),
+    Format("an HDF5 file", (b"\x89hdf",), f"h5py.File() {YOURS}"),
+    Format("an ARFF file", (b"@relation", b"% "), f"scipy.io.arff.loadarff() {YOURS}"),
     Format(
         "a pickle",
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
-        (".pkl", ".pickle", ".pt"),
         "it may run code, and is not read",
     ),
-    Format("compressed twice", (b"\x1f\x8b",), (), "gunzip it once"),
+    Format("compressed twice", (b"\x1f\x8b",), "gunzip it once"),
     Format(
         "an archive",
         (b"pk\x03\x04", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!"),
-        (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz"),
         "unpack it first",
     ),
 )
 # the element types of the idx format
 IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
 BEGINNING = 512  # bytes of a file that tell what it is
+IMAGES = (".png", ".jpg", ".jpeg")
 
 
 def what_it_is(beginning: bytes) -> str:
     """What the first bytes of a file say that it is, and how to read it: "is a PNG image: ..."."""
+    known = known_format(beginning)
+    if known:
+        return known
+    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
+        return f"is text: {beginning[:40].decode('ascii')!r}"
+    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def known_format(beginning: bytes) -> str | None:
+    """what_it_is() of a file whose format is known, else None."""
     if not beginning:
         return "is empty: the download failed, fetch it again"
     if beginning.startswith(b"PK") and b".npy" in beginning[:64]:
         return f"is a NumPy archive: np.load() {YOURS}"
+    if beginning.startswith(b"PK") and b"data.pkl" in beginning[:64]:
+        return "is a pickle of PyTorch: it may run code, and is not read"
     text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for known in FORMATS:
-        if known.beginnings and text.startswith(known.beginnings):
+        if text.startswith(known.beginnings):
             return f"is {known.what}: {known.advice}"
     is_idx = re.match(rb"\0\0[\x08\x09\x0b-\x0e][\x01-\x08]", beginning)
     if is_idx:
@@ -455,9 +481,17 @@ def what_it_is(beginning: bytes) -> str:
         return "is a tar archive: unpack it first"
     if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
         return f"is a CSV file: np.loadtxt() {YOURS}"
-    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
-        return f"is text: {beginning[:40].decode('ascii')!r}"
-    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+    return None
+
+
+def beginning_of(path: Path) -> bytes:
+    """The first bytes of a file or, if they are compressed by gzip, of what it holds."""
+    with package().open_file(path) as file:
+        beginning = file.read(BEGINNING)
+    if beginning.startswith(b"\x1f\x8b"):
+        with contextlib.suppress(zlib.error):
+            return zlib.decompressobj(wbits=31).decompress(beginning, BEGINNING)
+    return beginning
 
 
 def what_is_there(chosen: Path) -> str:
@@ -465,19 +499,36 @@ def what_is_there(chosen: Path) -> str:
     if not chosen.exists():
         return f"{chosen} is not a folder; one with the four files of a data set is needed"
     if not chosen.is_dir():
-        with package().open_file(chosen) as file:
-            return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(file.read(BEGINNING))}"
+        return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(beginning_of(chosen))}"
     missing = f"{chosen / next(iter(SHA256))} is missing, as a plain file or as .gz"
-    for pattern in ("*", "*/*", "*/*/*"):
-        for path in sorted(chosen.glob(pattern)):
-            for known in FORMATS:
-                if path.suffix.lower() in known.suffixes:
-                    return f"{missing}: {path.relative_to(chosen)} is {known.what}: {known.advice}"
+    for path in files_like_mnist(chosen):
+        known = known_format(beginning_of(path))
+        if known:
+            return f"{missing}: {path.relative_to(chosen)} {known}"
     names = [path.name for path in sorted(chosen.iterdir())]
     if not names:
         return f"{missing}: the folder is empty"
     more = ", ..." if len(names) > 4 else ""
     return f"{missing}: the folder has {', '.join(names[:4])}{more}"
+
+
+# names that files and folders of digits have: mnist_train.csv, testing, archive.zip; 7 or a, for the label
+LIKE_MNIST = re.compile(
+    r".*mnist.*|(.*[^a-z])?(train|test|t10k|images|labels|digits|gzip|archive).*|\d+|[a-z]", re.IGNORECASE
+)
+
+
+def files_like_mnist(folder: Path) -> list[Path]:
+    """The files in a folder whose names are like those of the MNIST family's; then one image of each
+    folder in it, and of each in that, whose name is like that, too."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and LIKE_MNIST.fullmatch(path.stem)]
+    folders = [folder]
+    for _ in range(2):
+        below = [path for parent in folders for path in sorted(parent.iterdir())]
+        folders = [path for path in below if path.is_dir() and LIKE_MNIST.fullmatch(path.name)]
+        for images in folders:
+            files += sorted(path for path in images.iterdir() if path.suffix.lower() in IMAGES)[:1]
+    return files
 
 
 def read_file(path: Path, rank: int) -> tuple[np.ndarray, str]:
@@ -525,20 +576,43 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
 
 
+# FOLDER/emnist-letters, or torchvision's EMNIST/raw; not femnist, chinesemnist
+EMNIST = re.compile(r"(?<![a-z])emnist(?![a-z])", re.IGNORECASE)
+
+
 def data_warnings(data: Dataset) -> list[str]:
     """What looks wrong in a data set though it can be read, a line for each: dark images, labels
     that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
-    the known sets are as they are."""
+    the known sets are as they are.  Dataset.of() refuses most of this in arrays."""
     if data.name in ("MNIST", *OTHER_SETS):
         return []
     warnings = []
     for what, x in (("training", data.x_train), ("test", data.x_test)):
         largest = int(x.max())
-        if 0 < largest < 128:
+        if x.dtype.kind != "f" and 0 < largest < 128:
             warnings.append(
                 f"the largest pixel of the {what} images is {largest}, not 255: a net may learn far less; "
                 f"multiply the pixels by {255 // largest}"
             )
+    if holds_labels(data.y_train):
+        warnings += warnings_of_labels(data)
+    trained_on = {hash(image.tobytes()) for image in data.x_train}
+    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
+    if n_known:
+        warnings.append(
+            f"{n_known} of {len(data.x_test)} test images are training images, too: "
+            "the test accuracy says less about new images"
+        )
+    source = Path(data.source)
+    if EMNIST.search(source.name) or EMNIST.search(source.parent.name):
+        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
+        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
+    return warnings
+
+
+def warnings_of_labels(data: Dataset) -> list[str]:
+    """Those of data_warnings() about labels."""
+    warnings = []
     occurring = set(data.y_train.tolist())
     unused = [label for label in range(data.n_classes) if label not in occurring]
     if unused:
@@ -549,17 +623,13 @@ def data_warnings(data: Dataset) -> list[str]:
     unknown = sorted(set(data.y_test.tolist()) - occurring)
     if unknown:
         warnings.append(f"test images have labels that no training image has: {first_of(unknown)}")
-    trained_on = {hash(image.tobytes()) for image in data.x_train}
-    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
-    if n_known:
-        warnings.append(
-            f"{n_known} of {len(data.x_test)} test images are training images, too: "
-            "the test accuracy says less about new images"
-        )
-    if "emnist" in Path(data.source).name.lower():
-        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
-        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
     return warnings
+
+
+def print_warnings(data: Dataset) -> None:
+    """Prints each of data_warnings() on standard error."""
+    for warning in data_warnings(data):
+        print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
 
 
 def first_of(numbers: list[int]) -> str:
@@ -718,7 +788,10 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
         )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
-        raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it, a command with --import")
+        raise ValueError(
+            f"{family.family} {wanted!r} is not one of {names}; import the module that defines it, "
+            "a command with --import"
+        )
     return family.registry[wanted](**settings)
 
 
@@ -2697,17 +2770,19 @@ def parse_arguments(argv=None):
     argv = joined(sys.argv[1:] if argv is None else argv)
     args = parser.parse_args(argv)
     if args.classify:
-        for flag in flags_in(argv):
-            if not ("--classify".startswith(flag) or "--import".startswith(flag)):  # argparse takes their beginnings
-                parser.error(f"--classify trains nothing: {flag} has no use beside it, --import alone has")
+        check_stands_alone(parser, argv)
     if args.quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
 
 
-def flags_in(words: list[str]) -> list[str]:
-    """The flags among the words of a command, without their values."""
-    return [word.partition("=")[0] for word in words if word.startswith("--")]
+def check_stands_alone(parser, words: list[str]) -> None:
+    """Ends the program where --classify stands beside a flag that it would ignore."""
+    for word in words:
+        flag = word.partition("=")[0]
+        is_used = "--classify".startswith(flag) or "--import".startswith(flag)  # argparse takes their beginnings
+        if flag.startswith("--") and not is_used:
+            parser.error(f"--classify trains nothing: {flag} has no use beside it, --import alone has")
 
 
 def add_what_is_trained(add_option, show) -> None:
@@ -3110,10 +3185,8 @@ def is_of_headline(args, chosen: Chosen, data: Dataset) -> bool:
         return False
     if args.gate_biases or (args.depths and args.seeds):
         return False
-    for name, value in asdict(DEFAULTS).items():
-        if name != "seed" and getattr(args, name) != value:
-            return False
-    return True
+    changed_settings = {name for name, value in asdict(DEFAULTS).items() if getattr(args, name) != value}
+    return changed_settings <= {"seed"}
 
 
 def warn_of(pairs: list[dict], n_classes: int) -> None:

@@ -45,13 +45,27 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
     ("change", "message"),
     [
         ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
-        ({"x": PIXELS // 16}, "the largest pixel is 15, and white would be 255: give floats, x / 15, or x \\* 17"),
+        ({"x": PIXELS // 16}, "the largest pixel of x_train is 15, and white would be 255: give floats, x / 15, or x"),
+        ({"x_test": PIXELS[30:] // 16}, "the largest pixel of x_test is 15, and white would be 255"),
         ({"x": PIXELS // 16 * 1.0}, "whole numbers up to 15, as floats: to scale pixels, divide all x by 15"),
+        (
+            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0},
+            "x_test holds whole numbers up to 25., as floats",
+        ),
+        (
+            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 0.99},
+            "must have the same scale; the largest number is 1",
+        ),
+        (
+            {"x_train": PIXELS[:30] * -0.99, "x_test": PIXELS[30:] / 255},
+            "must have the same scale; the largest number is 25",
+        ),
         ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
         ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
         ({"x": PIXELS[:, :0]}, "x_train must hold an example at each first index"),
         ({"y": LABELS + 1}, "labels count from 0, without gaps; those of y_train are 3 from 1 to 3"),
         ({"y": LABELS * 50}, "labels count from 0, without gaps; those of y_train are 3 from 0 to 100"),
+        ({"y": LABELS % 2 * 2}, "labels count from 0, without gaps; those of y_train are 2 from 0 to 2"),
         ({"y": LABELS - 1}, "those of y_train are 3 from -1 to 1"),
         ({"y": LABELS * 0}, "every label in y_train is 0"),
         ({"y": LABELS[:, None]}, r"y.ravel\(\) makes a vector of a column"),
@@ -65,6 +79,24 @@ def test_a_slip_in_the_arrays_is_one_line(change, message):
     with pytest.raises(ValueError, match=message) as refused:
         data_of(**change)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_counts_are_inputs_and_an_empty_test_image_is_none_of_another_scale():
+    counts = PIXELS // 86 * 1.0
+    np.testing.assert_array_equal(data_of(counts).x_train, counts[:30].reshape(30, -1))
+    assert counts.max() == 2
+    assert data_of(counts, x_test=counts[30:] * 0).x_test.max() == 0
+
+
+def test_test_examples_that_are_training_examples_are_said(capsys):
+    data_of()
+    assert capsys.readouterr().err == ""
+    for x, y in ((PIXELS, LABELS), (PIXELS / 255, LABELS / 2)):
+        data_of(x, y, x_test=np.concatenate((x[:3], x[33:])))
+        expected = (
+            "own data: 3 of 10 test images are training images, too: the test accuracy says less about new images\n"
+        )
+        assert capsys.readouterr().err == expected
 
 
 def test_text_is_refused_as_such():
