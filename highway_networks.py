@@ -789,8 +789,8 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
         raise ValueError(
-            f"{family.family} {wanted!r} is not one of {names}; import the module that defines it, "
-            "a command with --import"
+            f"{family.family} {wanted!r} is not one of {names}; import the module that defines it "
+            "(on the command line: --import FILE.py)"
         )
     return family.registry[wanted](**settings)
 

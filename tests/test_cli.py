@@ -182,7 +182,7 @@ BAD = [
     (("--seeds", "0-9"), "argument --seeds: '0-9' is a range: name every number, 0,1,...,9"),
     (("--gate-bias", "-4,-2"), "argument --gate-bias: '-4,-2' is more than one number: --gate-biases -4,-2 takes them"),
     (("--block", "foo"), "block 'foo' is not one of highway, plain, "),
-    (("--block", "foo"), "; import the module that defines it, a command with --import"),
+    (("--block", "foo"), "; import the module that defines it (on the command line: --import FILE.py)"),
     (("--block", "plain"), "--block and --against are both plain: name two kinds of block"),
     (("--activation", "foo"), "activation 'foo' is not one of tanh, relu"),
     (("--optimizer", "nesterov"), "optimizer 'nesterov' is not one of adam"),
