@@ -2872,7 +2872,8 @@ def import_module_of_user(name: str) -> None:
     module itself raises is the user's to see."""
     path = Path(name)
     if path.suffix != ".py":
-        if find_spec(name.partition(".")[0]) is None:
+        words = name.split(".")
+        if not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
             raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
         importlib.import_module(name)
         return

@@ -187,6 +187,8 @@ BAD = [
     (("--activation", "foo"), "activation 'foo' is not one of tanh, relu"),
     (("--optimizer", "nesterov"), "optimizer 'nesterov' is not one of adam"),
     (("--import", "gone.py"), "--import gone.py: there is no such file"),
+    (("--import", ""), "--import : there is no such module"),
+    (("--import", "..os"), "--import ..os: there is no such module"),
     (("--import", "gone"), "--import gone: there is no such module; a file's name ends in .py"),
     (("--clip", "0"), "argument --clip: '0' is not a number of at least 1e-12"),
     (("--save", "net.txt"), "--save net.txt: the name of a net ends in .npz"),
