@@ -25,6 +25,7 @@ line.  It needs NumPy and nothing else: copied alone into another project, it wo
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9    a pair for each seed        -> run_seeds.json
     python highway_networks.py --block residual --activation relu       another pair      -> run_own.json
+    python highway_networks.py --depth 10 --epochs 5                    other settings    -> run_own.json
     python highway_networks.py --save net.npz                           the net, too      -> net.npz
     python highway_networks.py --classify net.npz digit.png             reads a digit of your own
 """
@@ -147,9 +148,13 @@ class Dataset(NamedTuple):
         Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
-        Raises ValueError for what looks like a slip: whole numbers beyond 0 to 255, or all below
-        128; floats that are all whole, up to more than 1, as unscaled pixels are; numbers that are
-        not finite; labels that do not count from 0; arrays that do not fit each other."""
+        Raises ValueError for what looks like a slip, in the training or in the test examples: whole
+        numbers beyond 0 to 255, or all below 128; floats that are all whole, up to 15 or more, as
+        unscaled pixels are; floats a hundred times as large in one of the two as in the other;
+        numbers that are not finite; labels that do not count from 0, or leave a number out; arrays
+        that do not fit each other.
+
+        Prints each of data_warnings() on standard error."""
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
         parts = {part: np.asanyarray(array) for part, array in parts.items()}
         for part, array in parts.items():
@@ -175,19 +180,21 @@ class Dataset(NamedTuple):
         for array in parts.values():
             checksum.update(f"{array.dtype} {array.shape}".encode())
             checksum.update(np.ascontiguousarray(array))
-        largest = parts["x_train"].max()
         for x in ("x_train", "x_test"):
-            parts[x] = _inputs_in(x, parts[x], largest)
+            parts[x] = _inputs_in(x, parts[x])
+        _check_scale(parts["x_train"], parts["x_test"])
         n_classes = _check_targets(parts)
-        return cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+        data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
+        print_warnings(data)
+        return data
 
 
-def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
-    """x as rows of pixels or of floats: see Dataset.of().  `largest` is the largest number in the
-    training examples."""
+def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
+    """x as rows of pixels or of floats: see Dataset.of()."""
     rows = x.reshape(len(x), -1)
+    largest = x.max()
     if x.dtype.kind == "f":
-        if name == "x_train" and largest > 1 and x.min() >= 0 and (x == np.rint(x)).all():
+        if largest >= 15 and x.min() >= 0 and (x == np.rint(x)).all():  # 15 is white where a pixel has four bits
             raise ValueError(
                 f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
             )
@@ -201,10 +208,23 @@ def _inputs_in(name: str, x: np.ndarray, largest) -> np.ndarray:
         )
     if largest < 128:
         raise ValueError(
-            f"the largest pixel is {largest}, and white would be 255: "
+            f"the largest pixel of {name} is {largest}, and white would be 255: "
             f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
         )
     return rows.astype(np.uint8)
+
+
+def _check_scale(x_train: np.ndarray, x_test: np.ndarray) -> None:
+    """Raises ValueError where one of the two was scaled and the other was not."""
+    if x_train.dtype.kind != "f":
+        return
+    in_training = max(x_train.max(), -x_train.min())
+    in_test = max(x_test.max(), -x_test.min())
+    if max(in_training, in_test) > 100 * min(in_training, in_test) > 0:
+        raise ValueError(
+            f"x_train and x_test must have the same scale; the largest number is {in_training:g} in x_train, "
+            f"{in_test:g} in x_test"
+        )
 
 
 def _check_targets(parts: dict[str, np.ndarray]) -> int:
@@ -222,7 +242,7 @@ def _check_targets(parts: dict[str, np.ndarray]) -> int:
         )
     n_classes = int(y_train.max()) + 1
     known = np.unique(y_train)
-    if y_train.min() != 0 or n_classes > 2 * len(known):
+    if y_train.min() != 0 or n_classes != len(known):
         raise ValueError(
             f"labels count from 0, without gaps; those of y_train are {len(known)} from {y_train.min()} to "
             f"{y_train.max()}: np.searchsorted(np.unique(y_train), y) numbers any labels y anew"
@@ -256,8 +276,7 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
         if "://" in str(chosen):
             raise input_error(f"{chosen} is an address: download the four files, and name the folder that has them")
         data = _read_folder(Path(os.path.expanduser(chosen)))
-        for warning in data_warnings(data):
-            print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
+        print_warnings(data)
         return data
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
@@ -395,52 +414,60 @@ class Format(NamedTuple):
 
     what: str
     beginnings: tuple[bytes, ...]  # in small letters
-    suffixes: tuple[str, ...]
     advice: str
 
 
 YOURS = "and Dataset.of() read it: docs/make_it_yours.md has the lines"
 FORMATS = (
-    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), (".html",), "the download failed, fetch it again"),
-    Format("a Git LFS pointer", (b"version https://git-lfs",), (), "git lfs pull fetches the file itself"),
-    Format("a NumPy archive", (), (".npz",), f"np.load() {YOURS}"),
-    Format("a NumPy array", (b"\x93numpy",), (".npy",), f"np.load() {YOURS}"),
-    Format("a CSV file", (), (".csv", ".tsv"), f"np.loadtxt() {YOURS}"),
-    Format("a PNG image", (b"\x89png",), (".png",), f"imageio.v3.imread() {YOURS}"),
-    Format("a JPEG image", (b"\xff\xd8\xff",), (".jpg", ".jpeg"), f"imageio.v3.imread() {YOURS}"),
-    Format("a Parquet file", (b"par1",), (".parquet",), f"pandas.read_parquet() {YOURS}"),
-    Format("an Arrow file", (b"arrow1",), (".arrow",), f"pandas.read_feather() {YOURS}"),
-    Format("a MATLAB file", (b"matlab 5.0",), (".mat",), f"scipy.io.loadmat() {YOURS}"),
-    Format("an HDF5 file", (b"\x89hdf",), (".h5", ".hdf5"), f"h5py.File() {YOURS}"),
-    Format("an ARFF file", (b"@relation", b"% "), (".arff",), f"scipy.io.arff.loadarff() {YOURS}"),
+    Format("a web page", (b"<!doctype", b"<html", b"<?xml"), "the download failed, fetch it again"),
+    Format("a Git LFS pointer", (b"version https://git-lfs",), "git lfs pull fetches the file itself"),
+    Format("a NumPy array", (b"\x93numpy",), f"np.load() {YOURS}"),
+    Format("a PNG image", (b"\x89png",), f"imageio.v3.imread() {YOURS}"),
+    Format("a JPEG image", (b"\xff\xd8\xff",), f"imageio.v3.imread() {YOURS}"),
+    Format("a Parquet file", (b"par1",), f"pandas.read_parquet() {YOURS}"),
+    Format("an Arrow file", (b"arrow1",), f"pandas.read_feather() {YOURS}"),
+    Format("a MATLAB file", (b"matlab 5.0",), f"scipy.io.loadmat() {YOURS}"),
+    Format("an HDF5 file", (b"\x89hdf",), f"h5py.File() {YOURS}"),
+    Format("an ARFF file", (b"@relation", b"% "), f"scipy.io.arff.loadarff() {YOURS}"),
     Format(
         "a pickle",
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
-        (".pkl", ".pickle", ".pt"),
         "it may run code, and is not read",
     ),
-    Format("compressed twice", (b"\x1f\x8b",), (), "gunzip it once"),
+    Format("compressed twice", (b"\x1f\x8b",), "gunzip it once"),
     Format(
         "an archive",
         (b"pk\x03\x04", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!"),
-        (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz"),
         "unpack it first",
     ),
 )
 # the element types of the idx format
 IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
 BEGINNING = 512  # bytes of a file that tell what it is
+IMAGES = (".png", ".jpg", ".jpeg")
 
 
 def what_it_is(beginning: bytes) -> str:
     """What the first bytes of a file say that it is, and how to read it: "is a PNG image: ..."."""
+    known = known_format(beginning)
+    if known:
+        return known
+    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
+        return f"is text: {beginning[:40].decode('ascii')!r}"
+    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def known_format(beginning: bytes) -> str | None:
+    """what_it_is() of a file whose format is known, else None."""
     if not beginning:
         return "is empty: the download failed, fetch it again"
     if beginning.startswith(b"PK") and b".npy" in beginning[:64]:
         return f"is a NumPy archive: np.load() {YOURS}"
+    if beginning.startswith(b"PK") and b"data.pkl" in beginning[:64]:
+        return "is a pickle of PyTorch: it may run code, and is not read"
     text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for known in FORMATS:
-        if known.beginnings and text.startswith(known.beginnings):
+        if text.startswith(known.beginnings):
             return f"is {known.what}: {known.advice}"
     is_idx = re.match(rb"\0\0[\x08\x09\x0b-\x0e][\x01-\x08]", beginning)
     if is_idx:
@@ -454,9 +481,17 @@ def what_it_is(beginning: bytes) -> str:
         return "is a tar archive: unpack it first"
     if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
         return f"is a CSV file: np.loadtxt() {YOURS}"
-    if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
-        return f"is text: {beginning[:40].decode('ascii')!r}"
-    return f"begins with '{beginning[:4].hex()}', as no idx file does"
+    return None
+
+
+def beginning_of(path: Path) -> bytes:
+    """The first bytes of a file or, if they are compressed by gzip, of what it holds."""
+    with package().open_file(path) as file:
+        beginning = file.read(BEGINNING)
+    if beginning.startswith(b"\x1f\x8b"):
+        with contextlib.suppress(zlib.error):
+            return zlib.decompressobj(wbits=31).decompress(beginning, BEGINNING)
+    return beginning
 
 
 def what_is_there(chosen: Path) -> str:
@@ -464,19 +499,36 @@ def what_is_there(chosen: Path) -> str:
     if not chosen.exists():
         return f"{chosen} is not a folder; one with the four files of a data set is needed"
     if not chosen.is_dir():
-        with package().open_file(chosen) as file:
-            return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(file.read(BEGINNING))}"
+        return f"{chosen} is not a folder with the four files of a data set: it {what_it_is(beginning_of(chosen))}"
     missing = f"{chosen / next(iter(SHA256))} is missing, as a plain file or as .gz"
-    for pattern in ("*", "*/*", "*/*/*"):
-        for path in sorted(chosen.glob(pattern)):
-            for known in FORMATS:
-                if path.suffix.lower() in known.suffixes:
-                    return f"{missing}: {path.relative_to(chosen)} is {known.what}: {known.advice}"
+    for path in files_like_mnist(chosen):
+        known = known_format(beginning_of(path))
+        if known:
+            return f"{missing}: {path.relative_to(chosen)} {known}"
     names = [path.name for path in sorted(chosen.iterdir())]
     if not names:
         return f"{missing}: the folder is empty"
     more = ", ..." if len(names) > 4 else ""
     return f"{missing}: the folder has {', '.join(names[:4])}{more}"
+
+
+# names that files and folders of digits have: mnist_train.csv, testing, archive.zip; 7 or a, for the label
+LIKE_MNIST = re.compile(
+    r".*mnist.*|(.*[^a-z])?(train|test|t10k|images|labels|digits|gzip|archive).*|\d+|[a-z]", re.IGNORECASE
+)
+
+
+def files_like_mnist(folder: Path) -> list[Path]:
+    """The files in a folder whose names are like those of the MNIST family's; then one image of each
+    folder in it, and of each in that, whose name is like that, too."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and LIKE_MNIST.fullmatch(path.stem)]
+    folders = [folder]
+    for _ in range(2):
+        below = [path for parent in folders for path in sorted(parent.iterdir())]
+        folders = [path for path in below if path.is_dir() and LIKE_MNIST.fullmatch(path.name)]
+        for images in folders:
+            files += sorted(path for path in images.iterdir() if path.suffix.lower() in IMAGES)[:1]
+    return files
 
 
 def read_file(path: Path, rank: int) -> tuple[np.ndarray, str]:
@@ -524,20 +576,43 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
 
 
+# FOLDER/emnist-letters, or torchvision's EMNIST/raw; not femnist, chinesemnist
+EMNIST = re.compile(r"(?<![a-z])emnist(?![a-z])", re.IGNORECASE)
+
+
 def data_warnings(data: Dataset) -> list[str]:
     """What looks wrong in a data set though it can be read, a line for each: dark images, labels
     that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
-    the known sets are as they are."""
+    the known sets are as they are.  Dataset.of() refuses most of this in arrays."""
     if data.name in ("MNIST", *OTHER_SETS):
         return []
     warnings = []
     for what, x in (("training", data.x_train), ("test", data.x_test)):
         largest = int(x.max())
-        if 0 < largest < 128:
+        if x.dtype.kind != "f" and 0 < largest < 128:
             warnings.append(
                 f"the largest pixel of the {what} images is {largest}, not 255: a net may learn far less; "
                 f"multiply the pixels by {255 // largest}"
             )
+    if holds_labels(data.y_train):
+        warnings += warnings_of_labels(data)
+    trained_on = {hash(image.tobytes()) for image in data.x_train}
+    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
+    if n_known:
+        warnings.append(
+            f"{n_known} of {len(data.x_test)} test images are training images, too: "
+            "the test accuracy says less about new images"
+        )
+    source = Path(data.source)
+    if EMNIST.search(source.name) or EMNIST.search(source.parent.name):
+        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
+        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
+    return warnings
+
+
+def warnings_of_labels(data: Dataset) -> list[str]:
+    """Those of data_warnings() about labels."""
+    warnings = []
     occurring = set(data.y_train.tolist())
     unused = [label for label in range(data.n_classes) if label not in occurring]
     if unused:
@@ -548,17 +623,13 @@ def data_warnings(data: Dataset) -> list[str]:
     unknown = sorted(set(data.y_test.tolist()) - occurring)
     if unknown:
         warnings.append(f"test images have labels that no training image has: {first_of(unknown)}")
-    trained_on = {hash(image.tobytes()) for image in data.x_train}
-    n_known = sum(hash(image.tobytes()) in trained_on for image in data.x_test)
-    if n_known:
-        warnings.append(
-            f"{n_known} of {len(data.x_test)} test images are training images, too: "
-            "the test accuracy says less about new images"
-        )
-    if "emnist" in Path(data.source).name.lower():
-        turned = f"x.reshape(-1, {data.shape[0]}, {data.shape[1]}).transpose(0, 2, 1).reshape(len(x), -1)"
-        warnings.append(f"EMNIST's images lie transposed, rows for columns; this turns them: {turned}")
     return warnings
+
+
+def print_warnings(data: Dataset) -> None:
+    """Prints each of data_warnings() on standard error."""
+    for warning in data_warnings(data):
+        print(package().printable(f"{data.name}: {warning}"), file=sys.stderr)
 
 
 def first_of(numbers: list[int]) -> str:
@@ -717,7 +788,10 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
         )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
-        raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it")
+        raise ValueError(
+            f"{family.family} {wanted!r} is not one of {names}; import the module that defines it "
+            "(on the command line: --import FILE.py)"
+        )
     return family.registry[wanted](**settings)
 
 
@@ -742,8 +816,10 @@ def check_registered(named: Named) -> None:
     only the name."""
     kind = type(named)
     if named.registry.get(named.name) is not kind:
-        needed = f"give the class a name of its own or, if the class was defined again, make the {named.family} anew"
-        raise ValueError(f"{_full_name(kind)} is not the {named.family} {named.name!r}: {needed}")
+        raise ValueError(
+            f"{_full_name(kind)} is not the {named.family} {named.name!r}: give the class a name of its own "
+            f"or, if the class was defined again, make the {named.family} anew"
+        )
 
 
 def record_of(named: Named) -> dict:
@@ -755,13 +831,12 @@ def record_of(named: Named) -> dict:
     check_registered(named)
     settings = dict(vars(named))
     check_json(settings, f"the settings of {named}")
-    needed = f"the attributes of {named} must be the arguments of its __init__"
     try:
         remade = vars(type(named)(**settings))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{needed}: {error}") from None
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__: {error}") from None
     if remade != settings:
-        raise ValueError(f"{needed}; it turned them into {remade}")
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__, which made them {remade}")
     record = {named.family: named.name}
     if settings:
         record[f"{named.family}_settings"] = settings
@@ -2114,22 +2189,18 @@ class Settings:
             check_whole(name, getattr(self, name))
         for name in ("lr", "gate_bias", "clip"):
             check_real(name, getattr(self, name))
-        if self.epochs < 1 or self.batch_size < 1:
-            given = f"epochs={self.epochs}, batch_size={self.batch_size}"
-            raise ValueError(f"at least one epoch and one image a batch are needed, not {given}")
-        if self.n_train < 1 or self.n_test < 1:
-            given = f"n_train={self.n_train}, n_test={self.n_test}"
-            raise ValueError(f"at least one image for training and one for testing are needed, not {given}")
-        if self.hidden < 1 or self.depth < 0:
-            given = f"hidden={self.hidden}, depth={self.depth}"
-            raise ValueError(f"at least one unit is needed, and no negative depth, not {given}")
+        for name in ("epochs", "batch_size", "n_train", "n_test", "hidden"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.depth < 0:
+            raise ValueError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise ValueError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
         if not (0 < self.lr < math.inf and self.clip > 0):
             raise ValueError(f"lr and clip must be positive: lr={self.lr}, clip={self.clip}")
         if not math.isfinite(self.gate_bias):
             raise ValueError(f"gate_bias must be finite, not {self.gate_bias}")
-        if self.dtype not in [dtype.name for dtype in DTYPES]:
+        if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
 
@@ -2414,13 +2485,18 @@ def run_one(
     run |= choices(net.activation, init, optimizer, loss)
     run["n_parameters"] = len(net.parameters)
 
+    def show_and_report(row):
+        if verbose:
+            show(row)
+        report(row)
+
     def show(row):
         measured = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
         if "test_loss" in row:
             measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
-    run |= train(net, data, settings, None, show if verbose else report, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         net.save(save)
@@ -2428,8 +2504,12 @@ def run_one(
     return run
 
 
-def label_of(block: Block, settings: Settings) -> str:
-    return f"{block.name}, depth {settings.depth}, seed {settings.seed}"
+def label_of(block: Block, settings: Settings, several_biases: bool = False) -> str:
+    """What a run is called, beside runs with other gate biases, too, if there are several."""
+    label = f"{block.name}, depth {settings.depth}, seed {settings.seed}"
+    if several_biases and block.gates:
+        label += f", gate bias {settings.gate_bias:g}"
+    return label
 
 
 def changed(settings: Settings, changes: dict) -> Settings:
@@ -2585,7 +2665,6 @@ def classify_images(args, save) -> None:
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 PAIR = (Highway.name, Plain.name)  # the two nets of a pair
-MOST_SEED = 2**63 - 1
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -2616,10 +2695,10 @@ def no_range(parse_list):
 
 def joined(words: list[str]) -> list[str]:
     """The words with --gate-bias or --gate-biases and a value that begins with a minus joined by =,
-    since argparse takes -4,-2 and -1e3 for flags."""
+    since argparse takes -4,-2 and -.5,-1 and -1e3 for flags."""
     result = []
     for word in words:
-        is_negative = word[:1] == "-" and word[1:2].isdecimal()
+        is_negative = re.match(r"-\.?\d", word)
         if is_negative and result and result[-1] in ("--gate-bias", "--gate-biases"):
             word = f"{result.pop()}={word}"
         result.append(word)
@@ -2679,7 +2758,7 @@ def parse_arguments(argv=None):
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add_option("--jobs", type=jobs, default=tools.all_cores(), help=show("parallel processes"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
+    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add_saving("--out", type=path_name, metavar="FILE.json", help=out)
     add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
@@ -2689,9 +2768,21 @@ def parse_arguments(argv=None):
     if argv is None and sys.argv[1:2] == ["-f"]:
         parser.error("in a notebook main() finds the notebook's flags: name yours, main(['--seed', '0'])")
     argv = joined(sys.argv[1:] if argv is None else argv)
-    if parser.parse_args(argv).quick:
+    args = parser.parse_args(argv)
+    if args.classify:
+        check_stands_alone(parser, argv)
+    if args.quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
+
+
+def check_stands_alone(parser, words: list[str]) -> None:
+    """Ends the program where --classify stands beside a flag that it would ignore."""
+    for word in words:
+        flag = word.partition("=")[0]
+        is_used = "--classify".startswith(flag) or "--import".startswith(flag)  # argparse takes their beginnings
+        if flag.startswith("--") and not is_used:
+            parser.error(f"--classify trains nothing: {flag} has no use beside it, --import alone has")
 
 
 def add_what_is_trained(add_option, show) -> None:
@@ -2756,7 +2847,7 @@ def chosen_by(args) -> Chosen:
         for named in (*blocks, activation):
             record_of(named)
     except (TypeError, ValueError) as error:
-        raise input_error(f"{error}; --import FILE.py imports it") from error
+        raise input_error(str(error)) from error
     return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
 
 
@@ -2781,7 +2872,8 @@ def import_module_of_user(name: str) -> None:
     module itself raises is the user's to see."""
     path = Path(name)
     if path.suffix != ".py":
-        if find_spec(name.partition(".")[0]) is None:
+        words = name.split(".")
+        if not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
             raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
         importlib.import_module(name)
         return
@@ -2817,12 +2909,13 @@ class Progress:
         self.epochs_left = {}
         self.epoch_work = {}  # how long an epoch takes, relative to the other nets' epochs
         self.labels = {}
+        several_biases = len({settings.gate_bias for _, settings in nets}) > 1
         for block, settings in nets:
             key = key_of(block, settings)
             self.epochs[key] = settings.epochs
             self.epochs_left[key] = settings.epochs
             self.epoch_work[key] = 2 + settings.depth * (1 + block.gates)
-            self.labels[key] = label_of(block, settings)
+            self.labels[key] = label_of(block, settings, several_biases)
         self.width = max(map(len, self.labels.values()))
         self.n_finished = 0
         self.latest = {}  # the latest line of each net
@@ -2935,7 +3028,10 @@ def run_pairs(
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, more | {"save": save if block is chosen.blocks[0] else None}
+            more_of_net = dict(more)
+            if block is chosen.blocks[0]:
+                more_of_net["save"] = save
+            yield block, settings, images, more_of_net
 
     runs = {}
     jobs = min(jobs, len(nets))
@@ -2944,6 +3040,7 @@ def run_pairs(
     with closing(progress), closing(results):
         for run in results:
             key = run["seed"], run["depth"], run["block"], run.get("gate_bias")
+            run["label"] = progress.labels[key]
             runs[key] = run
             progress.finished(key, run)
     pairs = []
@@ -2989,12 +3086,12 @@ def train_pairs(args, save) -> None:
     start = time.perf_counter()
     tools = package()
     chosen = chosen_by(args)
-    path = path_of_record(args, chosen)
+    data = load_mnist(args.data_dir)
+    path = path_of_record(args, chosen, data)
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
     if args.save:
         check_net_replaceable(Path(args.save))
-    data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
@@ -3062,22 +3159,35 @@ def said_of_data(data: Dataset) -> dict:
     return said
 
 
-def path_of_record(args, chosen: Chosen) -> Path:
-    """The file of the record.  What is not the headline's has a name of its own: the figures are
-    drawn from the others.  Where the program is installed, and in no clone, the file lies in the
-    working folder."""
+def path_of_record(args, chosen: Chosen, data: Dataset) -> Path:
+    """The file of the record.  The figures are drawn from run.json, run_sweep.json and
+    run_seeds.json: only the headline's nets with other seeds, or with several depths or several
+    seeds, are written there.  Whatever else was trained goes to run_own.json.
+
+    Where the program is installed, and in no clone, the file lies in the working folder."""
     if args.out:
         return Path(os.path.realpath(args.out))
     folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
     if args.quick:
         return folder / "run_quick.json"
-    if not chosen.is_default() or args.gate_biases or args.clip != DEFAULTS.clip:
+    if not is_of_headline(args, chosen, data):
         return folder / "run_own.json"
     if args.depths:
         return folder / "run_sweep.json"
     if args.seeds:
         return folder / "run_seeds.json"
     return folder / "run.json"
+
+
+def is_of_headline(args, chosen: Chosen, data: Dataset) -> bool:
+    """Whether the headline's nets learn MNIST with its settings.  The seed may be another, and there
+    may be several depths or several seeds, but not both."""
+    if not chosen.is_default() or data.name != "MNIST":
+        return False
+    if args.gate_biases or (args.depths and args.seeds):
+        return False
+    changed_settings = {name for name, value in asdict(DEFAULTS).items() if getattr(args, name) != value}
+    return changed_settings <= {"seed"}
 
 
 def warn_of(pairs: list[dict], n_classes: int) -> None:
@@ -3105,7 +3215,12 @@ def package():
 
     return SimpleNamespace(
         InputError=files.InputError,
-        MORE_KINDS=("highways.nets.extra_blocks", "highways.nets.activations", "highways.nets.optimizers"),
+        MORE_KINDS=(
+            "highways.nets.activations",
+            "highways.nets.carries",
+            "highways.nets.extra_blocks",
+            "highways.nets.optimizers",
+        ),
         open_file=files.open_file,
         check_writable=files.check_writable,
         write_whole=files.write_whole,

@@ -235,6 +235,8 @@ def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None
     expected["label"] = f"{block}, depth {pair['depth']}, seed {pair['seed']}"
     if "gate_bias" in net:
         expected["gate_bias"] = pair.get("gate_bias", record["gate_bias"])
+        if "gate_bias" in pair:  # it is of several
+            expected["label"] += f", gate bias {pair['gate_bias']:g}"
     _check_settings(net, expected, place, entry)
     _check_length(net, place, entry)
     gates = net.get("final_T_per_layer")

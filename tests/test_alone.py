@@ -109,7 +109,7 @@ def test_the_command_writes_the_record_that_it_writes_beside_the_package(alone, 
     process = alone("highway_networks.py", *words)
     assert (process.returncode, process.stderr) == (0, "")
     assert "4 of 4 nets are trained" in process.stdout
-    ours = json.loads((alone.folder / "run_seeds.json").read_text())
+    ours = json.loads((alone.folder / "run_own.json").read_text())
     assert hn.main([*map(str, words), "--quiet", "--out", str(tmp_path / "run.json")]) == 0
     theirs = json.loads((tmp_path / "run.json").read_text())
     assert theirs["digest"] == digest_of(theirs)  # alone, records have none

@@ -182,16 +182,18 @@ BAD = [
     (("--seeds", "0-9"), "argument --seeds: '0-9' is a range: name every number, 0,1,...,9"),
     (("--gate-bias", "-4,-2"), "argument --gate-bias: '-4,-2' is more than one number: --gate-biases -4,-2 takes them"),
     (("--block", "foo"), "block 'foo' is not one of highway, plain, "),
+    (("--block", "foo"), "; import the module that defines it (on the command line: --import FILE.py)"),
     (("--block", "plain"), "--block and --against are both plain: name two kinds of block"),
     (("--activation", "foo"), "activation 'foo' is not one of tanh, relu"),
     (("--optimizer", "nesterov"), "optimizer 'nesterov' is not one of adam"),
     (("--import", "gone.py"), "--import gone.py: there is no such file"),
+    (("--import", ""), "--import : there is no such module"),
+    (("--import", "..os"), "--import ..os: there is no such module"),
     (("--import", "gone"), "--import gone: there is no such module; a file's name ends in .py"),
     (("--clip", "0"), "argument --clip: '0' is not a number of at least 1e-12"),
     (("--save", "net.txt"), "--save net.txt: the name of a net ends in .npz"),
     (("--save", "net.npz", "--seeds", "0,1"), "--save writes one net, and 2 pairs are trained"),
-    (("--classify", "net.npz"), "--classify net.npz needs images, too"),
-    (("--classify", "gone.npz", "a.png"), "gone.npz is not a net that DeepNet.save() wrote"),
+    (("--classify", "net.npz", "a.png"), "--classify trains nothing: --data-dir has no use beside it, --import alone"),
     (("--gate-bias", "-1e9"), "argument --gate-bias: '-1e9' is not a number from -1000.0 to 1000.0"),
     (("--lr", "nan"), "'nan' is not a number"),
     (("--lr", "inf"), "'inf' is not a number"),
@@ -244,6 +246,29 @@ def test_bad_input_is_one_line(tmp_path, data_set, monkeypatch, words, message):
     assert message in one_line_error(process)
     assert {name: (tmp_path / name).read_text() for name in texts} == texts
     assert set(os.listdir(tmp_path)) == {"shapes", "folder.json", *texts}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--classify", "net.npz"), "--classify net.npz needs images, too"),
+        (("--classify", "gone.npz", "a.png"), "gone.npz is not a net that DeepNet.save() wrote"),
+        (("--import", "gone.py", "--classify", "gone.npz", "a.png"), "--import gone.py: there is no such file"),
+        (("--classify", "a.npz", "a.png", "--seed=0"), "--classify trains nothing: --seed has no use beside it"),
+        (("--quiet", "--classify", "a.npz", "a.png"), "--classify trains nothing: --quiet has no use beside it"),
+    ],
+)
+def test_what_classify_cannot_take_is_one_line(tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in one_line_error(in_process(hn.main, *words))
+
+
+@pytest.mark.parametrize(
+    ("text", "biases"), [("-.5,-1", [-0.5, -1]), ("-4,-2", [-4, -2]), ("-1e2", [-100]), ("0.5,-1", [0.5, -1])]
+)
+def test_a_minus_begins_a_list_of_gate_biases(text, biases):
+    _, args = hn.parse_arguments(["--gate-biases", text])
+    assert args.gate_biases == biases
 
 
 def test_git_brings_a_committed_record_back_which_no_smoke_test_replaces(tmp_path, data_set, monkeypatch):

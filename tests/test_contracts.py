@@ -216,8 +216,8 @@ def test_an_optimiser_of_another_net_is_refused():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"n_train": 0}, "at least one image for training and one for testing are needed, not n_train=0, n_test=2000"),
-        ({"n_test": -1}, "at least one image for training and one for testing are needed"),
+        ({"n_train": 0}, "n_train must be at least 1, not 0"),
+        ({"n_test": -1}, "n_test must be at least 1, not -1"),
         ({"clip": -1}, "lr and clip must be positive: lr=0.005, clip=-1"),
         ({"lr": math.nan}, "lr and clip must be positive: lr=nan"),
         ({"lr": "1e-3"}, "lr must be a number, not '1e-3'"),
@@ -226,10 +226,11 @@ def test_an_optimiser_of_another_net_is_refused():
         ({"seed": None}, "seed must be a whole number, not None"),
         ({"depth": 2.5}, "depth must be a whole number, not 2.5"),
         ({"epochs": True}, "epochs must be a whole number, not True"),
-        ({"depth": -1}, "at least one unit is needed, and no negative depth"),
-        ({"hidden": 0}, "at least one unit is needed, and no negative depth"),
+        ({"depth": -1}, "depth must be at least 0, not -1"),
+        ({"hidden": 0}, "hidden must be at least 1, not 0"),
         ({"gate_bias": math.inf}, "gate_bias must be finite, not inf"),
         ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', not 'int8'"),
+        ({"dtype": "complex128"}, "dtype must be 'float32' or 'float64', not 'complex128'"),
     ],
 )
 def test_settings_that_no_run_can_have_are_refused(wrong, message):

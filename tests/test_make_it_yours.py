@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -33,9 +34,19 @@ def load_digits():
 """
 
 
-def run(folder, *words) -> str:
+@pytest.fixture(scope="session")
+def clone(tmp_path_factory):
+    """What the programs import, with a record that the pages show."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("highway_networks.py", "run.json"):
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "highways", folder / "highways", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def run(folder, *words, imports_from=ROOT) -> str:
     """What Python prints with these words, in the folder."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
+    environment = os.environ | {"PYTHONPATH": str(imports_from), "MPLBACKEND": "Agg", "MNIST_DIR": str(hn.BUNDLED)}
     process = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
@@ -84,22 +95,25 @@ def digit(tmp_path):
 
 
 @pytest.mark.parametrize("section", OTHERS)
-def test_the_programs_print_what_the_page_shows(section, tmp_path, digit):
+def test_the_programs_print_what_the_page_shows(section, tmp_path, digit, clone):
     printed = ""
     n_shown = 0
     for kind, text in SECTIONS[section]:
         if kind == "python":
             name, program = program_in(text)
             (tmp_path / name).write_text(program)
-            printed = run(tmp_path, name)
+            printed = run(tmp_path, name, imports_from=clone)
         elif kind == "sh":
             python, *words = shlex.split(text)
             assert python == "python"
-            printed = run(tmp_path, *words, "--out", "run_own.json") if "--depth" in words else run(tmp_path, *words)
+            printed = run(tmp_path, *words, imports_from=clone)
+            if "--classify" not in words:
+                assert f"saved to {clone / 'run_own.json'} after" in printed
         else:
             assert_is_shown(text, printed)
             n_shown += 1
     assert n_shown
+    assert (clone / "run.json").read_bytes() == (ROOT / "run.json").read_bytes()
 
 
 def test_no_program_is_longer_than_25_lines():

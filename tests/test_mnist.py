@@ -110,6 +110,9 @@ def test_several_sets_in_a_folder_are_named(data_set):
         hn.load_mnist(data_set)
 
 
+PIXEL = np.full((1, 1, 1), 255)
+
+
 def npz_bytes(data):
     file = io.BytesIO()
     np.savez(file, x_train=np.frombuffer(data, np.uint8))
@@ -150,27 +153,43 @@ def test_a_file_of_another_format_is_named_and_so_is_what_reads_it(data_set, wha
         hn.load_mnist(data_set)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
-    with pytest.raises(InputError, match="is not a folder with the four files of a data set: it is "):
+    with pytest.raises(InputError, match=f"is not a folder with the four files of a data set: it {message}"):
         hn.load_mnist(path)
 
 
+PNG = b"\x89PNG\r\n"
+CSV = b"label,1x1,1x2,1x3\n5,0,0,0\n"
+WEB_PAGE = b"<!DOCTYPE html><title>404</title>"
+
+
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "content", "message"),
     [
-        ("mnist.npz", r"mnist.npz is a NumPy archive: np.load\(\) and Dataset.of\(\) read it"),
-        ("mnist_train.csv", "mnist_train.csv is a CSV file"),
-        ("training/3/17.png", "17.png is a PNG image"),
-        ("train-images/17.jpg", "17.jpg is a JPEG image"),
-        ("matlab/emnist-letters.mat", "emnist-letters.mat is a MATLAB file: scipy.io.loadmat"),
-        ("gzip.zip", "gzip.zip is an archive: unpack it first"),
-        ("notes", "the folder has notes"),
-        ("train-images-idx3-ubyte (1).gz", r"the folder has train-images-idx3-ubyte \(1\).gz"),
+        ("mnist.npz", npz_bytes(b"1"), r"mnist.npz is a NumPy archive: np.load\(\) and Dataset.of\(\) read it"),
+        ("mnist_train.csv", CSV, "mnist_train.csv is a CSV file"),
+        ("mnist_train.csv", WEB_PAGE, "mnist_train.csv is a web page: the download failed"),
+        ("mnist_test.csv.gz", gzip.compress(CSV), "mnist_test.csv.gz is a CSV file"),
+        ("mnist.tar.gz", gzip.compress(bytes(257) + b"ustar"), "mnist.tar.gz is a tar archive: unpack it first"),
+        ("7.png", PNG, "7.png is a PNG image"),
+        ("3/17.png", PNG, "3/17.png is a PNG image"),
+        ("training/3/17.png", PNG, "training/3/17.png is a PNG image"),
+        ("train-images/17.jpg", b"\xff\xd8\xff", "17.jpg is a JPEG image"),
+        ("emnist-letters.mat", b"MATLAB 5.0", "emnist-letters.mat is a MATLAB file: scipy.io.loadmat"),
+        ("training.pt", b"PK\3\4 archive/data.pkl", "training.pt is a pickle of PyTorch: it may run code"),
+        ("gzip.zip", b"PK\3\4", "gzip.zip is an archive: unpack it first"),
+        ("train-images-idx3-ubyte (1).gz", gzip.compress(idx_bytes(PIXEL)), "is an idx file of uint8, 1 x 1 x 1"),
+        ("notes", b"", "the folder has notes"),
+        ("latest.html", WEB_PAGE, "the folder has latest.html"),
+        ("dh_view.html", WEB_PAGE, "the folder has dh_view.html"),
+        ("libexec/valgrind/mnist.html", WEB_PAGE, "the folder has libexec"),
+        ("share/icons/train.png", PNG, "the folder has share"),
+        ("train.txt", b"one two", "the folder has train.txt"),
     ],
 )
-def test_what_a_folder_without_idx_files_holds_is_named(tmp_path, name, message):
+def test_what_a_folder_without_idx_files_holds_is_named(tmp_path, name, content, message):
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"")
+    path.write_bytes(content)
     with pytest.raises(InputError, match=f"{TRAIN_IMAGES} is missing, as a plain file or as .gz: .*{message}"):
         hn.load_mnist(tmp_path)
 
@@ -260,6 +279,23 @@ def test_emnists_images_are_said_to_lie_transposed(data_set, capsys):
     _, turned = line.split("this turns them: ")
     images = eval(turned, {"x": data.x_train, "len": len})
     np.testing.assert_array_equal(images[7].reshape(6, 6), data.x_train[7].reshape(6, 6).T)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_emnist"),
+    [
+        ("EMNIST/raw", True),
+        ("gzip/emnist-letters", True),
+        ("my_emnist", True),
+        ("chinesemnist", False),
+        ("femnist/raw", False),
+        ("signlanguagemnist", False),
+        ("emnist/2/raw", False),
+    ],
+)
+def test_emnist_is_known_by_its_own_name(data_set, source, is_emnist):
+    data = hn.load_mnist(data_set)._replace(source=source)
+    assert len(hn.data_warnings(data)) == is_emnist
 
 
 def recompress(path, change):

@@ -1,11 +1,12 @@
 """Own arrays, losses and optimisers in Python and by the command; images of one's own digits."""
 
+import importlib
 import json
 
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from conftest import SMALL, in_process, one_line_error
+from conftest import ROOT, SMALL, in_process, one_line_error
 
 import highway_networks as hn
 from highways.nets.optimizers import SGD
@@ -44,13 +45,27 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
     ("change", "message"),
     [
         ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
-        ({"x": PIXELS // 16}, "the largest pixel is 15, and white would be 255: give floats, x / 15, or x \\* 17"),
+        ({"x": PIXELS // 16}, "the largest pixel of x_train is 15, and white would be 255: give floats, x / 15, or x"),
+        ({"x_test": PIXELS[30:] // 16}, "the largest pixel of x_test is 15, and white would be 255"),
         ({"x": PIXELS // 16 * 1.0}, "whole numbers up to 15, as floats: to scale pixels, divide all x by 15"),
+        (
+            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0},
+            "x_test holds whole numbers up to 25., as floats",
+        ),
+        (
+            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 0.99},
+            "must have the same scale; the largest number is 1",
+        ),
+        (
+            {"x_train": PIXELS[:30] * -0.99, "x_test": PIXELS[30:] / 255},
+            "must have the same scale; the largest number is 25",
+        ),
         ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
         ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
         ({"x": PIXELS[:, :0]}, "x_train must hold an example at each first index"),
         ({"y": LABELS + 1}, "labels count from 0, without gaps; those of y_train are 3 from 1 to 3"),
         ({"y": LABELS * 50}, "labels count from 0, without gaps; those of y_train are 3 from 0 to 100"),
+        ({"y": LABELS % 2 * 2}, "labels count from 0, without gaps; those of y_train are 2 from 0 to 2"),
         ({"y": LABELS - 1}, "those of y_train are 3 from -1 to 1"),
         ({"y": LABELS * 0}, "every label in y_train is 0"),
         ({"y": LABELS[:, None]}, r"y.ravel\(\) makes a vector of a column"),
@@ -64,6 +79,24 @@ def test_a_slip_in_the_arrays_is_one_line(change, message):
     with pytest.raises(ValueError, match=message) as refused:
         data_of(**change)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_counts_are_inputs_and_an_empty_test_image_is_none_of_another_scale():
+    counts = PIXELS // 86 * 1.0
+    np.testing.assert_array_equal(data_of(counts).x_train, counts[:30].reshape(30, -1))
+    assert counts.max() == 2
+    assert data_of(counts, x_test=counts[30:] * 0).x_test.max() == 0
+
+
+def test_test_examples_that_are_training_examples_are_said(capsys):
+    data_of()
+    assert capsys.readouterr().err == ""
+    for x, y in ((PIXELS, LABELS), (PIXELS / 255, LABELS / 2)):
+        data_of(x, y, x_test=np.concatenate((x[:3], x[33:])))
+        expected = (
+            "own data: 3 of 10 test images are training images, too: the test accuracy says less about new images\n"
+        )
+        assert capsys.readouterr().err == expected
 
 
 def test_text_is_refused_as_such():
@@ -101,6 +134,26 @@ def test_the_defaults_are_the_headline_s_and_are_not_recorded(data_set):
     other = hn.run_one("highway", settings, data, activation="relu", init="he", optimizer=SGD)
     assert (other["activation"], other["init"], other["optimizer"]) == ("relu", "he", "sgd")
     assert other["final_train_loss"] != plain["final_train_loss"]
+
+
+def test_a_run_that_is_shown_is_reported_too(data_set, capsys):
+    rows = []
+    data = hn.load_mnist(data_set)
+    hn.run_one("plain", data=data, verbose=True, report=rows.append, depth=2, hidden=5, epochs=2, batch_size=50)
+    assert [row["epoch"] for row in rows] == [1, 2]
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_the_command_imports_every_kind_of_the_package():
+    modules = set()
+    for path in (ROOT / "highways" / "nets").glob("*.py"):
+        module = importlib.import_module(f"highways.nets.{path.stem}")
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+        for kind in kinds:
+            if kind in (*hn.BLOCKS.values(), *hn.ACTIVATIONS.values()):
+                modules.add(kind.__module__)
+    assert "highways.nets.carries" in modules
+    assert modules - {"highway_networks"} <= set(hn.package().MORE_KINDS)
 
 
 def test_a_word_that_is_no_setting_is_named():
@@ -169,6 +222,11 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
     assert low["gate, of a test"]["final_train_loss"] != high["gate, of a test"]["final_train_loss"]
     assert low["residual"] == high["residual"], "a net without gates is trained once"
     assert "3 of 3 nets are trained" in process.stdout
+    for bias in (-4, -2):
+        label = f"gate, of a test, depth 3, seed 0, gate bias {bias}"
+        assert f"\n{label}  test accuracy " in process.stdout
+        assert label in [pair["gate, of a test"]["label"] for pair in first["runs"]]
+    assert low["residual"]["label"] == "residual, depth 3, seed 0"
     assert "gate, of a test test acc" in process.stdout
 
 
@@ -176,23 +234,43 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
     ("words", "name"),
     [
         ((), "run.json"),
+        (("--seed", "3", "--depth", "30", "--gate-bias", "-2", "--jobs", "1"), "run.json"),
         (("--depths", "1,2"), "run_sweep.json"),
+        (("--depths", "1,2", "--seed", "3"), "run_sweep.json"),
+        (("--seeds", "1,2"), "run_seeds.json"),
+        (("--depths", "1,2", "--seeds", "1,2"), "run_own.json"),
         (("--block", "residual"), "run_own.json"),
         (("--init", "he", "--seeds", "0,1"), "run_own.json"),
+        (("--gate-biases", "-2"), "run_own.json"),
+        (("--depths", "1,2", "--epochs", "2"), "run_own.json"),
+        (("--depth", "10"), "run_own.json"),
+        (("--hidden", "10"), "run_own.json"),
+        (("--batch", "10"), "run_own.json"),
+        (("--lr", "1e-3"), "run_own.json"),
+        (("--gate-bias", "-1"), "run_own.json"),
         (("--clip", "1"), "run_own.json"),
-        (("--gate-biases", "-1"), "run_own.json"),
+        (("--n-train", "1000"), "run_own.json"),
+        (("--n-test", "1000"), "run_own.json"),
+        (("--dtype", "float64"), "run_own.json"),
+        (("--depth", "10", "--quick"), "run_quick.json"),
     ],
 )
-def test_what_is_not_the_headline_s_kind_has_a_record_of_its_own(words, name):
+def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     _, args = hn.parse_arguments(list(words))
-    assert hn.path_of_record(args, hn.chosen_by(args)) == hn.ROOT / name
+    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == hn.ROOT / name
 
 
-def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path):
+def test_another_data_set_has_a_record_of_its_own(mnist, data_set):
+    _, args = hn.parse_arguments(["--seeds", "0,1"])
+    assert hn.path_of_record(args, hn.HEADLINE, mnist) == hn.ROOT / "run_seeds.json"
+    assert hn.path_of_record(args, hn.HEADLINE, hn.load_mnist(data_set)) == hn.ROOT / "run_own.json"
+
+
+def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path, mnist):
     monkeypatch.setattr(hn, "ROOT", tmp_path / "lib" / "site-packages")
     monkeypatch.chdir(tmp_path)
     _, args = hn.parse_arguments([])
-    assert hn.path_of_record(args, hn.chosen_by(args)) == tmp_path / "run.json"
+    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == tmp_path / "run.json"
 
 
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
