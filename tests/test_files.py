@@ -29,9 +29,9 @@ from highways.files import (
     InputError,
     Lock,
     check_writable,
+    json_bytes,
     read_json,
     replace_file,
-    write_json,
     write_whole,
     written_beside,
 )
@@ -607,7 +607,7 @@ def test_a_record_that_could_not_be_read_again_is_not_written(tmp_path, value):
     target = tmp_path / "run.json"
     target.write_text("old")
     with pytest.raises(InputError, match="this record is not written, since it could not be read again"):
-        write_json(target, {"seed": value})
+        write_whole({target: json_bytes({"seed": value})})
     assert target.read_text() == "old"
 
 
