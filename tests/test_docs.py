@@ -178,7 +178,7 @@ LONG = [  # parsed, not run
     "python -m pages.measure",
     "python -m pages.screenshots",
     "python -m pages.make_train",  # run by pages/test_train.py
-    "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
+    "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 ]
 NETS = "python conv_highway_networks.py --nets"
 # flags that the tests add to a command
