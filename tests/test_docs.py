@@ -551,7 +551,7 @@ def test_the_command_of_fashion_mnist():
     _, args = hn.parse_arguments(words)
     record = READ("run_fashion.json")
     assert args.data_dir in section.split("```")[0]
-    assert (record["data_set"], args.out) == (Path(args.data_dir).name, "run_fashion.json")
+    assert (record["data_set"], args.out) == ("fashion-mnist", "run_fashion.json")
     assert record["seeds"] == args.seeds == [pair["seed"] for pair in record["runs"]]
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
