@@ -223,7 +223,7 @@ def add_runs(argv) -> int:
             if not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             check_results_replaceable(path, args.question)
-            results = load_results(path)
+            results = committed.checked(args.question, load_results(path))
             n_added = 0
             for file in args.runs:
                 record = read_json(file)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from experiments import all_questions
+from experiments import all_questions, find_question
 from highways.files import InputError, environment, json_bytes
 from highways.lab import committed
 from highways.lab.judging import ledger
@@ -60,7 +61,25 @@ def read_results(folder: Path) -> dict[str, dict]:
             raise InputError(f"{path} is missing: {how} makes it")
         load = load_run if name in committed.COMMANDS else load_results
         records[name] = committed.checked(name, load(path))
+        if name in needed:
+            check_budget(find_question(name), records[name])
     return records
+
+
+def check_budget(question: Question, record: dict) -> None:
+    """Raises InputError for results with other settings than those of the question's budget.
+
+    A question that accepts single trainings may have results of an older budget."""
+    if question.run is None or question.accept:
+        return
+    expected = json.loads(json.dumps({"budget": "default", **question.budgets["default"]}))
+    for setting in {**expected, **record["settings"]}:
+        found = record["settings"].get(setting)
+        if found != expected.get(setting):
+            raise InputError(
+                f"{path_of(question.name)} has {setting} {found}, not {expected.get(setting)}: its claims are about "
+                f"'{PROGRAM} {question.name}'"
+            )
 
 
 def judged_record(records: dict) -> dict:

@@ -21,7 +21,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
-GIT_SECONDS = 5  # how long to wait for git
+GIT_SECONDS = 60  # how long to wait for git
+IMPORTED = (".py", ".so", ".pyd", ".pyc")  # the files that Python imports
 
 
 class InputError(ValueError):
@@ -311,8 +312,9 @@ def _differs_from_commit() -> bool:
     """Whether a program here is not that of the commit, though git says nothing: `git status` skips
     files that git was told to assume unchanged, and files that it ignores.
 
-    Compares the text of every committed program and of the JSON in data/.  A module in the root
-    that git does not have would be imported in place of a package."""
+    Compares the text of every committed program and of the JSON in data/.  A module that git does
+    not have, in the root or in one of our packages, would be imported in place of another, or run as
+    a question."""
     committed = {}  # {file: the checksum that git has of it}
     for line in _git("ls-tree", "-r", "-z", "HEAD").decode().split("\0"):
         if line:
@@ -322,6 +324,10 @@ def _differs_from_commit() -> bool:
         is_compared = name.endswith(".py") or re.fullmatch(r"data/.*\.json", name)
         if is_compared and not _has_checksum(ROOT / name, checksum):
             return True
+    packages = {Path(name).parts[0] for name in committed if name.endswith("/__init__.py")}
+    others = _git("ls-files", "--others", "-z", "--", *(f"{package}/" for package in packages)).decode()
+    if any(Path(name).suffix in IMPORTED and "__pycache__" not in name for name in others.split("\0")):
+        return True
     modules = [module.name for module in pkgutil.iter_modules([str(ROOT)])]
     return not all({f"{name}.py", f"{name}/__init__.py"} & committed.keys() for name in modules)
 
@@ -340,18 +346,26 @@ def _has_checksum(path: Path, checksum: str) -> bool:
 
 
 @functools.cache
-def known_commits() -> frozenset[str] | None:
-    """The commits of this clone's history, by their first 12 digits.  None if git cannot tell, or
-    has only a part of the history."""
+def known_commits() -> dict[str, str] | None:
+    """{first 12 digits: all digits} of the commits of this clone's history.  None if git cannot tell,
+    or has only a part of the history."""
     if not (ROOT / ".git").exists():
         return None
     try:
         if _git("rev-parse", "--is-shallow-repository") != b"false":
             return None
-        commits = _git("rev-list", "--all", "HEAD").decode().split()
+        commits = _git("rev-list", "--branches", "--tags", "--remotes", "HEAD").decode().split()
     except (OSError, subprocess.SubprocessError):
         return None
-    return frozenset(commit[:12] for commit in commits)
+    return {commit[:12]: commit for commit in commits}
+
+
+def has_file(commit: str, name: str) -> bool:
+    """Whether a commit of this repository has a file of this name.  True if git cannot tell."""
+    try:
+        return bool(_git("ls-tree", "--name-only", commit, "--", name))
+    except (OSError, subprocess.SubprocessError):
+        return True
 
 
 def is_committed(path: Path) -> bool:
@@ -368,6 +382,7 @@ def _git(*words: str) -> bytes:
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # a git that is killed would leave its lock, and the user's next git command would fail
     variables["GIT_OPTIONAL_LOCKS"] = "0"
+    variables["GIT_NO_REPLACE_OBJECTS"] = "1"  # a commit is what its checksum says
     # with an empty .git here, git would look for a repository in the folders above
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
     process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)

@@ -25,6 +25,8 @@ LARGEST = 1e100  # numbers beyond cannot be drawn
 # {final number of a run: the column of its history that ends with it}
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+# what the runs of a convolutional record have in common
+SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
@@ -49,6 +51,8 @@ def load_results(path) -> dict:
     """What results/*.json holds, with today's names."""
     record = read_json(path)
     check(record, RESULTS, path)
+    if "digest" not in record:
+        raise InputError(f"{path} has no digest: it is not as this program writes it")
     return with_new_names(record)
 
 
@@ -103,7 +107,9 @@ def check(record, schema: str, place) -> None:
     for i, run in enumerate(record["runs"]):
         if schema == CONVOLUTIONAL_RUN:
             label = ", ".join(run[name] for name in ("net", "data", "block", "protocol"))
-            _check_settings(run, {"label": f"{label}, seed {run['seed']}"}, place, f"runs[{i}]")
+            expected = {"label": f"{label}, seed {run['seed']}"}
+            expected |= {name: record[name] for name in SAME_IN_RUNS if name in record and name in run}
+            _check_settings(run, expected, place, f"runs[{i}]")
             _check_history(run, FINAL, place, f"runs[{i}]")
             _check_length(run, place, f"runs[{i}]")
             continue
@@ -328,11 +334,13 @@ def check_replaceable(path: Path, is_smoke_test: bool, schema: str = RUN) -> Non
         raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
 
 
-def check_results_replaceable(path: Path, experiment: str) -> None:
+def check_results_replaceable(path: Path, experiment: str, is_smoke_test: bool = False) -> None:
     """Raises InputError unless the results of an experiment may be written to `path`: an existing
-    file must be results of the same experiment."""
+    file must be results of the same experiment, and that of a smoke test must not be committed."""
     check_writable(path)
     _check_installed()
+    if is_smoke_test and is_committed(path):
+        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --results")
     if not path.exists():
         return
     message = f"{path} does not hold results of {experiment}: it is not replaced, choose another name"
@@ -402,7 +410,12 @@ def select(rows: list[dict], **wanted) -> dict:
 
 
 def check_ledger(record: dict, read) -> None:
-    """Raises InputError for a ledger that judged other results than those that read(name) gives."""
+    """Raises InputError for a ledger that judged other results than those that read(name) gives, or
+    does not say which."""
+    judged = {Path(name).stem for name in record["judged"]}
+    for row in record["trials"]:
+        if not judged.issuperset(row["results"]):
+            raise InputError(f"results/claims.json does not say by which {' and '.join(row['results'])} it judged")
     for name, digest in record["judged"].items():
         if read(name).get("digest") != digest:
             anew = "python -m experiments publish makes it anew"

@@ -5,7 +5,7 @@ that a browser opens from disk.
 
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, net.js (the nets and their training), worker.js (which runs them beside the
-page), presets.js (the tour), charts.js and page.js."""
+page), presets.js (the tour), charts.js, towers.js and page.js."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from highways.lab.showing.style import KINDS
 from pages.make_explorer import load_page_mnist
 
 PARTS = ROOT / "pages" / "train"
-PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "page.js"
+PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "towers.js", "page.js"
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long

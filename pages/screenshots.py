@@ -62,7 +62,7 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "train": Picture(TRAIN_PAGE, 520, 640, 1, "light", "#verdict", "", TRAINED),
+    "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
     "explorer": Picture(PAGE, 1000, 1044, 1, "light", "header", CLOSED, SETTLED),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
 }

@@ -10,6 +10,7 @@ import sys
 import pytest
 from conftest import ROOT, one_line_error, verdict_on
 
+from experiments import __main__ as command_line
 from experiments import finished
 from experiments.cifar import question as cifar
 from experiments.table1 import question as table1
@@ -21,7 +22,8 @@ from highways.records import OLD_NAMES, ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 NEW_NAMES = ("diverged", "history", "init")  # old names that mean something else today
-COMMIT = "58f54ed355e2"
+COMMIT = "db5798059d30"
+BEFORE_DIGESTS = "10b355ead480"  # its programs wrote none
 ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
 
@@ -60,8 +62,8 @@ def label_of(run: dict) -> str:
 def added(tmp_path, name: str, record: dict) -> dict:
     """The committed results of a question with the runs of this record added.
 
-    An older program wrote no digest."""
-    is_of_older_program = any("final_test_acc" in run or "test_acc" in run["history"] for run in record.get("runs", []))
+    Records of older programs stay without a digest."""
+    is_of_older_program = any(run["commits"] == [BEFORE_DIGESTS] for run in record.get("runs", []))
     as_written = record if is_of_older_program else sealed(record)
     return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", as_written)
 
@@ -207,8 +209,15 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
 )
 def test_a_run_that_contradicts_itself_is_refused(tmp_path, change, why):
     record = training("cifar", seed=7)
+    record |= {name: value for name, value in change.items() if name in record}
     record["runs"][0] |= change
     with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", record)
+
+
+def test_a_run_whose_settings_are_not_those_of_its_record_is_refused(tmp_path):
+    record = training("cifar", seed=7) | {"n_train": 9}
+    with pytest.raises(InputError, match="has n_train 50000, not 9"):
         added(tmp_path, "cifar", record)
 
 
@@ -256,7 +265,7 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
     protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
     columns = ("train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
     run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, "n_parameters": 2256838}
-    run |= {"commits": [COMMIT], "diverged": False, "diverged_at": None}
+    run |= {"commits": [BEFORE_DIGESTS], "diverged": False, "diverged_at": None}
     run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
     if epochs < 400:
         run["stopped_after"] = epochs
@@ -265,7 +274,7 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
     run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
     record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
     record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab" * 32}
-    return record | {"env": ENV, "runs": [run | {"wallclock_sec": 140000.0}]}
+    return record | {"env": ENV | {"git": BEFORE_DIGESTS}, "runs": [run | {"wallclock_sec": 140000.0}]}
 
 
 def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monkeypatch):
@@ -383,7 +392,7 @@ def test_the_command_adds_all_runs_or_none(tmp_path):
     other["history"]["train_loss"][0] += 1
     two_runs = {**record, "runs": [record["runs"][0], other]}
     (clone / "good.json").write_text(json.dumps(sealed(two_runs)))
-    record["runs"][0]["n_train"] = 5
+    record["n_train"] = record["runs"][0]["n_train"] = 5
     (clone / "bad.json").write_text(json.dumps(sealed(record)))
 
     def add_to_table1(*runs):
@@ -404,3 +413,19 @@ def test_the_command_adds_all_runs_or_none(tmp_path):
     kind = {"width": 16, "block": "highway", "protocol": "paper"}
     assert select(read_json(path)["summary"], **kind)["test_accuracy"]["n"] == seeds + 2
     assert "is there already" in one_line_error(add_to_table1("good.json"))
+
+
+def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypatch, capsys):
+    results = copy.deepcopy(COMMITTED["table1"])
+    results["trials"]["final"][0]["wallclock_sec"] += 1
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(sealed(training("table1", seed=7))))
+    for edited in (results, {name: value for name, value in results.items() if name != "digest"}):
+        path = tmp_path / "results" / "table1.json"
+        path.write_text(json.dumps(edited))
+        before = path.read_bytes()
+        assert command_line.main(["add", "table1", str(tmp_path / "run.json")]) == 2
+        assert path.read_bytes() == before
+        message = capsys.readouterr().err
+        assert "its digest does not match" in message or "has no digest" in message

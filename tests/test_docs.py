@@ -21,6 +21,7 @@ import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging, question_names, register_pictures_and_tables
 from experiments.cifar import question as cifar
+from highways import records
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
@@ -448,10 +449,34 @@ def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
 def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkeypatch, name):
     results_in(tmp_path, monkeypatch)
     record = READ(name)
-    record = record | {"env": record["env"] | {"git": "deadbeefdead"}}
-    (tmp_path / name).write_text(json.dumps(sealed(record)))
-    with pytest.raises(InputError, match="deadbeefdead, which is not in the history of this repository"):
-        committed_records.read_committed(name)
+    known = record["env"]["git"]
+    for commit, why in (
+        ("deadbeefdead", "deadbeefdead, which is not in the history of this repository"),
+        (known + "0" * 28, "which is not in the history of this repository"),
+        (committed_records.AMENDED[1], "which is not in the history of this repository"),
+    ):
+        edited = record | {"env": record["env"] | {"git": commit}}
+        (tmp_path / name).write_text(json.dumps(sealed(edited)))
+        with pytest.raises(InputError, match=why):
+            committed_records.read_committed(name)
+
+
+@pytest.mark.parametrize("commit", ["58f54ed355e2-dirty ", "58f54ed355e2-dirty\n", "58f54ed355e2+mine"])
+def test_what_is_no_commit_is_refused(commit):
+    with pytest.raises(InputError, match=r"which is not a commit|with changed files"):
+        committed_records.check_commit(commit, "run.json")
+
+
+def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path, monkeypatch):
+    results = results_in(tmp_path, monkeypatch)
+    shutil.copy(results / "factor_model_wide.json", results / "factor_model.json")
+    with pytest.raises(InputError, match="has results of factor_model_wide, not of factor_model"):
+        judging.read_results(tmp_path)
+    record = READ("results/factor_model.json")
+    record = record | {"settings": record["settings"] | {"budget": "Quick"}}
+    (results / "factor_model.json").write_text(json.dumps(sealed(record)))
+    with pytest.raises(InputError, match="has budget Quick, not default"):
+        judging.read_results(tmp_path)
 
 
 def results_in(folder: Path, monkeypatch) -> Path:
@@ -607,3 +632,11 @@ def test_files_that_pages_name_are_there():
         named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", text)
         named += re.findall(r"python -m pip install -r (\S+)", "\n".join(commands_of(text)))
         assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == [], page
+
+
+def test_a_smoke_test_of_a_question_does_not_replace_what_is_committed(monkeypatch, tmp_path):
+    monkeypatch.setattr(records, "is_committed", lambda path: True)
+    path = tmp_path / "lesion.json"
+    records.check_results_replaceable(path, "lesion")
+    with pytest.raises(InputError, match=r"lesion\.json is committed: a smoke test does not replace it"):
+        records.check_results_replaceable(path, "lesion", is_smoke_test=True)

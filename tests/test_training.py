@@ -399,7 +399,17 @@ def test_a_subset_of_no_images_or_of_more_than_there_are_is_refused(data_set, n_
 
 @pytest.mark.parametrize(
     "change",
-    ["edited", "untracked", "data", "assumed unchanged", "skipped", "ignored", "an ignored package", "nothing"],
+    [
+        "edited",
+        "untracked",
+        "data",
+        "assumed unchanged",
+        "skipped",
+        "ignored",
+        "an ignored package",
+        "ignored beside a module",
+        "nothing",
+    ],
 )
 def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
     """An untracked program counts as a change, and so do one that git was told not to look at and a module that
@@ -407,9 +417,10 @@ def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkey
     user's git compares files with a tool of its own."""
     git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "data").mkdir()
-    for name in ("program.py", "data/published.json"):
+    (tmp_path / "package").mkdir()
+    for name in ("program.py", "data/published.json", "package/__init__.py", "package/module.py"):
         (tmp_path / name).write_text("1\n")
-    (tmp_path / ".gitignore").write_text("tqdm*\nscratch/\n")
+    (tmp_path / ".gitignore").write_text("tqdm*\nscratch/\nmodule/\n")
     git(["git", "init", "-q"])
     git(["git", "config", "diff.external", "true"])
     git(["git", "add", "-A"])
@@ -417,7 +428,8 @@ def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkey
     monkeypatch.setattr(files, "ROOT", tmp_path)
     changed = {"edited": "program.py", "untracked": "mine.py", "data": "data/published.json"}
     changed |= {"assumed unchanged": "program.py", "skipped": "program.py"}
-    changed |= {"ignored": "tqdm.py", "an ignored package": "tqdm/__init__.py", "nothing": "scratch/notes.py"}
+    changed |= {"ignored": "tqdm.py", "an ignored package": "tqdm/__init__.py"}
+    changed |= {"ignored beside a module": "package/module/__init__.py", "nothing": "scratch/notes.py"}
     if change in ("assumed unchanged", "skipped"):
         flag = {"assumed unchanged": "--assume-unchanged", "skipped": "--skip-worktree"}[change]
         git(["git", "update-index", flag, "program.py"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways import cifar
-from highways.files import ROOT, InputError, known_commits, read_json
+from highways.files import ROOT, InputError, has_file, known_commits, read_json
 from highways.records import check_ledger, load_results, load_run
 
 COMMANDS = {
@@ -27,7 +27,10 @@ LEDGER = "claims"
 KNOWN_DATA = {"MNIST": hashlib.sha256("".join(hn.SHA256.values()).encode()).hexdigest(), **hn.OTHER_SETS}
 for _name, _layout in cifar.SETS.items():
     KNOWN_DATA |= {_name: _layout.sha256, f"{_name}, as read": _layout.sha256_as_read}
-AMENDED = {"6844267494b4"}  # measured results/table1.json, and was amended before it was pushed
+# measured some runs of this record, and is not in the history
+AMENDED = ("table1.json", "6844267494b4")
+# results whose file has another name than the experiment
+OF_EXPERIMENT = {"benchmark_conv_step_avx2": "benchmark_conv_step"}
 DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is not MNIST
 
 
@@ -91,15 +94,26 @@ def check_commit(commit: str | None, place: str) -> None:
     has its history, for one that is not in it."""
     if str(commit).endswith("-dirty"):
         raise InputError(f"{place} is of the commit {commit}, with changed files: commit them, then measure again")
-    known = known_commits()
-    if known is None and commit is not None and not re.fullmatch("[0-9a-f]{12,}", commit):
+    if commit is not None and not re.fullmatch("[0-9a-f]{12,64}", commit):
         raise InputError(f"{place} is of {commit}, which is not a commit")
-    if known is not None and str(commit)[:12] not in known | AMENDED:
+    known = known_commits()
+    if known is None or (place, commit) == AMENDED:
+        return
+    if commit is None or not known.get(commit[:12], "").startswith(commit):
         raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
 
 
+def writes_digests(commit: str) -> bool:
+    """Whether the programs of this commit give their records a digest: those that have no schemas do
+    not.  True where git cannot tell."""
+    return has_file(commit[:12], "highways/schemas/conv_run.json")
+
+
 def _check_results(name: str, record: dict) -> None:
-    """Results must be no smoke test."""
+    """Results must be those of the experiment of this name, and no smoke test."""
+    experiment = OF_EXPERIMENT.get(name, name)
+    if record["experiment"] != experiment:
+        raise InputError(f"results/{name}.json has results of {record['experiment']}, not of {experiment}")
     if record["settings"].get("budget") == "quick":
         raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
 

@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 216; // of a chart, in CSS pixels
-const MARGIN = { left: 48, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
+const MARGIN = { left: 56, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
 const TEXT_HEIGHT = 15;
 const LEAD = 14; // pixels from the end of a line to its name
 
@@ -54,6 +54,12 @@ class Chart {
     this.drawNames(lines);
   }
 
+  /* " ↓" for a line whose end lies below the axis, where it cannot be drawn, " ↑" above it, else "". */
+  outside(value) {
+    if (value < this.y.from) return " ↓";
+    return value > this.y.to ? " ↑" : "";
+  }
+
   across(value) {
     const { from, to } = this.x;
     const inside = this.width - MARGIN.left - MARGIN.right;
@@ -98,7 +104,7 @@ class Chart {
   }
 
   drawLine({ look, points }) {
-    const places = points.map(([x, y]) => `${this.across(x).toFixed(1)} ${this.down(y).toFixed(1)}`);
+    const places = this.thinned(points).map(([x, y]) => `${this.across(x).toFixed(1)} ${this.down(y).toFixed(1)}`);
     svgElement("path", { class: `line ${look}`, d: `M${places.join("L")}` }, this.svg);
     if (points.length === 1) { // one point makes no line
       const [[x, y]] = points;
@@ -106,12 +112,35 @@ class Chart {
     }
   }
 
+  /* Of the points above one pixel the lowest and the highest, in their order, so that a long run is drawn as fast as a
+     short one. */
+  thinned(points) {
+    if (points.length <= 2 * this.width) return points;
+    const kept = [];
+    let begin = 0;
+    while (begin < points.length) {
+      const pixel = Math.floor(this.across(points[begin][0]));
+      let end = begin + 1;
+      let low = begin;
+      let high = begin;
+      while (end < points.length && Math.floor(this.across(points[end][0])) === pixel) {
+        if (points[end][1] < points[low][1]) low = end;
+        if (points[end][1] > points[high][1]) high = end;
+        end++;
+      }
+      kept.push(points[Math.min(low, high)]);
+      if (low !== high) kept.push(points[Math.max(low, high)]);
+      begin = end;
+    }
+    return kept;
+  }
+
   /* Writes each name right of the end of its line, to which a short lead joins it.  The names go from top to
      bottom, so that none overlaps another or leaves the axes. */
   drawNames(lines) {
     const ends = lines.map(({ name, look, points }) => {
       const [x, y] = points.at(-1);
-      return { name, look, x: this.across(x), y: this.down(y) };
+      return { name: name + this.outside(y), look, x: this.across(x), y: this.down(y) };
     });
     ends.sort((a, b) => a.y - b.y);
     let least = MARGIN.top;

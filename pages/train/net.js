@@ -144,6 +144,13 @@ function transpose(to, A, rows, columns) {
   }
 }
 
+/* The mean of the n rows of A (n, columns). */
+function meanRow(A, n, columns) {
+  const mean = new Float64Array(columns);
+  for (let i = 0; i < n * columns; i++) mean[i % columns] += A[i] / n;
+  return mean;
+}
+
 /* ---- z = W x + b ---- */
 
 class Affine {
@@ -293,6 +300,7 @@ class DeepNet {
       H: new Float64Array(n * width),
       T: new Float64Array(n * width),
       y: new Float64Array(n * width),
+      dy: new Float64Array(n * width),
       carried: new Float64Array(n * width),
     });
     this.first = layer(width, d_in);
@@ -301,6 +309,7 @@ class DeepNet {
     this.logits = new Float64Array(n * d_out);
     this.dy = new Float64Array(n * width);
     this.dx = new Float64Array(n * width);
+    this.dpixels = new Float64Array(n * d_in);
     this.drawWeights(INITS[init], seed, b_T);
   }
 
@@ -336,8 +345,13 @@ class DeepNet {
     return this.logits;
   }
 
+  /* The first layer and the blocks. */
+  get layers() {
+    return [this.first, ...this.blocks];
+  }
+
   /* dlogits (n, d_out) -> the gradient of all parameters, and the norm of dL/dy of the first
-     layer and of every block, depth + 1 numbers.  x is what forward() was given last. */
+     layer and of every block, depth + 1 numbers.  Each layer keeps its dy.  x is what forward() was given last. */
   backward(x, dlogits, n) {
     const { first, blocks, width, last } = this;
     const size = n * width;
@@ -350,15 +364,35 @@ class DeepNet {
     for (let l = blocks.length; l > 0; l--) {
       const block = blocks[l - 1];
       norms[l] = norm(dy);
+      block.dy.set(dy);
       this.kind.backward(block, output(l - 1), dy);
       block.affine.gradientOfParameters(block.dz, output(l - 1), n);
       block.affine.gradientOfInput(dx, block.dz, n);
       for (let i = 0; i < size; i++) dy[i] = block.carried[i] + dx[i];
     }
     norms[0] = norm(dy);
+    first.dy.set(dy);
     for (let i = 0; i < size; i++) first.dz[i] = dy[i] * (1 - first.y[i] * first.y[i]);
     first.affine.gradientOfParameters(first.dz, x, n);
     return norms;
+  }
+
+  /* dL/dx of the pixels (n, d_in), after backward(). */
+  gradientOfPixels(n) {
+    this.first.affine.gradientOfInput(this.dpixels, this.first.dz, n);
+    return this.dpixels;
+  }
+
+  /* How much the states of the n images that forward() saw last differ: for the first layer and every block the
+     root mean square distance of an image's state from the mean state. */
+  spreads(n) {
+    const { width } = this;
+    return this.layers.map(({ y }) => {
+      const mean = meanRow(y, n, width);
+      let sum = 0;
+      for (let i = 0; i < n * width; i++) sum += (y[i] - mean[i % width]) ** 2;
+      return Math.sqrt(sum / n);
+    });
   }
 
   /* The mean of T over the batch that forward() saw last, block by block; null without gates. */
@@ -424,6 +458,22 @@ class Adam {
   }
 }
 
+/* Plain gradient descent, clipped in the same way. */
+class SGD {
+  constructor(net, rate) {
+    this.net = net;
+    this.rate = rate;
+  }
+
+  step() {
+    const { parameters, gradient } = this.net;
+    const scale = this.rate * Math.min(1, CLIP / norm(gradient));
+    for (let i = 0; i < parameters.length; i++) parameters[i] -= scale * gradient[i];
+  }
+}
+
+const OPTIMIZERS = { adam: Adam, sgd: SGD };
+
 /* ---- Two nets that are trained side by side ---- */
 
 const BATCH = 64; // images
@@ -449,12 +499,12 @@ function takeRows(images, rows) {
 
 class Race {
   /* `nets`: two of {kind, b_T}; both see the same batches. */
-  constructor({ nets, depth, width, rate, init, seed }, train, test) {
+  constructor({ nets, depth, width, rate, init, seed, optimizer }, train, test) {
     const shared = { depth, width, init, seed, d_in: train.d_in, d_out: 10, n: BATCH };
     this.train = train;
     this.test = test;
     this.nets = nets.map((one) => new DeepNet({ ...shared, ...one }));
-    this.optimizers = this.nets.map((net) => new Adam(net, rate));
+    this.optimizers = this.nets.map((net) => new OPTIMIZERS[optimizer](net, rate));
     this.nextBatch = batchesOf(train.labels.length, seed);
     this.steps = 0;
   }
@@ -468,14 +518,15 @@ class Race {
     return { step: this.steps, nets: results };
   }
 
-  /* The loss, the norms of dL/dy and the mean gates are those before the parameters change. */
+  /* The loss, the norms of dL/dy, the spreads and the mean gates are those before the parameters change. */
   stepOf(net, optimizer, { x, labels }) {
     const n = labels.length;
     const { loss, dlogits } = softmaxCrossEntropy(net.forward(x, n), labels, net.d_out);
     const gradients = net.backward(x, dlogits, n);
+    const spreads = net.spreads(n);
     const gates = net.meanGates(n);
     optimizer.step();
-    return { loss, gradients, gates };
+    return { loss, gradients, spreads, gates };
   }
 
   /* The share of the test images that a net classifies right. */
@@ -489,4 +540,68 @@ class Race {
     }
     return right / labels.length;
   }
+  /* What happens in each net to one test image, the first that shows `digit`. */
+  portraits(digit) {
+    const image = this.test.labels.indexOf(digit);
+    const pixels = Float32Array.from(rowOf(this.test.x, image, this.test.d_in));
+    return { digit, pixels, nets: this.nets.map((net) => this.portraitOf(net, image)) };
+  }
+
+  /* The image runs through the net together with the next ones, BATCH in all.  A layer's row of `centred` is the
+     image's state less the mean state of these images; its row of `gradients` is dL/dy, for the loss of this image
+     alone.  `spreads` and `alike`, the shares of neighboursAlike(), are those of these images. */
+  portraitOf(net, image) {
+    const { d_in } = this.test;
+    const x = this.test.x.subarray(image * d_in, (image + BATCH) * d_in);
+    const labels = this.test.labels.subarray(image, image + BATCH);
+    const logits = net.forward(x, BATCH);
+    const row = Array.from(rowOf(logits, 0, net.d_out));
+    const { dlogits } = softmaxCrossEntropy(logits, labels, net.d_out);
+    net.backward(x, dlogits, BATCH);
+    const { width, layers } = net;
+    const rows = (valueOf) => Float32Array.from(layers.flatMap((layer) => Array.from(valueOf(layer))));
+    const firstRow = (A) => rowOf(A, 0, width);
+    const gated = net.kind.gates;
+    return {
+      guess: row.indexOf(Math.max(...row)),
+      spreads: net.spreads(BATCH),
+      alike: layers.map(({ y }) => neighboursAlike(y, labels, width)),
+      states: rows(({ y }) => firstRow(y)),
+      centred: rows(({ y }) => {
+        const mean = meanRow(y, BATCH, width);
+        return firstRow(y).map((value, j) => value - mean[j]);
+      }),
+      gradients: rows(({ dy }) => firstRow(dy).map((value) => value * BATCH)), // L is the mean of BATCH losses
+      pixels: Float32Array.from(rowOf(net.gradientOfPixels(BATCH), 0, d_in), (value) => value * BATCH),
+      H: rows(({ H }) => firstRow(H)),
+      T: gated ? rows(({ T }) => firstRow(T)) : null,
+    };
+  }
+
+  /* The test accuracy of both nets. */
+  accuracies() {
+    return this.nets.map((net) => this.accuracyOf(net));
+  }
 }
+
+/* The share of the n rows of A (n, columns) whose nearest other row has the same label. */
+function neighboursAlike(A, labels, columns) {
+  const n = labels.length;
+  let alike = 0;
+  for (let i = 0; i < n; i++) {
+    let nearest = -1;
+    let least = Infinity;
+    for (let k = 0; k < n; k++) {
+      let distance = 0;
+      for (let j = 0; j < columns; j++) distance += (A[i * columns + j] - A[k * columns + j]) ** 2;
+      if (k === i || distance >= least) continue;
+      least = distance;
+      nearest = k;
+    }
+    if (labels[nearest] === labels[i]) alike++;
+  }
+  return alike / n;
+}
+
+/* Row i of A (rows, columns). */
+const rowOf = (A, i, columns) => A.subarray(i * columns, (i + 1) * columns);

@@ -19,13 +19,22 @@ let worker = null;
 
 /* The run.  `records` has one for each step, and it plays up to step `until`.  `shown` is the step that
    the reader looks back at, or null.  `spoken` has the nets of which the screen reader was told already
-   that they have learned. */
-const run = { number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set() };
+   that they have learned.  `untrained` are the test accuracies before the first step.  `portraits` are those of the
+   steps that the towers can show, by their number.  `again` is the step that is to be reached once more, as fast as
+   possible, after the page was loaded anew; 0 if none is. */
+const run = {
+  number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set(),
+  untrained: null, portraits: new Map(), again: 0,
+};
+
+const DIGIT = 3; // that climbs at first
+let digit = DIGIT;
+let chosen = { layer: Infinity, unit: 0 }; // that the reader points at; at first the last layer
 
 /* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
-   the last request.  `counted` is the time from which the steps that are due at the chosen speed are
+   the last request.  `kept` is the time when the browser's history was last told how many steps were made.  `counted` is the time from which the steps that are due at the chosen speed are
    counted. */
-const pace = { burst: 1, asked: 0, counted: 0 };
+const pace = { burst: 1, asked: 0, counted: 0, kept: 0 };
 
 /* ---- Words ---- */
 
@@ -64,25 +73,47 @@ function accuracyAt(step, k) {
     const { accuracy } = run.records[i].nets[k];
     if (accuracy !== undefined) return accuracy;
   }
-  return null;
+  return run.untrained && run.untrained[k];
 }
+
+/* The best test accuracy of net k up to a step. */
+function bestUpTo(step, k) {
+  let best = 0;
+  for (const { nets } of run.records.slice(0, step)) best = Math.max(best, nets[k].accuracy || 0);
+  return best;
+}
+
+/* The spread after the last layer, divided by that after the first. */
+const spreadThatArrives = ({ spreads }) => spreads[spreads.length - 1] / spreads[0];
 
 /* The gradient at the first layer, divided by that at the last block. */
 const shareThatArrives = ({ gradients }) => gradients[0] / gradients[gradients.length - 1];
 
 const diverged = ({ loss }) => !Number.isFinite(loss);
 
-/* A sentence on what a net has learned, and on its gradient if that is lost; "" if there is nothing
-   to say. */
-function sentenceOf(name, result, accuracy, step) {
+/* What a net has learned by a step, in the words that follow its name; "" if there is nothing to say.  What it once
+   reached counts, so that the words do not change with every small rise and fall. */
+function stateOf(k, step) {
+  const best = bestUpTo(step, k);
+  const accuracy = accuracyAt(step, k);
+  if (best >= LEARNED && accuracy < GUESSING) return " had learned to read most digits, and guesses again";
+  if (best >= LEARNED) return " has learned to read most digits";
+  if (best >= GUESSING && accuracy < GUESSING && step >= PATIENCE) return " guesses again";
+  if (best >= GUESSING) return " is learning";
+  return step >= PATIENCE ? " still guesses" : "";
+}
+
+/* A sentence on what a net has learned, and on what is lost on the way up and on the way back. */
+function sentenceOf(name, result, k, step) {
   const capital = name[0].toUpperCase() + name.slice(1);
   if (diverged(result)) return `${capital} has diverged: its loss is no number any more.`;
-  let state = "";
-  if (accuracy >= GUESSING) state = " is learning";
-  if (accuracy >= LEARNED) state = " has learned to read most digits";
-  if (step >= PATIENCE && accuracy < GUESSING) state = " still guesses";
-  const share = shareThatArrives(result);
-  if (share < LOST) return `${capital}${state}: only ${magnitude(share)} of its gradient reaches its first layer.`;
+  const state = stateOf(k, step);
+  const lost = [];
+  const up = spreadThatArrives(result);
+  const back = shareThatArrives(result);
+  if (up < LOST) lost.push(`${magnitude(up)} of the spread reaches its last layer`);
+  if (back < LOST) lost.push(`${magnitude(back)} of the gradient its first`);
+  if (lost.length) return `${capital}${state}: only ${lost.join(", and ")}.`;
   return state && `${capital}${state}.`;
 }
 
@@ -91,7 +122,7 @@ function verdictAt(step) {
   if (!step) return "Press play. Both nets get the same 64 images at each step, and H starts from the same weights in both.";
   const names = namesOfNets();
   const { nets } = run.records[step - 1];
-  const sentences = nets.map((result, k) => sentenceOf(names[k], result, accuracyAt(step, k), step));
+  const sentences = nets.map((result, k) => sentenceOf(names[k], result, k, step));
   return sentences.filter(Boolean).join(" ") || "Both nets are on their way.";
 }
 
@@ -103,10 +134,12 @@ function makeCharts() {
   const shares = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, percent(value)]);
   const powers = [];
   for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `10${superscript(power)}` : "1"]);
+  powers[0][1] = `\u2264\u00a0${powers[0][1]}`; // lower values are drawn there
   const whole = ["0", "1", "2", "\u2265\u00a03"].map((text, value) => [value, text]); // higher losses are drawn at 3
   charts.accuracy = new Chart($("accuracy"), { from: 0, to: 1, ticks: shares }, "step");
   charts.loss = new Chart($("loss"), { from: 0, to: 3, ticks: whole }, "step");
   charts.gradient = new Chart($("gradient"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
+  charts.spread = new Chart($("spread"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
   charts.gates = new Chart($("gates"), axisOfGates(1), "layer");
 }
 
@@ -144,7 +177,7 @@ function linesOverLayers(step, valuesOfNet) {
   return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]) }));
 }
 
-const pointsOfGradient = ({ gradients }) => gradients.map((norm, layer) => [layer, Math.log10(norm)]);
+const powersOf = (values) => values.map((value, layer) => [layer, Math.log10(value)]);
 const pointsOfGates = ({ gates }) => (gates || []).map((T, block) => [block + 1, T]);
 
 /* T at the start: where W_T x is small it is sigmoid(b_T). */
@@ -161,7 +194,8 @@ function showCharts() {
   const steps = { from: 0, to: Math.max(run.until, 1) };
   const accuracies = linesOverSteps(step, ({ accuracy }) => accuracy);
   const losses = linesOverSteps(step, ({ loss }) => loss);
-  const gradients = linesOverLayers(step, pointsOfGradient);
+  const gradients = linesOverLayers(step, ({ gradients: values }) => powersOf(values));
+  const spreads = linesOverLayers(step, ({ spreads: values }) => powersOf(values));
   const gates = linesOverLayers(step, pointsOfGates);
   const start = startOfGates();
   const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
@@ -170,24 +204,152 @@ function showCharts() {
   charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guess" }]);
   charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guess" }]);
   charts.gradient.show({ from: 0, to: settings.depth }, gradients, []);
+  charts.spread.show({ from: 0, to: settings.depth }, spreads, []);
   charts.gates.show({ from: 1, to: settings.depth }, gates, start);
 }
 
 function showNumbers() {
   const step = stepShown();
   namesOfNets().forEach((name, k) => {
-    const [head, accuracy, loss, gradient] = $("numbers").rows[k].cells;
+    const [head, accuracy, loss, spread, gradient] = $("numbers").rows[k].cells;
     head.lastChild.textContent = name;
     for (const line of head.querySelectorAll("path")) line.setAttribute("class", `line ${looks()[k]}`);
     if (!step) {
-      for (const cell of [accuracy, loss, gradient]) cell.textContent = "–";
+      for (const cell of [accuracy, loss, spread, gradient]) cell.textContent = "–";
       return;
     }
     const result = run.records[step - 1].nets[k];
     accuracy.textContent = percent(accuracyAt(step, k));
     loss.textContent = result.loss.toFixed(2);
+    spread.textContent = magnitude(spreadThatArrives(result));
     gradient.textContent = magnitude(shareThatArrives(result));
   });
+}
+
+/* ---- The towers ---- */
+
+const towers = [];
+
+function makeTowers() {
+  for (const k of [0, 1]) {
+    const point = (place) => {
+      chosen = place;
+      showTowers();
+    };
+    towers.push(new Tower($(`tower-${k}`).querySelector("canvas"), point));
+  }
+  for (let d = 0; d < 10; d++) $("digit").add(new Option(d, d));
+  $("digit").value = digit;
+  $("digit").addEventListener("input", () => {
+    digit = Number($("digit").value);
+    run.portraits.clear();
+    worker?.postMessage({ run: run.number, digit });
+  });
+  for (const name of ["layer", "unit"]) {
+    $(name).addEventListener("input", () => {
+      chosen = { ...chosen, [name]: Number($(name).value) };
+      showTowers();
+      nameTowers();
+    });
+  }
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => towers.forEach((tower) => tower.draw()));
+}
+
+/* The step whose portraits the towers show: the last one up to the step shown; if there is none, as when another digit
+   was chosen later, the latest; null if there are no portraits. */
+function stepOfTowers() {
+  if (!run.portraits.size) return null;
+  const steps = [...run.portraits.keys()];
+  const earlier = steps.filter((step) => step <= stepShown());
+  return Math.max(...(earlier.length ? earlier : steps));
+}
+
+const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * width, (row + 1) * width));
+
+/* The place that the reader points at, within the nets as they are now. */
+function placeShown() {
+  return { layer: Math.min(chosen.layer, settings.depth), unit: Math.min(chosen.unit, settings.width - 1) };
+}
+
+function showTower(k, portraits, step) {
+  const { nets, pixels } = portraits;
+  const portrait = nets[k];
+  const { width, depth } = settings;
+  const figure = $(`tower-${k}`);
+  const [upTop, downTop, upBottom, downBottom] = figure.querySelectorAll(".ends b");
+  figure.style.setProperty("--kind", `var(--${netsOf(settings)[k].kind})`);
+  figure.querySelector("h2").textContent = namesOfNets()[k];
+  const accuracy = accuracyAt(step, k);
+  figure.querySelector(".percent").textContent = accuracy === null ? "–" : percent(accuracy);
+  const right = portrait.guess === portraits.digit;
+  figure.querySelector(".takes").innerHTML =
+    `of 1000 digits right<br>this ${portraits.digit} read as <b>${portrait.guess}</b>${right ? "" : ", wrong"}`;
+  upTop.textContent = magnitude(portrait.spreads[depth]);
+  upBottom.textContent = magnitude(portrait.spreads[0]);
+  downTop.textContent = magnitude(lengthOf(portrait.gradients, depth, width));
+  downBottom.textContent = magnitude(lengthOf(portrait.gradients, 0, width));
+  figure.querySelector(".reading").innerHTML = readingOf(portrait, k);
+  towers[k].show(portrait, pixels, width, placeShown());
+}
+
+/* What net k does at the place that the reader points at, in HTML. */
+function readingOf(portrait, k) {
+  const { layer, unit } = placeShown();
+  const at = layer * settings.width + unit;
+  const back = lengthOf(portrait.gradients, layer, settings.width);
+  return (
+    `layer ${layer}, unit ${unit}: spread <b>${magnitude(portrait.spreads[layer])}</b>, gradient <b>${magnitude(back)}</b><br>` +
+    `nearest image shows the same digit: <b>${percent(portrait.alike[layer])}</b><br>` +
+    equationOf(portrait, k, layer, at)
+  );
+}
+
+/* How a unit's y comes about, in numbers. */
+function equationOf(portrait, k, layer, at) {
+  const { kind } = netsOf(settings)[k];
+  const y = signed(portrait.states[at]);
+  if (!layer) return `y = tanh(W x + b) = ${y}`;
+  const H = signed(portrait.H[at]);
+  const x = signed(portrait.states[at - settings.width]);
+  if (kind === "plain") return `y = H = ${y}`;
+  if (kind === "residual") return `y = x + H = ${x} + ${bracketed(H)} = ${y}`;
+  const T = signed(portrait.T[at]);
+  return `y = HT + x(1 − T) = ${H}·${T} + ${bracketed(x)}·${signed(1 - portrait.T[at])} = ${y}`;
+}
+
+/* A unit's number, with two decimals. */
+const signed = (value) => withMinus(value.toFixed(2)).replace("−0.00", "0.00");
+
+const bracketed = (text) => (text.startsWith("−") ? `(${text})` : text);
+
+function showTowers() {
+  const step = stepOfTowers();
+  if (step === null) return;
+  const portraits = run.portraits.get(step);
+  const { layer, unit } = placeShown();
+  $("layer").max = settings.depth;
+  $("unit").max = settings.width - 1;
+  $("layer").value = layer;
+  $("unit").value = unit;
+  for (const k of [0, 1]) showTower(k, portraits, step);
+}
+
+/* Describes the towers for a screen reader.  Called only when nothing moves. */
+function nameTowers() {
+  const step = stepOfTowers();
+  if (step === null) return;
+  const { nets } = run.portraits.get(step);
+  for (const k of [0, 1]) {
+    const { spreads, gradients } = nets[k];
+    const { depth, width } = settings;
+    const back = [depth, 0].map((layer) => magnitude(lengthOf(gradients, layer, width)));
+    towers[k].canvas.setAttribute(
+      "aria-label",
+      `${namesOfNets()[k]}, step ${step}: the spread goes from ${magnitude(spreads[0])} after the first layer ` +
+        `to ${magnitude(spreads[depth])} after the last, the gradient from ${back[0]} at the last to ${back[1]} at the first.`,
+    );
+  }
 }
 
 /* Describes the charts for a screen reader.  Called only when nothing moves. */
@@ -204,9 +366,11 @@ function nameCharts() {
     accuracy: told("Digits read right", (net, k) => percent(accuracyAt(step, k))),
     loss: told("Loss", ({ loss }) => loss.toFixed(2)),
     gradient: told("Gradient from the first layer to the last", ({ gradients }) => ends(gradients, magnitude)),
+    spread: told("Spread from the first layer to the last", ({ spreads }) => ends(spreads, magnitude)),
     gates: told("Mean T from the first layer to the last", ({ gates }) => ends(gates, (T) => T.toFixed(2))),
   };
   for (const [id, label] of Object.entries(labels)) $(id).setAttribute("aria-label", label);
+  nameTowers();
 }
 
 function textOfPlay() {
@@ -218,6 +382,7 @@ function textOfPlay() {
 function showButtons() {
   const taken = run.records.length;
   $("play").textContent = textOfPlay();
+  $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
@@ -229,6 +394,7 @@ function show() {
   showButtons();
   showNumbers();
   showCharts();
+  showTowers();
   $("verdict").textContent = verdictAt(stepShown());
 }
 
@@ -239,16 +405,32 @@ function speak(text) {
 
 /* ---- The run ---- */
 
-/* Makes both nets anew and shows them untrained. */
-function restart() {
+/* Makes both nets anew and shows them untrained; then goes on to step `again`, as fast as possible. */
+function restart(again = 0) {
   run.number++;
-  Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null });
+  Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
+  keepSteps(again);
   run.spoken.clear();
+  run.untrained = null;
+  run.portraits.clear();
   pace.burst = 1;
-  const { depth, width, rate, init, seed } = settings;
-  worker?.postMessage({ make: { depth, width, rate, init, seed, nets: netsOf(settings) } });
+  const { depth, width, rate, init, seed, optimizer } = settings;
+  const make = { depth, width, rate, init, seed, optimizer, nets: netsOf(settings) };
+  worker?.postMessage({ run: run.number, make, digit });
   show();
   nameCharts();
+}
+
+/* The browser's history holds how many steps were made, so that Back and Reload lead to them again. */
+function keepSteps(steps) {
+  history.replaceState({ steps }, "");
+  pace.kept = performance.now();
+}
+
+/* Goes on to step run.again. */
+function repeat() {
+  while (run.until < run.again) run.until += settings.steps;
+  goOn();
 }
 
 function ask(steps) {
@@ -259,17 +441,34 @@ function ask(steps) {
 
 function receive({ data }) {
   if (data.run !== run.number) return;
-  run.waiting = false;
-  run.records.push(...data.records);
-  keepPace(performance.now() - pace.asked);
-  speakOfProgress();
-  const ended = run.records.length >= run.until || run.records.at(-1).nets.some(diverged);
-  if (ended && run.playing) {
-    pause();
-    $("stop-answer").open = true;
-  }
+  if (data.accuracies) run.untrained = data.accuracies;
+  if (data.records) takeRecords(data.records);
+  if (data.portraits?.digit === digit) keepPortraits(data.portraits);
+  if (data.accuracies && run.again) repeat();
+  else if (data.accuracies) climb(towers);
   show();
   if (!run.playing) nameCharts();
+}
+
+function takeRecords(records) {
+  run.waiting = false;
+  run.records.push(...records);
+  keepPace(performance.now() - pace.asked);
+  speakOfProgress();
+  const taken = run.records.length;
+  if (performance.now() - pace.kept > 1000) keepSteps(taken);
+  const ended = taken >= (run.again || run.until) || run.records.at(-1).nets.some(diverged);
+  if (ended && run.playing) {
+    pause();
+    $("stop-answer").open = taken >= run.until;
+  }
+}
+
+/* Keeps what the towers show now, and of earlier steps one in ten, so that a long run stays small. */
+function keepPortraits(portraits) {
+  const last = Math.max(...run.portraits.keys());
+  if (last % 10 && run.portraits.size > 20) run.portraits.delete(last);
+  run.portraits.set(run.records.length, portraits);
 }
 
 /* Asks for more steps at once if they are quick, for fewer if they are slow. */
@@ -294,32 +493,37 @@ function onFrame(now) {
   requestAnimationFrame(onFrame);
   if (run.waiting) return;
   const seconds = (now - pace.counted) / 1000;
-  const wanted = settings.speed === "most" ? pace.burst : Math.floor(seconds * Number(settings.speed));
-  const steps = Math.min(wanted, pace.burst, run.until - run.records.length);
+  const wanted = run.again || settings.speed === "most" ? pace.burst : Math.floor(seconds * Number(settings.speed));
+  const steps = Math.min(wanted, pace.burst, (run.again || run.until) - run.records.length);
   if (steps < 1) return;
   pace.counted = now;
   ask(steps);
 }
 
-/* If the charts lie below the screen, scrolls down to the nets, so that the reader sees them train. */
+/* If the towers reach below the screen, scrolls down to them, so that the reader sees the nets train. */
 function bringIntoView() {
-  if ($("gradient").getBoundingClientRect().bottom <= innerHeight) return;
+  if (towers[0].canvas.getBoundingClientRect().bottom <= innerHeight) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  $("race").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
+  $("start").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
 }
 
 function play() {
   if (run.records.length >= run.until) run.until += settings.steps;
+  bringIntoView();
+  goOn();
+}
+
+function goOn() {
   Object.assign(run, { playing: true, shown: null });
   pace.counted = performance.now();
   speak("Training.");
   show();
-  bringIntoView();
   requestAnimationFrame(onFrame);
 }
 
 function pause() {
-  run.playing = false;
+  Object.assign(run, { playing: false, again: 0 });
+  keepSteps(run.records.length);
   show();
   nameCharts();
   const taken = run.records.length;
@@ -331,6 +535,7 @@ function oneStep() {
   if (run.playing) return pause();
   if (run.waiting) return;
   run.shown = null;
+  run.again = 0;
   run.until = Math.max(run.until, run.records.length + 1);
   bringIntoView();
   ask(1);
@@ -341,7 +546,7 @@ function oneStep() {
 function showSettings() {
   for (const field of document.querySelectorAll("[data-field]")) {
     const name = field.dataset.field;
-    field.value = settings[name];
+    if (valueOf(name, field.value) !== settings[name]) field.value = settings[name]; // not while the reader types it
     const output = $(`${name}-value`);
     if (output) output.textContent = withMinus(settings[name]);
     if (output && name.endsWith("b_T")) output.textContent += `, T = ${gateOf(settings[name]).toFixed(2)}`;
@@ -352,26 +557,30 @@ function showSettings() {
 }
 
 function showStop(stop) {
-  const { text, question, answer } = TOUR[stop];
+  const { name, text, question, answer } = TOUR[stop];
+  $("stop-name").textContent = name;
   $("stop-text").textContent = text;
   $("stop-question").textContent = question;
   $("answer-text").textContent = answer;
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
   $("next").hidden = stop + 1 === TOUR.length;
-  $("next").textContent = `Next: ${TOUR[stop + 1]?.name}`;
+  $("next").setAttribute("aria-label", `Next: ${TOUR[stop + 1]?.name}`);
 }
 
 function showNoStop() {
+  $("stop-name").textContent = "Your own settings";
   $("stop-text").textContent = "These settings are your own. What do you expect? Say it before you press play.";
-  for (const id of ["stop-question", "stop-answer"]) $(id).hidden = true;
+  for (const id of ["stop-question", "stop-answer", "next"]) $(id).hidden = true;
 }
 
-/* Changes settings, as the tour, the form or the address asks. */
-function use(changed) {
+/* Changes settings, as the tour, the form or the address asks.  `turn` says whether that is a page of its own in the
+   browser's history, to which Back leads. */
+function use(changed, turn = false) {
   const before = stopOf(settings);
   settings = { ...settings, ...changed };
-  history.replaceState(null, "", `#${addressOf(settings)}`);
+  const address = addressOf(settings);
+  if (address !== location.hash.slice(1)) history[turn ? "pushState" : "replaceState"](null, "", `#${address}`);
   showSettings();
   const stop = stopOf(settings);
   if (stop === -1) showNoStop();
@@ -379,7 +588,7 @@ function use(changed) {
 }
 
 function takeStop(stop) {
-  use({ ...STANDARD, ...TOUR[stop].settings });
+  use({ ...STANDARD, ...TOUR[stop].settings }, true);
   showStop(stop);
   restart();
 }
@@ -398,7 +607,7 @@ function takeAddress() {
   use(asked);
   $("unknown").hidden = !wrong.length;
   $("unknown").textContent = `The address asks for ${wrong.join(", ")}, which this page does not know: that part is left out.`;
-  restart();
+  restart(history.state?.steps);
 }
 
 function makeControls() {
@@ -413,14 +622,16 @@ function makeControls() {
   TOUR.forEach(({ name }, stop) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = name;
+    button.textContent = stop + 1;
+    button.setAttribute("aria-label", name);
+    button.title = name;
     button.addEventListener("click", () => takeStop(stop));
     $("stops").append(button);
   });
   $("form").addEventListener("submit", (event) => event.preventDefault());
   $("play").addEventListener("click", () => (run.playing ? pause() : play()));
   $("one").addEventListener("click", oneStep);
-  $("again").addEventListener("click", restart);
+  $("again").addEventListener("click", () => restart());
   $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
   $("look-back").addEventListener("input", lookBack);
   window.addEventListener("hashchange", takeAddress);
@@ -442,7 +653,7 @@ function makeRows() {
     svgElement("path", { d: "M0 6H44" }, sample);
     head.append("");
     row.append(head);
-    for (let i = 0; i < 3; i++) row.insertCell();
+    for (let i = 0; i < 4; i++) row.insertCell();
   }
 }
 
@@ -456,7 +667,7 @@ function startWorker() {
     if (event.data.failed) return fail(event.data.failed);
     if (!event.data.ready) return receive(event);
     worker = made;
-    restart();
+    restart(run.again);
   };
 }
 
@@ -468,6 +679,7 @@ function fail(message) {
 function start() {
   makeRows();
   makeCharts();
+  makeTowers();
   makeControls();
   takeAddress();
   startWorker();

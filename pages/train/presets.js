@@ -1,5 +1,5 @@
 "use strict";
-/* What a reader can set, and the tour: six experiments, each with its settings, a question and the answer. */
+/* What a reader can set, and the tour: seven experiments, each with its settings, a question and the answer. */
 
 /* Every setting: the values that it may have, and its default, `standard`.  The page's address holds,
    after #, the settings that differ from their defaults. */
@@ -8,7 +8,8 @@ const FIELDS = {
   second: { choices: ["plain", "residual", "highway"], standard: "plain" },
   b_T: { from: -8, to: 4, step: 0.5, standard: -3 },
   second_b_T: { from: -8, to: 4, step: 0.5, standard: 0 },
-  rate: { choices: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02], standard: 0.005 },
+  optimizer: { choices: ["adam", "sgd"], standard: "adam" },
+  rate: { choices: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2], standard: 0.005 },
   init: { choices: ["program", "glorot", "he", "orthogonal"], standard: "program" },
   width: { choices: [16, 32], standard: 16 },
   seed: { from: 1, to: 9999, step: 1, standard: 1 },
@@ -18,83 +19,98 @@ const FIELDS = {
 
 const STANDARD = Object.fromEntries(Object.entries(FIELDS).map(([name, { standard }]) => [name, standard]));
 
-/* `learns` says whether the first and the second net have learned by the last step;
-   pages/test_train.py checks it with three seeds. */
+/* Every stop but the first and the last changes one thing of the first.  Of each net, the highway net first: `arrives`
+   says whether before training the signal reaches the last layer and the gradient the first; `least` is the test
+   accuracy that it has at least by the last step, 0 for a net that only guesses.  pages/test_train.py checks both with
+   three seeds. */
 const TOUR = [
   {
     name: "1. Thirty layers",
     settings: {},
-    learns: [true, false],
-    text:
-      "Two nets see the same images of digits: one is built of thirty highway layers, the other of thirty plain ones. " +
-      "In training a signal, the gradient, goes back from the last layer to the first; it tells each layer how to change.",
-    question: "Which net learns? Press play, and follow both lines under “What reaches each layer” from right to left.",
+    arrives: [true, false],
+    least: [0.65, 0],
+    text: "Both nets start from the same small weights W. They differ only in the gates.",
+    question: "Which net learns? Follow the digit up, and the gradient down. Then press play.",
     answer:
-      "The highway net learns; the plain net only guesses. Each plain layer hands back a smaller gradient than it was " +
-      "given, and thirty in a row leave next to nothing: the first layers are not told how to change. In the same way " +
-      "the image fades on its way forward. A highway layer passes most of the gradient and of the image on unchanged.",
+      "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike, until the " +
+      "last cannot tell them apart. Going down, the gradient shrinks as much. Adam enlarges a small gradient, but cannot " +
+      "bring back what it no longer says: which digit it was.",
   },
   {
     name: "2. Five layers",
     settings: { depth: 5, steps: 400 },
-    learns: [true, true],
-    text:
-      "The same two kinds of layer, but only five of each. " +
-      "From the last layer to the first the gradient now has a short way to go.",
-    question: "Is it plain layers that cannot learn, or only so many of them in a row?",
+    arrives: [true, true],
+    least: [0.65, 0.65],
+    text: "The same two kinds of layer, and the same start, but only five of each.",
+    question: "Can plain layers not learn, or only so many in a row?",
     answer:
-      "Only so many in a row. Five plain layers learn, too, if more slowly. At the start each weakens the " +
-      "gradient; after five layers, enough of it is left to learn from. Depth is the difficulty.",
+      "Only so many in a row. Five plain layers weaken the digit, too, but enough of it arrives, and enough of the " +
+      "gradient comes back. Depth is the difficulty.",
   },
   {
-    name: "3. Residual layers",
-    settings: { second: "residual", steps: 400 },
-    learns: [true, true],
+    name: "3. He’s weights",
+    settings: { init: "he" },
+    arrives: [true, true],
+    least: [0.65, 0],
     text:
-      "Thirty highway layers again. The other net now has residual layers: each adds its result to its input, " +
-      "y = x + H(x), without any gate.",
-    question: "What lets a deep net learn: the gates, or simply a way past each layer?",
+      "Thirty layers again. Only the start differs: He’s weights have a larger variance. " +
+      "Now digit and gradient arrive in the plain tower, too.",
+    question: "Is that enough for the plain net to learn?",
     answer:
-      "A way past each layer: both nets learn, and neither loses the gradient. Gates make that way adjustable. " +
-      "“How far the gates are open” shows that on average they stay nearly closed: nearly all of x is carried on.",
+      "No, it still guesses. What arrives is scrambled: at the top the nearest of 512 states shows the same digit for one " +
+      "image in four at most, after the first layer for more than one in two. And steps this long undo the start, as the " +
+      "plain tower now shows. With the learning rate 0.001 and 600 steps it learns.",
   },
   {
-    name: "4. Open gates",
+    name: "4. Orthogonal weights",
+    settings: { init: "orthogonal" },
+    arrives: [true, true],
+    least: [0.65, 0.3],
+    text:
+      "Again only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near.",
+    question: "Can thirty plain layers learn after all?",
+    answer:
+      "They can: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
+      "at the top the nearest of 512 states shows the same digit for more than one image in two, as after the first layer. " +
+      "The plain net still learns less than the highway net, and with seed 3 far less.",
+  },
+  {
+    name: "5. Residual layers",
+    settings: { second: "residual" },
+    arrives: [true, true],
+    least: [0.65, 0.65],
+    text: "The small weights of the first stop again. The other net now adds its input to its result, y = x + H(x), without gates.",
+    question: "What carries the digit: the gates, or a way past each layer?",
+    answer:
+      "A way past each layer: both nets learn, and neither loses the digit or the gradient. Gates make that way adjustable. " +
+      "They stay nearly closed: nearly all of x is carried on.",
+  },
+  {
+    name: "6. Open gates",
     settings: { second: "highway", second_b_T: 0 },
-    learns: [true, false],
+    arrives: [true, false],
+    least: [0.65, 0],
     text:
       "Two highway nets that differ only in b_T, the gates’ bias at the start. At −3 a gate starts nearly closed, T = 0.05, " +
       "and carries most of x on; at 0 it starts half open, T = 0.5.",
-    question: "Does the second net, with its gates half open, learn as well?",
+    question: "Does the net with half-open gates carry the digit up?",
     answer:
-      "It does not. Half of the gradient is carried past one layer, a quarter past two, and past thirty about as little " +
+      "It does not. Half of x is carried past one layer, a quarter past two, and past thirty about as little " +
       "as in the plain net. Gates alone are not enough: they must start nearly closed.",
   },
   {
-    name: "5. 100 layers",
+    name: "7. 100 layers",
     settings: { depth: 100, b_T: -4, second: "highway", second_b_T: -1.5, steps: 200 },
-    learns: [true, false],
+    arrives: [true, false],
+    least: [0.65, 0],
     text:
       "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
-    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred layers learn, too?",
+    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred?",
     answer:
-      "They do not. Where T = 0.18, a layer carries on 82 % of the gradient, and a hundred in a row leave " +
+      "They do not. Where T = 0.18, a layer carries on 82 % of what it is given, and a hundred in a row leave " +
       "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. Where T = 0.02, they leave a sixth. " +
       "The deeper the net, the more tightly its gates must be closed at the start.",
-  },
-  {
-    name: "6. Plain after all",
-    settings: { init: "glorot", rate: 0.001, width: 32, steps: 1000, speed: "most" },
-    learns: [true, true],
-    text:
-      "Back to thirty layers, with other settings: the weights start larger, as Glorot and Bengio proposed in 2010, " +
-      "each step is five times smaller, and a layer has 32 units instead of 16.",
-    question: "Can a plain net of thirty layers learn after all?",
-    answer:
-      "It can, if more slowly. With larger weights each layer hands back about as much gradient as it was given, so the " +
-      "gradient reaches the first layer. The plain net fails with the settings of the first experiment, but not with all " +
-      "settings; the highway net learns with both.",
   },
 ];
 

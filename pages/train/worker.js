@@ -1,5 +1,6 @@
 "use strict";
-/* Runs beside the page, which sends {make: settings} or {run: its number, steps: how many} and gets records back. */
+/* Runs beside the page, which sends the number of its run and what it asks for: {make: settings, digit} for new nets,
+   {steps: how many} for records, {digit} for portraits of another digit.  Every answer has portraits. */
 
 /* Test accuracy takes longer than a step: it is measured at every tenth step, and at the first. */
 const ACCURACY_EVERY = 10;
@@ -42,9 +43,18 @@ function someSteps(race, count) {
 async function work(packed) {
   const { train, test } = await unpack(packed);
   let race = null;
+  let digit = 0;
   self.onmessage = ({ data }) => {
-    if (data.make) race = new Race(data.make, train, test);
-    else self.postMessage({ run: data.run, records: someSteps(race, data.steps) });
+    const { run, make, steps } = data;
+    const answer = { run };
+    if (data.digit !== undefined) digit = data.digit;
+    if (make) {
+      race = new Race(make, train, test);
+      answer.accuracies = race.accuracies();
+    }
+    if (steps) answer.records = someSteps(race, steps);
+    answer.portraits = race.portraits(digit);
+    self.postMessage(answer);
   };
   self.postMessage({ ready: true });
 }

@@ -1,0 +1,189 @@
+"use strict";
+/* The towers: a canvas for each net.  Its left shaft has, layer above layer, the state of one digit, which climbs; its
+   right shaft has the gradient, which comes back down.  A layer is a row, a unit a cell of it.  The strip between the
+   shafts has the mean T of each highway layer. */
+
+const STRONGEST = 0; // a cell with 10^0 or more has the full colour
+const WEAKEST = -6; // one with 10^-6 or less is grey
+const SHADES = 64; // from grey to the full colour
+const PIXELS = 14; // along an image's side
+const CLIMB = 1200; // milliseconds that the digit takes to climb and the gradient to come back
+
+/* How strong a value is, from 0 to 1, on a logarithmic scale. */
+function strengthOf(value) {
+  const power = Math.log10(Math.abs(value));
+  return Math.min(1, Math.max(0, (power - WEAKEST) / (STRONGEST - WEAKEST))) || 0;
+}
+
+/* "#rrggbb" -> [red, green, blue]. */
+const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+/* Colours from one to another. */
+function ramp(from, to) {
+  return Array.from({ length: SHADES + 1 }, (_, i) => {
+    const parts = rgbOf(from).map((part, k) => Math.round(part + ((rgbOf(to)[k] - part) * i) / SHADES));
+    return `rgb(${parts.join(" ")})`;
+  });
+}
+
+/* The colours of the page as it is now, light or dark. */
+function paletteNow() {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    plus: ramp(color("zero"), color("plus")),
+    minus: ramp(color("zero"), color("minus")),
+    ink: ramp(color("zero"), color("ink")),
+    gate: ramp(color("paper"), color("highway")), // from closed to open
+    edge: color("line"),
+    mark: color("ink"),
+  };
+}
+
+class Tower {
+  /* `onPoint` is called with {layer, unit} when the reader points at a cell. */
+  constructor(canvas, onPoint) {
+    this.canvas = canvas;
+    this.portrait = null;
+    this.climbed = 1;
+    new ResizeObserver(() => this.draw()).observe(canvas);
+    for (const kind of ["pointermove", "pointerdown"]) {
+      canvas.addEventListener(kind, ({ offsetX, offsetY }) => {
+        const place = this.placeAt(offsetX, offsetY);
+        if (place) onPoint(place);
+      });
+    }
+  }
+
+  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}. */
+  show(portrait, image, width, chosen) {
+    Object.assign(this, { portrait, image, width, chosen });
+    this.draw();
+  }
+
+  /* Sizes in CSS pixels. */
+  measure() {
+    const { clientWidth, clientHeight } = this.canvas;
+    this.side = Math.min(56, Math.round(clientHeight / 7)); // of the images
+    this.gap = clientWidth < 240 ? 8 : 24; // between the shafts, as between the words above them
+    this.shaft = (clientWidth - this.gap) / 2;
+    this.height = clientHeight - this.side - 8;
+    this.rows = this.portrait ? this.portrait.states.length / this.width : 1;
+  }
+
+  placeAt(x, y) {
+    if (!this.portrait) return null;
+    this.measure();
+    const layer = this.rows - 1 - Math.floor((y / this.height) * this.rows);
+    const across = x < this.shaft + this.gap / 2 ? x : x - this.shaft - this.gap;
+    const unit = Math.floor((across / this.shaft) * this.width);
+    if (layer < 0 || layer >= this.rows) return null;
+    return { layer, unit: Math.min(this.width - 1, Math.max(0, unit)) };
+  }
+
+  draw() {
+    const { canvas, portrait } = this;
+    if (!portrait || !canvas.clientWidth) return;
+    this.measure();
+    this.scale = devicePixelRatio;
+    canvas.width = Math.round(canvas.clientWidth * this.scale);
+    canvas.height = Math.round(canvas.clientHeight * this.scale);
+    this.pen = canvas.getContext("2d");
+    this.colors = paletteNow();
+    const right = this.shaft + this.gap;
+    const up = Math.min(1, 2 * this.climbed);
+    const down = Math.max(0, 2 * this.climbed - 1);
+    this.drawShaft(0, portrait.centred, (layer) => layer < up * this.rows);
+    this.drawShaft(right, portrait.gradients, (layer) => this.rows - 1 - layer < down * this.rows);
+    if (portrait.T) this.drawGates();
+    const middle = (this.shaft - this.side) / 2;
+    this.drawImage(middle, this.image, (value) => this.colors.ink[Math.round(((value + 1) / 2) * SHADES)]);
+    this.drawImage(right + middle, portrait.pixels, (value) => this.colorOf(down === 1 ? value : 0));
+    if (this.chosen) this.drawMarks(right);
+  }
+
+  colorOf(value) {
+    const colors = value > 0 ? this.colors.plus : this.colors.minus;
+    return colors[Math.round(strengthOf(value) * SHADES)];
+  }
+
+  /* Fills a rectangle whose edges, in CSS pixels, are moved to whole pixels of the screen; `apart` pixels stay free. */
+  fill(color, left, top, width, height, apart) {
+    const at = (value) => Math.round(value * this.scale);
+    const space = apart * Math.round(this.scale);
+    this.pen.fillStyle = color;
+    this.pen.fillRect(at(left), at(top), at(left + width) - at(left) - space, at(top + height) - at(top) - space);
+  }
+
+  drawShaft(left, values, isReached) {
+    const high = this.height / this.rows;
+    const wide = this.shaft / this.width;
+    const apart = Math.min(high, wide) >= 5 ? 1 : 0;
+    for (let layer = 0; layer < this.rows; layer++) {
+      const top = this.height - (layer + 1) * high;
+      for (let unit = 0; unit < this.width; unit++) {
+        const value = isReached(layer) ? values[layer * this.width + unit] : 0;
+        this.fill(this.colorOf(value), left + unit * wide, top, wide, high, apart);
+      }
+    }
+  }
+
+  drawGates() {
+    const high = this.height / this.rows;
+    const wide = this.gap / 3;
+    const left = this.shaft + wide;
+    const above = this.rows - 1; // the first layer has no gates
+    this.fill(this.colors.edge, left - 1, 0, wide + 2, above * high, 0);
+    for (let layer = 1; layer < this.rows; layer++) {
+      const gates = this.portrait.T.subarray(layer * this.width, (layer + 1) * this.width);
+      const mean = gates.reduce((sum, T) => sum + T, 0) / this.width;
+      this.fill(this.colors.gate[Math.round(mean * SHADES)], left, (above - layer) * high, wide, high, 0);
+    }
+  }
+
+  drawImage(left, values, colorOf) {
+    const pixel = this.side / PIXELS;
+    const top = this.height + 8;
+    for (let i = 0; i < PIXELS * PIXELS; i++) {
+      const x = left + (i % PIXELS) * pixel;
+      const y = top + Math.floor(i / PIXELS) * pixel;
+      this.fill(colorOf(values[i]), x, y, pixel, pixel, 0);
+    }
+  }
+
+  /* A frame around the chosen layer in both shafts, and around the chosen unit. */
+  drawMarks(right) {
+    const { layer, unit } = this.chosen;
+    const high = this.height / this.rows;
+    const wide = this.shaft / this.width;
+    const top = this.height - (layer + 1) * high;
+    for (const left of [0, right]) {
+      this.frame(left, top, this.shaft, high, 1);
+      this.frame(left + unit * wide, top, wide, high, 2);
+    }
+  }
+
+  frame(left, top, width, height, thickness) {
+    const { pen, scale } = this;
+    pen.strokeStyle = this.colors.mark;
+    pen.lineWidth = thickness * scale;
+    pen.strokeRect(left * scale, top * scale, width * scale - scale, height * scale - scale);
+  }
+}
+
+/* Lets the digit climb all towers, and then the gradient come back; at once for a reader who wants no motion. */
+function climb(towers) {
+  const began = performance.now();
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const onFrame = (now) => {
+    const climbed = calm ? 1 : Math.min(1, Math.max(0, (now - began) / CLIMB));
+    for (const tower of towers) {
+      if (tower.began !== began) return; // another climb has begun
+      tower.climbed = climbed;
+      tower.draw();
+    }
+    if (climbed < 1) requestAnimationFrame(onFrame);
+  };
+  for (const tower of towers) Object.assign(tower, { began, climbed: calm ? 1 : 0 });
+  requestAnimationFrame(onFrame);
+}
