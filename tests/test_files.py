@@ -36,6 +36,7 @@ from highways.files import (
     written_beside,
 )
 from highways.lab.trials import Runner
+from highways.records import sealed
 from pages import make_train
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
@@ -554,12 +555,11 @@ def test_a_training_replaces_only_its_own_record(tmp_path, shapes, capsys, progr
 
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
     results = read_json(ROOT / "results" / "lesion.json")
-    del results["digest"]
     for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError, match=r"log\.json does not hold results of log: it is not replaced"):
             runner_of("log", tmp_path)
-    (tmp_path / "log.json").write_text(json.dumps(results | {"experiment": "log"}))
+    (tmp_path / "log.json").write_text(json.dumps(sealed(results | {"experiment": "log"})))
     with runner_of("log", tmp_path):
         pass
 
