@@ -45,10 +45,10 @@ def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | No
     if absent:
         print(f"left out {name}: not measured yet, there is no {printable(' and no '.join(absent))}", flush=True)
         return None
-    if picture.needs:
+    if picture.shown_if:
         first_highway_run = records[sources[0]]["runs"][0]["highway"]
-        if not first_highway_run.get(picture.needs):
-            print(f"left out {name}: {printable(paths[sources[0]])} has no {picture.needs}", flush=True)
+        if not first_highway_run.get(picture.shown_if):
+            print(f"left out {name}: {printable(paths[sources[0]])} has no {picture.shown_if}", flush=True)
             return None
     with drawing(" or ".join(str(paths[source]) for source in sources), name):
         return picture_bytes(picture.draw(*(records[source] for source in sources)), kind)

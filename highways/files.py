@@ -73,11 +73,6 @@ def json_bytes(record) -> bytes:
     return data
 
 
-def write_json(path: Path, record) -> None:
-    """Writes json_bytes(record), whole or not at all; raises InputError where it cannot."""
-    write_whole({path: json_bytes(record)})
-
-
 def from_json(text: str | bytes):
     """Parses strict JSON; raises ValueError for malformed text, for numbers that are not finite, and
     for an object that has a name twice."""

@@ -21,6 +21,20 @@ SIZES = (784, 10, 12, 4)
 
 
 @pytest.mark.parametrize("block", hn.PAIR)
+def test_the_straightforward_program_is_an_oracle(block):
+    """Its gradients come from other formulas in another layout, in float64."""
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
+    x = rng.normal(size=(9, 784))
+    y = rng.integers(0, 10, 9)
+    loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
+    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert loss == pytest.approx(ours, abs=1e-10)
+    np.testing.assert_allclose(gradient, net.backward(d_logits), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("block", hn.PAIR)
 def test_the_straightforward_program_trains_as_ours_does(block):
     net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
     x, y = step.mnist_like(60)

@@ -17,6 +17,7 @@ import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from benchmarks import show as benchmark
 from highways.lab.showing import registry, style
+from highways.records import sealed
 
 PROGRAMS = {"visualize_highway_networks.py": viz, "make_highway_networks_gif.py": gif}
 
@@ -130,7 +131,7 @@ def benchmark_results(ms=2.0):
 def test_the_benchmark_picture(draw, tmp_path):
     (tmp_path / "results").mkdir()
     for name, record in benchmark_results().items():
-        (tmp_path / "results" / f"{name}.json").write_text(json.dumps(record))
+        (tmp_path / "results" / f"{name}.json").write_text(json.dumps(sealed(record)))
     process, drawn = draw("--only", "benchmark")
     assert process.returncode == 0, process.stderr
     assert drawn == ["benchmark.png"]
@@ -140,7 +141,7 @@ def test_the_benchmark_picture(draw, tmp_path):
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
         ("{}", "the record is refused: 'experiment' is a required property"),
-        (json.dumps(benchmark_results()["benchmark_step"] | {"trials": []}), "lacks what"),
+        (json.dumps(sealed(benchmark_results()["benchmark_step"] | {"trials": []})), "lacks what"),
     ):
         (tmp_path / "results" / "benchmark_step.json").write_text(text)
         assert message in one_line_error(draw("--only", "benchmark")[0])

@@ -29,13 +29,14 @@ from highways.files import (
     InputError,
     Lock,
     check_writable,
+    json_bytes,
     read_json,
     replace_file,
-    write_json,
     write_whole,
     written_beside,
 )
 from highways.lab.trials import Runner
+from highways.records import sealed
 from pages import make_train
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
@@ -554,12 +555,11 @@ def test_a_training_replaces_only_its_own_record(tmp_path, shapes, capsys, progr
 
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
     results = read_json(ROOT / "results" / "lesion.json")
-    del results["digest"]
     for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError, match=r"log\.json does not hold results of log: it is not replaced"):
             runner_of("log", tmp_path)
-    (tmp_path / "log.json").write_text(json.dumps(results | {"experiment": "log"}))
+    (tmp_path / "log.json").write_text(json.dumps(sealed(results | {"experiment": "log"})))
     with runner_of("log", tmp_path):
         pass
 
@@ -607,7 +607,7 @@ def test_a_record_that_could_not_be_read_again_is_not_written(tmp_path, value):
     target = tmp_path / "run.json"
     target.write_text("old")
     with pytest.raises(InputError, match="this record is not written, since it could not be read again"):
-        write_json(target, {"seed": value})
+        write_whole({target: json_bytes({"seed": value})})
     assert target.read_text() == "old"
 
 

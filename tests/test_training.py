@@ -17,7 +17,7 @@ import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
 from highways import files
 from highways.commands import run_command
-from highways.files import InputError, environment, write_json
+from highways.files import InputError, environment, json_bytes, write_whole
 from highways.nets import layer_by_layer
 from highways.processes import in_processes
 from highways.records import table_of_runs
@@ -166,7 +166,7 @@ def test_a_parameter_that_is_not_finite_is_noticed_behind_finite_logits(data_set
 
 def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
-    write_json(target, {"a": [1.5, float("nan"), -float("inf")], "b": None})
+    write_whole({target: json_bytes({"a": [1.5, float("nan"), -float("inf")], "b": None})})
     assert json.loads(target.read_text(), parse_constant=pytest.fail) == {"a": [1.5, None, None], "b": None}
     before = target.read_bytes()
 
@@ -177,7 +177,7 @@ def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, full)
             with pytest.raises(InputError, match=r"a\.json cannot be written: No space"):
-                write_json(target, {"a": 2})
+                write_whole({target: json_bytes({"a": 2})})
         assert target.read_bytes() == before
         assert list(tmp_path.iterdir()) == [target]
 

@@ -35,6 +35,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
+from highway_networks import four_digits
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
@@ -53,7 +54,6 @@ from highways.nets.matched_blocks import (
     WIDTH,
     early_and_late,
     final_trial,
-    four_digits,
     parameters_per_layer,
 )
 from highways.nets.search import drawn, in_words, log_uniform, over_seeds, ranked, search

@@ -40,6 +40,8 @@ SHARED = (  # what the three programs import
     "highways/processes.py",
     "highways/records.py",
     "highways/statistics.py",
+    "highways/schemas/drawn_run.json",
+    "highways/schemas/run.json",
     "highways/lab/__init__.py",
     "highways/lab/showing/__init__.py",
     "highways/lab/showing/registry.py",

@@ -348,6 +348,13 @@ def published_cell(paper: dict) -> str:
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
 
 
+@table("paper-19-layers")
+def paper_19_layers(read) -> str:
+    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100."""
+    paper = read("data/published.json")["table_3"]
+    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
+
+
 @table("beside-the-log")
 def beside_the_log(read) -> str:
     """The numbers of our runs of 19 layers, and of the authors' earlier log, less those of their log."""

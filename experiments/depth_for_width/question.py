@@ -36,7 +36,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES, four_digits
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES
 from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
@@ -66,7 +66,7 @@ def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
         "width": width,
         "depth": depth,
         "activation": activation,
-        "effective_lr": four_digits(log_uniform(rng, *rates)),
+        "effective_lr": hn.four_digits(log_uniform(rng, *rates)),
         "momentum": 0.9,
         "decay": DECAY,
     }

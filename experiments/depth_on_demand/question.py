@@ -90,6 +90,7 @@ from highways.lab.judging.claim import claim, effect_as_text
 from highways.lab.judging.rules import all_hold, corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
+from highways.nets.search import log_uniform
 from highways.statistics import mean_sd_n
 
 WIDTH = 128  # of full; the others have the width that makes as many parameters
@@ -178,26 +179,18 @@ def draws(kind: str, level: dict, settings: dict) -> list[dict]:
     for k in range(n):
         rng = np.random.default_rng([k, n])
         setting = {**fixed, "seed": 0, "start": STARTS[k % len(STARTS)]}
-        setting["lr"] = four_digits(log_uniform(rng, *RATES))
-        gain = four_digits(rng.uniform(*GAINS))
+        setting["lr"] = hn.four_digits(log_uniform(rng, *RATES))
+        gain = hn.four_digits(rng.uniform(*GAINS))
         place = (order[k] + rng.random()) / n  # in 0 to 1
         if setting["start"] == "orthogonal":
             setting["gain"] = gain
         if kind in HAS_BIAS:
             low, high = GATE_BIASES
-            setting["gate_bias"] = four_digits(low + (high - low) * place)
+            setting["gate_bias"] = hn.four_digits(low + (high - low) * place)
         if kind == "residual":  # from 1/depth to 1, on a logarithmic scale
-            setting["scale"] = four_digits(setting["depth"] ** (place - 1))
+            setting["scale"] = hn.four_digits(setting["depth"] ** (place - 1))
         found.append(setting)
     return found
-
-
-def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
-def four_digits(value: float) -> float:
-    return float(f"{value:.4g}")
 
 
 def best_first(trials: list[dict]) -> list[dict]:
@@ -326,7 +319,7 @@ def rows(record: dict) -> list[dict]:
                 if name in first:
                     total[name] = first[name]
             total["parameters"] = first["parameters"]
-            total["diverged"] = len(trials) - len(finished)
+            total["n_diverged"] = len(trials) - len(finished)
             total["accuracy"] = stat([mean(trial["accuracy"]) for trial in finished])
             total["slope"] = stat(slopes(trials))
             total["slope_untrained"] = stat(untrained_slopes(trials))

@@ -122,12 +122,28 @@ def test_a_gate_that_sees_x_must_beat_every_other_kind():
     assert verdict_on("depth_on_demand", verdict, record(full=(0.5, 0.5))) == "not reproduced"
 
 
-def test_the_depth_in_use_must_rise_more_than_in_residual_nets():
-    verdict = "depth-in-use-follows-pointers"
+@pytest.mark.parametrize("verdict", ["depth-in-use-follows-pointers", "depth-in-use-follows-rule-30"])
+def test_the_depth_in_use_must_rise_more_than_in_residual_nets(verdict):
     solved = {"full": (0.99, 0.98), "others": (0.99, 0.98)}
     assert verdict_on("depth_on_demand", verdict, record(**solved)) == "reproduced"
     assert verdict_on("depth_on_demand", verdict, record(**solved, rise_of_residual=6.0)) == "in part"
     assert verdict_on("depth_on_demand", verdict, record(full=(0.99, 0.5))) == "not clear"
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier", "verdict"),
+    [(1.0, 1.0, "reproduced"), (1.0, -1.0, "in part"), (-1.0, -1.0, "not reproduced")],
+)
+def test_an_unseen_k_must_be_decided_between_its_neighbours(later, earlier, verdict):
+    """Its problems `later` blocks after those of k - 1, and `earlier` blocks before those of k + 1."""
+    trials = []
+    for level, k in question.UNSEEN.items():
+        for seed in range(1, 6):
+            wobble = 0.01 * seed
+            decided = [0.0] * (k - 2) + [3.0, 3.0 + later + wobble, 3.0 + later + earlier + 3 * wobble]
+            trials.append(net("full", level, seed, [0.9] * len(decided), decided))
+    results = {"settings": {}, "trials": {"final": [], "unseen": trials, "alone": []}}
+    assert verdict_on("depth_on_demand", "depth-in-use-follows-unseen-k", results) == verdict
 
 
 def test_a_frozen_gate_must_cost_accuracy():

@@ -158,3 +158,13 @@ def test_the_verdict_on_early_gates(first, last, verdict):
         for noise in (-0.001, 0, 0.001):
             trials.append({"data": data, "mean_T_of_layer": [first + noise, 0.15, last - noise]})
     assert verdict_on("gates", "early-gates-more-open", {"settings": {}, "trials": trials}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("mnist", "cifar", "verdict"),
+    [(0.998, 0.998, "reproduced"), (0.998, 0.5, "in part"), (0.6, 0.5, "not reproduced")],
+)
+def test_data_coast_where_almost_no_change_is_left(mnist, cifar, verdict):
+    """The shares of the change that the first 15 and the first 40 blocks make."""
+    record = sets_with({"change_share_first_15": mnist}, {"change_share_first_40": cifar})
+    assert verdict_on("gates", "coasts-unaltered", record) == verdict

@@ -252,7 +252,7 @@ def gate_axes(ax, record, n_blocks):
     ax.set_ylim(0, ax.get_ylim()[1] * 1.15 or 1)  # 1 where every T is 0
 
 
-@picture("run", needs="layer_T_history")
+@picture("run", shown_if="layer_T_history")
 def T_gate_evolution(record):
     """How the gates move, and the gradient at every block, in the first steps of a training."""
     if not has_layers(record):
@@ -320,7 +320,7 @@ def finding_of_thirds(gates: list[float]) -> str:
     return f"Mean T after training: {lower:.2g} in blocks 1 to {n}, {upper:.2g} in the last {n}"
 
 
-@picture("run", needs="final_T_per_layer")
+@picture("run", shown_if="final_T_per_layer")
 def T_gate_final(record):
     """The trained net's mean T of each block, and T at the start."""
     fig, ax = panels(1, 1, 3.6)

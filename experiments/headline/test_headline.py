@@ -29,6 +29,29 @@ def test_plain_learns_much_less_at_10(at_10, verdict):
 
 
 @pytest.mark.parametrize(
+    ("highway", "plain", "verdict"),
+    [(0.9, 0.11, "reproduced"), (0.9, 0.3, "in part"), (0.3, 0.11, "in part"), (0.3, 0.3, "not reproduced")],
+)
+def test_highway_nets_must_learn_and_plain_ones_stay_at_chance(highway, plain, verdict):
+    runs = []
+    for noise in (-0.001, 0, 0.001):
+        runs.append({"highway": {"final_test_acc": highway + noise}, "plain": {"final_test_acc": plain + noise}})
+    assert verdict_on("headline", "highway-learns-plain-does-not", {"runs": runs}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict"),
+    [(0.3, 0.1, "reproduced"), (0.1, 0.3, "not reproduced"), (0.1, 0.1, "not clear")],
+)
+def test_lower_layers_are_the_first_ten_of_thirty(lower, upper, verdict):
+    """The ten between the two thirds do not count."""
+    runs = []
+    for noise in (-0.001, 0, 0.001):
+        runs.append({"highway": {"final_T_per_layer": [lower + noise] * 10 + [0.9] * 10 + [upper] * 10}})
+    assert verdict_on("headline", "lower-layers-more-open", {"runs": runs}) == verdict
+
+
+@pytest.mark.parametrize(
     ("accuracy", "words"),
     [(0.9, "learns (0.900)"), (0.18, "learns a little (0.180)"), (0.12, "stays at chance (0.120)"), (None, "diverges")],
 )

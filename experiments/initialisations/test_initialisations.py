@@ -50,6 +50,11 @@ def test_entries_have_mean_zero_and_the_standard_deviation(distribution, gain):
     assert (before == net.W_T).all()
 
 
+def test_orthogonal_matrices_are_orthogonal():
+    W = initial.orthogonal(np.random.default_rng(0), 7)
+    np.testing.assert_allclose(W @ W.T, np.eye(7), atol=1e-12)
+
+
 def test_the_distributions_differ_in_their_tails():
     rng = np.random.default_rng(0)
     largest = {name: np.abs(draw(rng, 200)).max() for name, draw in initial.DISTRIBUTIONS.items()}

@@ -48,10 +48,10 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
     passing = (product_values >= PASSES).sum(axis=2)  # (blocks, N)
     return {
         "difference": float(max(differences)),
-        "sizes_of_terms": four_digits(sizes),
-        "block": four_digits(stretches(block_values)),
-        "to_the_end": four_digits(stretches(product_values)),
-        "directions_that_pass": four_digits(passing.mean(axis=1)),
+        "sizes_of_terms": rounded(sizes),
+        "block": rounded(stretches(block_values)),
+        "to_the_end": rounded(stretches(product_values)),
+        "directions_that_pass": rounded(passing.mean(axis=1)),
     }
 
 
@@ -65,5 +65,6 @@ def stretches(values: np.ndarray) -> np.ndarray:
     return np.exp(np.stack(largest_median_smallest, axis=2).mean(axis=1))
 
 
-def four_digits(array) -> list:
-    return [four_digits(part) if np.ndim(part) else float(f"{part:.4g}") for part in array]
+def rounded(array) -> list:
+    """The numbers of an array, to four digits, in nested lists."""
+    return [rounded(part) if np.ndim(part) else hn.four_digits(part) for part in array]

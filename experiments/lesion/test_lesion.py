@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from conftest import judgement_on
+from conftest import judgement_on, verdict_on
 
 import highway_networks as hn
 from experiments.lesion import question
@@ -73,3 +73,16 @@ def test_the_early_blocks_are_those_before_the_middle():
     verdict, text = judgement_on("lesion", "early-layers-matter", {"trials": [trial, trial]})
     assert "of 1 to 14: 0.5 (n = 2, all equal), of the first five alone 0 ± 0 (n = 2); of 15 to 45: 1 (" in text
     assert verdict == "in part"
+
+
+@pytest.mark.parametrize(
+    ("idle", "verdict"),
+    [
+        ([[41], [45, 46], [3]], "reproduced"),  # blocks 41 and later are not asked for
+        ([[*range(20, 30)], [*range(18, 30)], [*range(22, 30)]], "not reproduced"),
+        ([[], [], [*range(1, 11)]], "not clear"),
+    ],
+)
+def test_the_first_40_blocks_matter_if_few_of_them_are_idle(idle, verdict):
+    trials = [{"data": "CIFAR-100", "errors": [0.1] * 49, "idle": blocks} for blocks in idle]
+    assert verdict_on("lesion", "first-40-matter-on-cifar", {"trials": trials}) == verdict

@@ -38,13 +38,14 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.more_seeds.joined import with_more_seeds
+from highway_networks import four_digits
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, four_digits, parameters_per_layer
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, parameters_per_layer
 from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 

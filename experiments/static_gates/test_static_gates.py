@@ -68,6 +68,14 @@ def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
     np.testing.assert_allclose(static.grad.b_T, expected, rtol=1e-9, atol=1e-15)
 
 
+def test_the_parameters_of_static_gates_are_counted():
+    """A block of width w: w^2 + w for H, and w, or one, for T."""
+    for block, gate_parameters in (("static-unit", 7), ("static-scalar", 1)):
+        added = question.size_of_net(4, 3, 7, 3, block) - question.size_of_net(4, 3, 7, 2, block)
+        assert added == 7 * 7 + 7 + gate_parameters
+        assert question.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
+
+
 @pytest.mark.parametrize(("sizes", "width"), [((784, 10), 68), ((3072, 100), 64)])
 def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
     """785 w + 49 (w^2 + 2 w) + 10 (w + 1) on MNIST: no other width is nearer to 289 660."""
@@ -294,6 +302,21 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
         assert one.excess.p < 0.05 < one.p
         assert one.p == pytest.approx(8 * one.excess.p)
         assert question.is_needed(one) is None
+
+
+def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
+    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
+    that."""
+    costs = [0.0, 0.001, -0.001, 0.005, 0.003]
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["variant"] != "full":
+            trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
+    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    one = found["MNIST", "unit"]
+    assert one.excess.high < one.margin
+    assert one.p_of_margin > 0.05
+    assert question.is_needed(one) is None
 
 
 def test_seeds_are_paired():

@@ -245,6 +245,12 @@ def difference(ours: dict, paper: dict) -> str:
     return f"{points} ± {error:.2f}"
 
 
+@table("paper-16-maps")
+def paper_16_maps(read) -> str:
+    """The paper's mean accuracy."""
+    return f"{read('data/published.json')['table_1']['16']['mean']:.4f}"
+
+
 @table("authors-log")
 def authors_log(read) -> str:
     log = read("data/published.json")["authors_log"]["32"]

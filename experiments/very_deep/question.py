@@ -32,10 +32,11 @@ import numpy as np
 
 from experiments.thousand_layers.trial import BEST, setting_of
 from experiments.very_deep.trial import trial
+from highway_networks import four_digits
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH, four_digits
+from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH
 from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 

@@ -63,7 +63,7 @@ def look(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> dict:
         changes.append(change(x_l, y_l))
     gradient, identity = layer_by_layer.gradient_flow(net, x, y)
     result = {
-        "norms": four_digits([np.linalg.norm(state, axis=1).mean() for state in states]),
+        "norms": rounded([np.linalg.norm(state, axis=1).mean() for state in states]),
         "saturated": float(np.mean([np.abs(state) > SATURATED for state in states])),
         "change_of_block": float(np.mean(changes)),
         "change_of_stack": change(states[0], states[-1]),
@@ -71,7 +71,7 @@ def look(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> dict:
         "gradient": gradient,
     }
     if not net.block.gates:
-        result["gradient_without_slopes"] = four_digits(gradient_without_slopes(net, states[-1], y))
+        result["gradient_without_slopes"] = rounded(gradient_without_slopes(net, states[-1], y))
     return result
 
 
@@ -94,5 +94,6 @@ def gradient_without_slopes(net: hn.DeepNet, last: np.ndarray, y: np.ndarray) ->
     return norms
 
 
-def four_digits(values) -> list[float]:
-    return [float(f"{value:.4g}") for value in values]
+def rounded(values) -> list[float]:
+    """The numbers, to four digits."""
+    return [hn.four_digits(value) for value in values]

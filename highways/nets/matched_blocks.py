@@ -33,10 +33,6 @@ STRUGGLES = 3  # a kind struggles if its training loss is over this many times a
 LOOKED_AT = 256  # the number of test images on which gates and gradients are measured
 
 
-def four_digits(value: float) -> float:
-    return float(f"{value:.4g}")
-
-
 def parameters_per_layer(block: str, width: int) -> int:
     """The parameters that one more block adds to a net."""
     one_block = hn.DeepNet(1, 2, width, 1, block, 0)

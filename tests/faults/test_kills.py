@@ -125,14 +125,14 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set, n):
 WRITER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from highways.files import write_json
+from highways.files import json_bytes, write_whole
 path = Path(sys.argv[1])
 kills = int(sys.argv[2])
 for i in range(kills):
     child = os.fork()
     if child == 0:
         for k in range(10**9):
-            write_json(path, {'k': [k] * 5000})
+            write_whole({path: json_bytes({'k': [k] * 5000})})
     time.sleep(random.uniform(0, 0.03))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)

@@ -24,6 +24,13 @@ from highways.conv import training as convolutional
 from highways.processes import CannotStart, in_processes
 
 
+def test_commands_do_without_docstrings():
+    command = [sys.executable, "-OO", "-m", "experiments", "--help"]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("usage: ")
+
+
 def test_a_command_under_way_handles_ctrl_c_itself():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     seen = []
