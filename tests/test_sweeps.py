@@ -196,6 +196,13 @@ def test_more_values_under_main_run_only_what_is_missing(program):
     assert program("a=[1, 2, 3]") == 1
 
 
+def test_what_is_assigned_under_main_counts_where_a_function_uses_it(program):
+    assert program("a=[1]", {"runs.py": ("    print([row", "    SIZES = [3]\n    print([row")}) == 1
+    assert program("a=[1]", {"runs.py": ("[3]", "[4]")}) == 0
+    assert program("a=[1]", {"runs.py": ("+ OFFSET", "+ OFFSET + SIZES[0]")}) == 1
+    assert program("a=[1]", {"runs.py": ("[4]", "[5]")}) == 1
+
+
 def test_the_file_of_a_block_counts_where_the_function_does_not_import_it(tmp_path, log, monkeypatch):
     """run_one finds a block by its name alone."""
     monkeypatch.syspath_prepend(tmp_path)

@@ -9,6 +9,7 @@ import inspect
 import json
 import linecache
 import os
+import symtable
 import sys
 import sysconfig
 import types
@@ -228,20 +229,32 @@ def places_of(folders: list[Path], module: str) -> list[Path]:
     return places
 
 
+def names_of_the_module(table: symtable.SymbolTable) -> set[str]:
+    """The names that functions and classes use and do not define themselves."""
+    names = set()
+    for inner in table.get_children():
+        names |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()}
+        names |= names_of_the_module(inner)
+    return names
+
+
 _texts = {}  # by file and lines, as they were when they were read first
 
 
 def text_that_counts(file: Path, lines: list[int]) -> bytes:
     """The text of a file without what stands under `if __name__ == "__main__":`, unless one of these
-    lines is there.
+    lines is there, or a function of the file uses a name that is assigned there.
 
     Raises InputError where it has changed since it was read first: what is imported may be either."""
     text = file.read_bytes()
     kept = text.split(b"\n")
+    used = names_of_the_module(symtable.symtable(text, str(file), "exec"))
     for node in reversed(ast.parse(text).body):
         if not isinstance(node, ast.If) or ast.unparse(node.test) != "__name__ == '__main__'" or node.orelse:
             continue
-        if not any(node.lineno <= line <= node.end_lineno for line in lines):
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        defines = any(node.lineno <= line <= node.end_lineno for line in lines)
+        if not defines and not names & used:
             del kept[node.lineno - 1 : node.end_lineno]
     counts = b"\n".join(kept)
     if _texts.setdefault((file, *lines), counts) != counts:

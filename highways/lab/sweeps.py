@@ -47,10 +47,11 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     more values, runs only what is missing.  A run is made again when the setting has changed, its
     arrays included, this library, or the text of a file: the one that defines the function or such
     a value, or one of the same folder or package that this file imports.  What stands under
-    `if __name__ == "__main__":` does not count.  Of what is defined in a notebook only the text of
-    the function, or the cell of the class, counts.  Nothing else is seen: neither data files nor
-    other packages, nor what a program assigns while it runs.  Give another log= or remove the log
-    when these change.
+    `if __name__ == "__main__":` does not count, unless a function uses what is assigned there.  Of
+    what is defined in a notebook only the text of the function, or the cell of the class, counts.
+
+    Nothing else is seen: neither data files nor other packages, nor what a program assigns while it
+    runs.  Give another log= or remove the log when these change.
 
     Raises TypeError for settings that the function does not take, and for results that JSON cannot
     hold; ValueError for other values of settings, for functions whose source cannot be read, and for
