@@ -283,6 +283,33 @@ def test_arrays_and_datasets_in_a_closure_count(log):
     assert json.loads(log.read_text().splitlines()[0])["result"] == {"result": 4}
 
 
+def test_a_function_inside_another_may_call_itself(log):
+    def power(a):
+        return 2 * power(a - 1) if a else 1
+
+    assert sweep(power, a=3, log=log, jobs=1) == [{"a": 3, "result": 8}]
+
+
+def test_what_a_decorator_passes_counts_and_what_it_keeps_does_not(log):
+    def given(b, lock):
+        def decorated(function):
+            @functools.wraps(function)
+            def call(a):
+                return function(a, b) if lock else None
+
+            return call
+
+        return decorated
+
+    for b in (1, 2):
+        sweep(given(b, object())(product), a=1, log=log, jobs=1)
+        sweep(functools.cache(given(b, object())(product)), a=1, log=log, jobs=1)
+    results = [json.loads(line)["result"]["product"] for line in log.read_text().splitlines()]
+    assert results == [3, 6]
+    with pytest.raises(ValueError, match="a lambda has no name"):
+        sweep(given(1, None)(lambda a, b: a), a=1, log=log, jobs=1)
+
+
 def test_what_cannot_be_told_apart_is_refused(log):
     def with_object(a):
         return thing

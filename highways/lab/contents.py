@@ -36,9 +36,9 @@ LIBRARY = checksum_of([*LIBRARY_TEXTS, (ROOT / "conv_highway_networks.py").read_
 class Contents:
     """Checksums of the code and the arrays that values consist of."""
 
-    def __init__(self):
+    def __init__(self, functions: list | None = None):
         self.checksums = []
-        self._functions = []  # those that are in the checksums
+        self.functions = functions or []  # those that are in the checksums: a function may use itself
 
     def shown(self, value, what: str):
         """A value as the log and the rows show it.  Its code and its arrays go into the checksums.
@@ -97,9 +97,9 @@ class Contents:
         the outer one.
 
         What a decorator keeps for itself, such as a cache or a lock, is left out."""
-        if any(function is other for other in self._functions):
+        if any(function is other for other in self.functions):
             return
-        self._functions.append(function)
+        self.functions.append(function)
         if function.__name__ == "<lambda>":
             raise InputError(f"{what}: a lambda has no name to know it by; define a function with def")
         self.checksums.append(checksum_of_definition(function))
@@ -110,8 +110,7 @@ class Contents:
             used["defaults"] = [*(function.__defaults__ or ())]
             used["defaults by name"] = function.__kwdefaults__ or {}
         for name, value in used.items():
-            contents = Contents()
-            contents._functions = self._functions
+            contents = Contents(self.functions)
             try:
                 as_shown = contents.shown(value, f"what {function.__qualname__} uses as {name} (give it as a setting)")
             except ValueError:
