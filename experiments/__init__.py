@@ -18,7 +18,8 @@ def question_names() -> list[str]:
 
 def find_question(name: str):
     """The Question of this name; raises ValueError where its folder declares another name."""
-    question = importlib.import_module(f"experiments.{name}.question").QUESTION
+    module = importlib.import_module(f"experiments.{name}.question")
+    question = module.QUESTION.declared_in(module)
     if question.name != name:
         raise ValueError(f"experiments/{name}/question.py declares the question {question.name!r}")
     return question

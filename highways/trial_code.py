@@ -43,13 +43,18 @@ def _definitions_of(part) -> list:
     if part is None:
         return []
     if isinstance(part, str):
-        return [registry[part] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if part in registry]
+        return registered(part)
     if isinstance(part, hn.Named):
         return [type(part)]
     if isinstance(part, functools.partial):
         bound = [value for value in (*part.args, *part.keywords.values()) if callable(value)]
         return [definition for inner in (part.func, *bound) for definition in _definitions_of(inner)]
     return [inspect.unwrap(part)]
+
+
+def registered(name: str) -> list[type]:
+    """The classes of blocks and of activations with this name."""
+    return [registry[name] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if name in registry]
 
 
 @functools.cache

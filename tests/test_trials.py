@@ -349,7 +349,8 @@ def test_a_result_replaces_no_setting(tmp_path):
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     def check_out(commit):
-        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "status" else commit)
+        """Lets git name this commit, and no changed and no committed file."""
+        monkeypatch.setattr(files, "_git", lambda *words: commit if words[0] == "rev-parse" else b"")
 
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr(files, "ROOT", tmp_path)

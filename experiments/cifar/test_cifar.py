@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from asking import committed
 
+from experiments import find_question
 from experiments.cifar import authors_log as logs
 from experiments.cifar import question as cifar
 from experiments.cifar import trial as cifar_trial
@@ -125,7 +126,7 @@ def both(paper: dict, short: dict) -> dict:
     return recorded(final=[*paper["trials"]["final"], *short["trials"]["final"]])
 
 
-CLAIMS = {claim.id: claim for claim in cifar.QUESTION.claims}
+CLAIMS = {claim.id: claim for claim in find_question("cifar").claims}
 
 
 def judged(claim_id: str, record: dict) -> tuple[str, str]:

@@ -6,9 +6,9 @@ up the trials, and the claims that the trials decide.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 
 from highways.lab.judging.claim import Claim, claims_of
 from highways.lab.trials import Runner
@@ -42,16 +42,18 @@ class Question:
     data_dir: str = ""  # the help of --data-dir, for a question in which it names the folder of the data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
     awaits: bool = False  # its results are not committed yet
-
-    @property
-    def asks(self) -> str:
-        """What it asks: the first line of its question.py."""
-        doc = importlib.import_module(f"experiments.{self.name}.question").__doc__
-        return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
+    asks: str = ""  # what it asks, in a line; declared_in() fills it in
+    module: str = ""  # the name of the module that declares it; declared_in() fills it in
 
     @property
     def claims(self) -> list[Claim]:
         """The claims in its question.py, with `over` filled in: its own results where a claim names
         none."""
-        claims = claims_of(f"experiments.{self.name}.question")
+        claims = claims_of(self.module)
         return [replace(claim, over=claim.over or (self.name,)) for claim in claims]
+
+    def declared_in(self, module: ModuleType) -> Question:
+        """This question with what its question.py tells: what it asks, in the first line, and its
+        claims."""
+        doc = module.__doc__ or self.name  # python -OO keeps no docstrings
+        return replace(self, asks=doc.split("\n")[0], module=module.__name__)

@@ -17,23 +17,19 @@ import itertools
 import json
 import os
 import sys
-import sysconfig
 import time
-import types
 from contextlib import closing
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import highway_networks as hn
-from highways.files import InputError, Lock, commit, write_whole
-from highways.lab.trials import _key, _line_of_log, _read_log, on_cluster
+from highways.files import Lock, commit, write_whole
+from highways.lab.contents import LIBRARY, Contents
+from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
 from highways.processes import all_cores, in_processes
 from highways.statistics import mean_and_sd
-from highways.trial_code import LIBRARY_TEXTS
-
-PATHS = sysconfig.get_paths()
-INSTALLED = tuple(os.path.realpath(PATHS[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: str | None = None, **settings):
@@ -41,53 +37,123 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     time, or on the workers of a Dask cluster, whose `scheduler` has this address.
 
     Returns a row for each combination, in order: a dict of the setting and of what the function
-    returned, a dict or a number, which is called "result".  pandas.DataFrame(rows) makes a table.
+    returned, a dict or a number, which is called "result".  No result replaces a setting.
+    pandas.DataFrame(rows) makes a table.
 
-    A setting is a list of values, or one value.  What is finished is kept in the file `log`: the
-    same call after an interruption, or one with more values, runs only what is missing.  A run is
-    made again when the function has changed, or a function, class, constant or array that it names.
+    A setting is a list of values, or one value.  A value may be what JSON can hold, a function, a
+    class, a block, an activation, an array or a Dataset; rows have the names of such things.
+
+    What is finished is kept in the file `log`: the same call after an interruption, or one with
+    more values, runs only what is missing.  A run is made again when the setting has changed, its
+    arrays included, this library, or the text of a file: the one that defines the function or such
+    a value, or one of the same folder or package that this file imports.  What stands under
+    `if __name__ == "__main__":` does not count, unless a function uses what is assigned there.  Of
+    what is defined in a notebook only the text of the function, or the cell of the class, counts.
+
+    Nothing else is seen: neither data files nor other packages, nor what a program assigns while it
+    runs.  Give another log= or remove the log when these change.
 
     Raises TypeError for settings that the function does not take, and for results that JSON cannot
-    hold; ValueError for such values of settings, and for a `log` that is something else."""
+    hold; ValueError for other values of settings, for functions whose source cannot be read, and for
+    a `log` that is something else."""
+    refuse_in_import()
+    of_function = Contents()
+    name = of_function.shown(function, "the function")
     planned = combinations(settings)
     for setting in planned[:1]:
-        inspect.signature(function).bind(**setting)
-    code = code_of(function)
-    keys = [_key(dict(sorted(setting.items())), None, code) for setting in planned]
+        inspect.signature(function).bind(**passed(setting))
+    keys = [key_of_run([name, *of_function.checksums], setting) for setting in planned]
     path = Path(log)
     with Lock(path):
-        lines, problem = _read_log(path)
+        lines, problem = read_log(path)
         if problem:
             print(problem, file=sys.stderr)
-        results = {_key(line["trial"], line["data"], line["code"]): line["result"] for line in lines}
+        results = {key_of(line["trial"], line["data"], line["code"]): line["result"] for line in lines}
         missing = {key: setting for key, setting in zip(keys, planned, strict=True) if key not in results}
         if len(missing) < len(planned):
             print(f"{len(planned) - len(missing)} of {len(planned)} runs were in {path}")
-        tasks = [(function, setting, key) for key, setting in missing.items()]
+        tasks = [(function, passed(setting), key) for key, setting in missing.items()]
         jobs = usable_jobs(function, min(jobs or all_cores(), len(tasks) or 1))
-        finished = on_cluster(_call, tasks, scheduler) if scheduler and tasks else in_processes(_call, tasks, jobs)
+        finished = finished_runs(tasks, jobs, scheduler)
         progress = Progress(len(tasks))
         with path.open("a", encoding="utf-8") as file, closing(finished):
             for key, result in finished:
-                line = _line_of_log(key, result, commit())
+                line = line_of_log(key, result, commit())
                 file.write(json.dumps(line) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
                 results[key] = line["result"]
-                progress.show(missing[key], line["result"])
-    return [{**setting, **results[key]} for setting, key in zip(planned, keys, strict=True)]
+                progress.show(shown(missing[key]), line["result"])
+    rows = []
+    for setting, key in zip(planned, keys, strict=True):
+        rows.append(setting_and_result({"trial": shown(setting), "result": results[key]}))
+    return rows
 
 
-def combinations(settings: dict) -> list[dict]:
+def finished_runs(tasks: list[tuple], jobs: int, scheduler: str | None):
+    """Yields what _call() returns for each task."""
+    if scheduler and tasks:
+        return on_cluster(_call, tasks, scheduler)
+    return in_processes(_call, tasks, jobs)
+
+
+class Value(NamedTuple):
+    """A value of a setting."""
+
+    passed: Any  # what the function gets
+    shown: Any  # what the log and the rows have, which JSON can hold
+    checksums: tuple[str, ...]  # of the code and the arrays that it consists of
+
+
+def combinations(settings: dict) -> list[dict[str, Value]]:
     """A dict for every combination of values; the last setting changes fastest."""
     lists = {}
     for name, values in settings.items():
-        is_one_value = isinstance(values, str) or not hasattr(values, "__iter__")
-        lists[name] = [values] if is_one_value else [hn.python_number(value) for value in values]
+        lists[name] = [value_of(value, f"the values of {name}") for value in listed_values(values)]
         if not lists[name]:
             raise ValueError(f"{name} has no value: give it one, or a list of them")
-        hn.check_json([value for value in lists[name] if not isinstance(value, hn.Named)], f"the values of {name}")
+        check_names(lists[name], f"the values of {name}")
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def listed_values(values) -> list:
+    """The values of a setting, which is given as a list of them, or as one."""
+    is_one = isinstance(values, (str, dict, hn.Dataset, hn.Named)) or callable(values)
+    if is_one or not hasattr(values, "__iter__"):
+        return [values]
+    return list(values)
+
+
+def value_of(value, what: str) -> Value:
+    contents = Contents()
+    value = hn.python_number(value)
+    as_shown = contents.shown(value, what)
+    return Value(value, as_shown, tuple(contents.checksums))
+
+
+def check_names(values: list[Value], what: str) -> None:
+    """Raises ValueError where rows would not tell two values apart."""
+    known = {}
+    for value in values:
+        other = known.setdefault(json.dumps(value.shown), value)
+        if other.checksums != value.checksums:
+            raise ValueError(f"{what}: two of them are called {value.shown}; give them different names")
+
+
+def passed(setting: dict[str, Value]) -> dict:
+    return {name: value.passed for name, value in setting.items()}
+
+
+def shown(setting: dict[str, Value]) -> dict:
+    return {name: value.shown for name, value in setting.items()}
+
+
+def key_of_run(of_function: list[str], setting: dict[str, Value]) -> str:
+    """The key of a run in the log; the order of the settings does not count."""
+    in_order = dict(sorted(setting.items()))
+    of_values = {name: value.checksums for name, value in in_order.items()}
+    code = json.dumps([LIBRARY, of_function, of_values])
+    return key_of(shown(in_order), None, hashlib.sha256(code.encode()).hexdigest()[:16])
 
 
 @hn.one_blas_thread()
@@ -99,7 +165,8 @@ def _call(function, setting: dict, key: str) -> tuple[str, dict]:
     try:
         return key, json.loads(json.dumps(result, default=listed))
     except TypeError as error:
-        raise TypeError(f"the function returned for {setting} what JSON cannot hold: {error}") from None
+        named = json.loads(key)["trial"]
+        raise TypeError(f"the function returned for {named} what JSON cannot hold: {error}") from None
 
 
 def listed(value):
@@ -109,22 +176,31 @@ def listed(value):
     raise TypeError(f"a {type(value).__name__}")
 
 
-def usable_jobs(function, jobs: int) -> int:
-    """`jobs`, or 1 where other processes could not find the function.
+def refuse_in_import() -> None:
+    """Ends a process of in_processes() that imports the program anew, if this starts the sweep again.
 
-    On Linux a process begins as a copy of this one.  Elsewhere it imports the program anew, which
-    must not start the sweep again, and what was typed into a notebook is not there."""
-    if jobs == 1 or sys.platform == "linux":
-        return jobs
-    program = getattr(sys.modules["__main__"], "__file__", None)
-    if program is None and inspect.unwrap(function).__module__ == "__main__":
+    Such an import runs the program under the name __mp_main__.  Linux does without."""
+    frame = inspect.currentframe()
+    while frame:
+        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__mp_main__":
+            sys.exit(
+                f'{frame.f_code.co_filename} must call sweep() under `if __name__ == "__main__":`, '
+                "since every process imports this file; jobs=1 needs no process"
+            )
+        frame = frame.f_back
+
+
+def usable_jobs(function, jobs: int) -> int:
+    """`jobs`, or 1 where other processes could not find a notebook's function.
+
+    On Linux a process begins as a copy of this one.  Elsewhere it imports the program anew, and what
+    was typed into a notebook is not there."""
+    in_notebook = not hasattr(sys.modules["__main__"], "__file__")
+    while isinstance(function, functools.partial):
+        function = function.func
+    if jobs > 1 and sys.platform != "linux" and in_notebook and function.__module__ == "__main__":
         print("the runs go one after another: other processes cannot find a function of this notebook")
         return 1
-    if program is not None and "__main__" not in Path(program).read_text(encoding="utf-8"):
-        raise InputError(
-            f'{program} must call sweep() under `if __name__ == "__main__":`, '
-            "since every process imports this file; jobs=1 needs no process"
-        )
     return jobs
 
 
@@ -151,87 +227,8 @@ class Progress:
             f"{name} {value:.4g}" for name, value in result.items() if type(value) is float and name not in known
         ]
         named += measured[:3]
-        when = f"{self.n} of {self.total}, {took:.0f} s, {left:.0f} s to go"
+        when = f"{self.n} of {self.total}, {hn.duration(took)}, {hn.duration(left)} to go"
         print(f"{'  '.join(named)}  ({when})", flush=True)
-
-
-# ---- What a result depends on -------------------------------------------------------------------
-
-
-def code_of(function) -> str:
-    """The checksum of what computes a result: the library; the function; the functions, classes,
-    modules, constants and arrays that it names, unless they are installed."""
-    checksum = hashlib.sha256(b"".join(sorted(hashlib.sha256(text).digest() for text in LIBRARY_TEXTS)))
-    seen = []  # the things themselves, so that no other thing gets the id of one that is gone
-    waiting = [function]
-    while waiting:
-        thing = waiting.pop(0)
-        if any(thing is other for other in seen):
-            continue
-        seen.append(thing)
-        text, named = described(thing)
-        checksum.update(text.encode())
-        waiting += named
-    return checksum.hexdigest()[:16]
-
-
-def described(thing) -> tuple[str, list]:
-    """A text that changes when the thing does, and what it names."""
-    if isinstance(thing, functools.partial):
-        return f"partial {sorted(thing.keywords)}", [thing.func, *thing.args, *thing.keywords.values()]
-    if isinstance(thing, hn.Dataset):
-        return thing.sha256, [thing.x_train, thing.y_train]
-    if isinstance(thing, np.ndarray):
-        return f"{thing.dtype} {thing.shape} {hashlib.sha256(np.ascontiguousarray(thing)).hexdigest()}", []
-    if isinstance(thing, types.ModuleType):
-        return Path(thing.__file__).read_text(encoding="utf-8") if is_own(thing) else thing.__name__, []
-    if isinstance(thing, types.MethodType):
-        return "method", [thing.__func__, thing.__self__]
-    if isinstance(thing, types.FunctionType) and is_own(sys.modules.get(thing.__module__)):
-        code = thing.__code__
-        names = names_in(code)
-        named = [thing.__globals__[name] for name in names if name in thing.__globals__]
-        named += [cell.cell_contents for cell in thing.__closure__ or ()]
-        return instructions(code), [*named, *(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
-    if isinstance(thing, type) and is_own(sys.modules.get(thing.__module__)):
-        members = [value for name, value in vars(thing).items() if name not in ("__dict__", "__weakref__")]
-        return f"class {thing.__qualname__} {sorted(vars(thing))}", [*thing.__bases__, *members]
-    if isinstance(thing, dict):
-        return "dict", [*thing.keys(), *thing.values()]
-    if isinstance(thing, (list, tuple)):
-        return type(thing).__name__, list(thing)
-    if isinstance(thing, (str, int, float, complex, bytes, type(None))):
-        return repr(thing), []
-    if isinstance(thing, hn.Named):
-        return repr(thing), [type(thing)]
-    return getattr(thing, "__qualname__", type(thing).__qualname__), []
-
-
-def is_own(module) -> bool:
-    """Whether it is a module of the user's: neither Python's nor installed nor of this library."""
-    file = getattr(module, "__file__", None)
-    if module is None or file is None:
-        return module is not None and module.__name__ == "__main__"
-    is_ours = module.__name__.partition(".")[0] in ("highway_networks", "conv_highway_networks", "highways")
-    return not is_ours and not os.path.realpath(file).startswith(INSTALLED)
-
-
-def names_in(code: types.CodeType) -> list[str]:
-    """The names that a function's code looks up, those of its inner functions included."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names += names_in(constant)
-    return names
-
-
-def instructions(code: types.CodeType) -> str:
-    """What a function does, as text; neither comments nor the place in the file count."""
-    constants = [
-        instructions(constant) if isinstance(constant, types.CodeType) else repr(constant)
-        for constant in code.co_consts
-    ]
-    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
 
 
 # ---- The picture --------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ class Runner:
                 disable=not sys.stderr.isatty(),
             )
             for key, result, commit_of_trial in progress:
-                line = _line_of_log(key, result, commit_of_trial)
+                line = line_of_log(key, result, commit_of_trial)
                 text = json.dumps(line)
                 _trial_in(text)  # what the log could not give back is not written
                 log.write(text + "\n")
@@ -135,10 +135,10 @@ class Runner:
                 os.fsync(log.fileno())
                 after_logging(line["trial"])
                 logged[key] = line
-                tqdm.write(printable(_as_text(_setting_and_result(line))))
+                tqdm.write(printable(_as_text(setting_and_result(line))))
         lines = [logged[key] for key in keys]
         self.commits.update(line["git"] for line in lines)
-        return [_setting_and_result(line) for line in lines]
+        return [setting_and_result(line) for line in lines]
 
     def _key_of_trial(self, function, setting: dict, data_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
@@ -150,15 +150,15 @@ class Runner:
         except InputError as error:
             code = None
             self._print_once(f"{error}: none of its trials is taken from {self.log}")
-        return _key(setting, data and data.sha256, code)
+        return key_of(setting, data and data.sha256, code)
 
     def _read_logged_lines(self) -> dict[str, dict]:
         """The lines of the log by key, without those whose code is unknown."""
-        lines, problem = _read_log(self.log)
+        lines, problem = read_log(self.log)
         if problem:
             self._print_once(problem)
         known = [line for line in lines if line["code"] is not None]
-        return {_key(line["trial"], line["data"], line["code"]): line for line in known}
+        return {key_of(line["trial"], line["data"], line["code"]): line for line in known}
 
     def _print_once(self, text: str) -> None:
         if text not in self._printed:
@@ -250,7 +250,7 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     return results if budget == "default" else results / budget
 
 
-def _key(setting: dict, data: str | None, code: str | None) -> str:
+def key_of(setting: dict, data: str | None, code: str | None) -> str:
     """The key of a trial: its setting, and the checksums of its data and its code.
 
     The order of the names counts: equal settings in another order are another trial."""
@@ -268,7 +268,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     code = None
     if json.loads(key)["code"]:  # else the program that made the key could not read the sources
         code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-    if _key(setting, data and data.sha256, code) != key:
+    if key_of(setting, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
     result = function(setting)
@@ -279,14 +279,14 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
 # ---- The log ------------------------------------------------------------------------------------
 
 
-def _line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
+def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
     """The line of the log for a trial, as it will be read back from JSON."""
     line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
     line["checksum"] = _checksum_of_line(line)
     return line
 
 
-def _read_log(log: Path) -> tuple[list[dict], str | None]:
+def read_log(log: Path) -> tuple[list[dict], str | None]:
     """Reads a log: its lines that are trials, and a message about the others, or None.
 
     A killed process may have left an incomplete last line.  The file is mended: if only the line
@@ -349,7 +349,7 @@ def _checksum_of_line(line: dict) -> str:
     return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
 
 
-def _setting_and_result(line: dict) -> dict:
+def setting_and_result(line: dict) -> dict:
     """The setting and the results of a trial in one dict; no result replaces a setting."""
     results = {name: value for name, value in line["result"].items() if name not in line["trial"]}
     return {**line["trial"], **results}
