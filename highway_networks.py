@@ -1076,6 +1076,78 @@ class Relu(Activation):
         greater(H, ZERO[H.dtype], slope)
 
 
+MARKS = (64.0, 8.0)  # arrays hold one of them before an activation or a block writes into them
+
+
+def is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two arrays hold the same numbers, NaN included."""
+    return np.array_equal(first, second, equal_nan=True)
+
+
+class ActivationCheck:
+    """Tries an activation on made-up z before its first use in a net, as BlockCheck tries a block.
+
+    What changes with the number that an array held before was not written, or was added to.  An
+    activation that draws random numbers differs without a mistake; only its value() is checked."""
+
+    def __init__(self, net: DeepNet):
+        self.activation = net.activation
+        rng = np.random.default_rng(0)
+        self.z = rng.normal(size=(net.hidden, 16)).astype(net.dtype)
+        self.other_z = rng.normal(size=self.z.shape).astype(net.dtype)
+
+    def value(self, mark: float) -> np.ndarray:
+        """H, in an array that held `mark`."""
+        z = self.z.copy()
+        H = np.full_like(z, mark)
+        self.activation.value(z, H)
+        if not is_same(z, self.z):
+            raise ValueError(f"value() of {self.activation} changes z: it must write into H alone")
+        return H
+
+    def slope(self, z: np.ndarray, mark: float) -> np.ndarray:
+        """The slope, in an array that held `mark`."""
+        slope = np.full_like(z, mark)
+        self.activation.slope(z.copy(), self.value(mark), slope)
+        return slope
+
+    def check_forward(self) -> None:
+        """Raises ValueError unless value() writes all of H, and nothing else."""
+        H, same, other = (self.value(mark) for mark in (MARKS[0], *MARKS))
+        if is_same(H, same) and not is_same(H, other):
+            raise ValueError(
+                f"value() of {self.activation} does not write all of H, or reads what it held: "
+                "write H[...] = ...; what it returns is not used"
+            )
+
+    def check_backward(self) -> None:
+        """Raises ValueError unless slope() writes all of `slope`, also where that is H or z, and
+        reads no z that the net does not keep."""
+        slope, same, other = (self.slope(self.z, mark) for mark in (MARKS[0], *MARKS))
+        if not is_same(slope, same):
+            return
+        if not is_same(slope, other):
+            raise ValueError(
+                f"slope() of {self.activation} does not write all of slope, or reads what it held: "
+                "write slope[...] = ...; what it returns is not used"
+            )
+        if not (self.activation.keeps_z or is_same(slope, self.slope(self.other_z, MARKS[0]))):
+            raise ValueError(
+                f"slope() of {self.activation} reads z, which other layers have written over by then: "
+                "set keeps_z = True in its class"
+            )
+        in_H = self.value(MARKS[0])
+        self.activation.slope(self.z.copy(), in_H, in_H)
+        in_z = self.z.copy()
+        self.activation.slope(in_z, self.value(MARKS[0]), in_z)
+        for name, result in (("H", in_H), ("z", in_z)):
+            if not np.allclose(result, slope, rtol=1e-3, atol=1e-6, equal_nan=True):
+                raise ValueError(
+                    f"slope() of {self.activation} is wrong where slope and {name} are one array: "
+                    f"write slope last, after all that reads {name}"
+                )
+
+
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
 
 BLOCKS: dict[str, type[Block]] = {}
@@ -1274,9 +1346,6 @@ def told_what_it_lacks(block: Block, owner: DeepNet | LayerArrays):
         ) from None
 
 
-MARKS = (64.0, 8.0)  # arrays hold one of them before a block writes into them
-
-
 class BlockCheck:
     """A layer of a net with made-up x and z, on which the net's block is tried before its first use:
     whoever writes a block of their own learns in one line what it lacks.
@@ -1300,7 +1369,48 @@ class BlockCheck:
         layer.y[...] = mark
         with told_what_it_lacks(self.block, layer):
             self.block.forward(layer)
+        self.check_x("forward", x)
         return layer.y.copy()
+
+    def check_x(self, method: str, x: np.ndarray) -> None:
+        """Raises ValueError where the method has changed layer.x."""
+        if not is_same(self.layer.x, x.astype(self.layer.x.dtype)):
+            raise ValueError(
+                f"{method}() of {self.block} changes layer.x, the y of the layer below: write into an array "
+                "that the block's kept or shared names"
+            )
+
+    def backward(self, scratch: np.ndarray, mark: float) -> list[np.ndarray]:
+        """All that backward() writes and returns, if this scratch array holds `mark` after
+        forward()."""
+        layer = self.layer
+        self.forward(self.x, MARKS[0])
+        scratch[...] = mark
+        layer.dy[...] = self.dy
+        carried = self.block.backward(layer, layer.dy)
+        results = [layer.dz.copy()]
+        for name in self.block.parameters(len(layer.x)):
+            results.append(getattr(layer, f"d_{name}").copy())
+        if carried is not None:
+            results.append(carried.copy())
+        return results
+
+    def check_scratch(self) -> None:
+        """Raises ValueError where backward() reads what other layers have written over by then, in a
+        block that is not random."""
+        layer = self.layer
+        z = layer.z
+        if layer.activation.keeps_z:
+            z = z[len(layer.x) :]  # z_H stays
+        arrays = {name: getattr(layer, name) for name in (*self.block.shared, "dH", "dx")}
+        arrays["z"] = z
+        for name, scratch in arrays.items():
+            results, same, others = (self.backward(scratch, mark) for mark in (MARKS[0], *MARKS))
+            if all(map(is_same, results, same)) and not all(map(is_same, results, others)):
+                raise ValueError(
+                    f"backward() of {self.block} reads layer.{name}, which other layers have written over by then: "
+                    "keep what it needs in an array that the block's kept names"
+                )
 
     def check_forward(self) -> None:
         """Raises ValueError unless forward() writes all of layer.y."""
@@ -1309,7 +1419,8 @@ class BlockCheck:
 
     def check_backward(self) -> None:
         """Raises ValueError unless backward() writes all of layer.dz and of the parameters'
-        gradients, and returns what is carried, if anything is."""
+        gradients, returns what is carried, if anything is, and reads no scratch array that
+        forward() wrote."""
         layer = self.layer
         parameters = self.block.parameters(len(layer.x))
         written = {"dz_H": layer.dz_H}
@@ -1326,6 +1437,7 @@ class BlockCheck:
             layer.dy[...] = self.dy
             with told_what_it_lacks(self.block, layer):
                 carried = self.block.backward(layer, layer.dy)
+            self.check_x("backward", self.x)
             found.append({name: array.copy() for name, array in written.items()})
         for name in written:
             if is_unwritten(*(arrays[name] for arrays in found)):
@@ -1343,6 +1455,7 @@ class BlockCheck:
                 f"backward() of {self.block} returns nothing, but its forward() reads layer.x: "
                 "return the part of dL/dx that is carried past W"
             )
+        self.check_scratch()
 
     def reads_x(self) -> bool:
         """Whether y changes with x while z stays, in a block that is not random."""
@@ -1507,22 +1620,26 @@ class DeepNet(FixedNames):
         self._stamp = None
         self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
-        self._unchecked = {"forward", "backward"} if self.depth else set()
+        self._unchecked = {"forward", "backward"}
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
-    def _check_block(self, way: str) -> None:
-        """Checks a pass of the block, "forward" or "backward", before it is used for the first time."""
+    def _check_at_first_use(self, way: str) -> None:
+        """Checks a pass of the activation and the block, "forward" or "backward", before they are
+        used for the first time."""
         if way in self._unchecked:
+            checks = [ActivationCheck(self)]
+            if self.depth:
+                checks.append(BlockCheck(self))
             with np.errstate(all="ignore"):
-                check = BlockCheck(self)
-                if way == "forward":
-                    check.check_forward()
-                else:
-                    check.check_backward()
+                for check in checks:
+                    if way == "forward":
+                        check.check_forward()
+                    else:
+                        check.check_backward()
             self._unchecked.remove(way)
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
@@ -1663,7 +1780,7 @@ class DeepNet(FixedNames):
 
     def _run(self, x, work, gates=None):
         """The logits; writes T into gates (depth, N, hidden), if given."""
-        self._check_block("forward")
+        self._check_at_first_use("forward")
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
@@ -1717,7 +1834,7 @@ class DeepNet(FixedNames):
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
         self._stamp.check(self)
-        self._check_block("backward")
+        self._check_at_first_use("backward")
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):

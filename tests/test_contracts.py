@@ -446,3 +446,97 @@ def test_the_check_of_a_block_changes_no_number():
     second = [net.forward(X), net.backward(D_LOGITS)]
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def x_is_changed(self, layer):
+    Own.forward(self, layer)
+    layer.x *= 2
+
+
+def x_is_changed_backward(self, layer, dy):
+    layer.x *= 2
+    return Own.backward(self, layer, dy)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"forward": x_is_changed}, r"forward\(\) of OfATest\(\) changes layer\.x, the y of the layer below"),
+        ({"backward": x_is_changed_backward}, r"backward\(\) of OfATest\(\) changes layer\.x"),
+        (
+            {"kept": ("H",), "shared": ("T",)},
+            r"backward\(\) of OfATest\(\) reads layer\.T, which other layers have written over by then: keep what it",
+        ),
+    ],
+)
+def test_a_block_that_uses_what_other_layers_use_is_told_so(members, message):
+    net = net_with(**members)
+    with pytest.raises(ValueError, match=message):
+        run_backward(net)
+
+
+# ---- activations of one's own
+
+
+class Softplus(hn.Activation):
+    """H = log(1 + e^z), H' = 1 / (1 + e^-z); the base of activations that each lack something."""
+
+    keeps_z = True
+
+    def value(self, z, H):
+        H[...] = np.log1p(np.exp(z))
+
+    def slope(self, z, H, slope):
+        slope[...] = 1 / (1 + np.exp(-z))
+
+
+def positive_alone(self, z, H):
+    H[z > 0] = z[z > 0]
+
+
+def slope_is_added(self, z, H, slope):
+    slope += 1 / (1 + np.exp(-z))
+
+
+def slope_is_written_first(self, z, H, slope):
+    slope[...] = 1
+    slope /= 1 + np.exp(-z)
+
+
+def z_is_changed(self, z, H):
+    np.exp(z, z)
+    H[...] = np.log1p(z)
+
+
+def activation_with(**members):
+    kind = type("OfATest", (Softplus,), {"name": "of a test", **members})
+    del hn.ACTIVATIONS["of a test"]
+    return kind()
+
+
+WRONG_ACTIVATIONS = [
+    ({"keeps_z": False}, r"slope\(\) of OfATest\(\) reads z, .* set keeps_z = True in its class"),
+    ({"value": lambda self, z, H: np.log1p(np.exp(z))}, r"value\(\) of OfATest\(\) does not write all of H"),
+    ({"value": positive_alone}, r"value\(\) of OfATest\(\) does not write all of H"),
+    ({"value": z_is_changed}, r"value\(\) of OfATest\(\) changes z: it must write into H alone"),
+    (
+        {"slope": lambda self, z, H, slope: 1 / (1 + np.exp(-z))},
+        r"slope\(\) of OfATest\(\) does not write all of slope",
+    ),
+    ({"slope": slope_is_added}, r"slope\(\) of OfATest\(\) does not write all of slope, or reads what it held"),
+    ({"slope": slope_is_written_first}, r"slope\(\) of OfATest\(\) is wrong where slope and z are one array"),
+]
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize(("members", "message"), WRONG_ACTIVATIONS)
+def test_an_activation_that_lacks_something_is_told_what_at_its_first_use(members, message, depth, monkeypatch):
+    monkeypatch.setattr(hn, "check_registered", lambda named: None)
+    net = hn.DeepNet(36, 3, 8, depth, "highway", 0, activation=activation_with(**members))
+    with pytest.raises(ValueError, match=message):
+        run_backward(net)
+
+
+def test_an_activation_that_lacks_nothing_is_taken(monkeypatch):
+    monkeypatch.setattr(hn, "check_registered", lambda named: None)
+    run_backward(hn.DeepNet(36, 3, 8, 2, "highway", 0, activation=activation_with()))
