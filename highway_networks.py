@@ -2016,7 +2016,7 @@ class Optimizer(FixedNames):
 
     def _name_states(self) -> None:
         vars(self).update(zip(self._names, self.states, strict=True))
-        self._fixed = frozenset(("states", *self._names))
+        self._fixed = frozenset(("parameters", "states", *self._names))
 
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
@@ -2263,6 +2263,40 @@ def do_nothing() -> None:
     """The default of before_step."""
 
 
+def result_of(loss, outputs: np.ndarray, y: np.ndarray) -> tuple:
+    """loss(outputs, y): its value and the gradient.  The loss cannot write into y.
+
+    Raises TypeError unless it returns both, the value as one number."""
+    y = y.view()
+    y.flags.writeable = False
+    result = loss(outputs, y)
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(f"{name_of(loss)} must return two things, the loss and its gradient: return loss, gradient")
+    if np.ndim(result[0]) != 0:
+        raise TypeError(
+            f"{name_of(loss)} must return one number as the loss of a batch, such as the mean, "
+            f"not an array of shape {np.shape(result[0])}"
+        )
+    return result
+
+
+def check_callable(optimizer, loss) -> None:
+    """Raises TypeError unless both can be called: train() takes no names."""
+    if not callable(optimizer):
+        raise TypeError(f"optimizer must be a class, such as Adam, not {optimizer!r}")
+    if not callable(loss):
+        raise TypeError(f"loss must be a function, such as softmax_cross_entropy, not {loss!r}")
+
+
+def check_parameters(net, optimizer) -> None:
+    """Raises ValueError where the optimiser changes other parameters than the net's."""
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError(
+            "the optimizer has the parameters of another net, or assigned self.parameters anew: "
+            "make it with net.parameters of this one, and write into them in place"
+        )
+
+
 @one_blas_thread()
 def train_epoch(
     net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=do_nothing
@@ -2279,8 +2313,10 @@ def train_epoch(
     Raises FloatingPointError at the first loss or gradient that is not finite, ValueError where
     there is no whole batch, x and y differ in length or the optimiser has the parameters of another
     net, TypeError unless both are unmasked arrays of numbers."""
-    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
-        raise ValueError("the optimizer has the parameters of another net: make it with net.parameters of this one")
+    check_parameters(net, optimizer)
+    check_whole("batch_size", batch_size)
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -2296,12 +2332,16 @@ def train_epoch(
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
         logits = net.forward(x.take(batch, axis=0))
-        losses[step], d_logits = loss(logits, y[batch])
-        if is_labelled:
+        if is_labelled:  # before the loss, which may write into the logits
             right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
-        norms[step] = optimizer.step(net.backward(d_logits))
+        losses[step], d_logits = result_of(loss, logits, y[batch])
+        norm = optimizer.step(net.backward(d_logits))
+        if norm is None:
+            raise TypeError(f"step() of {type(optimizer).__name__} must return the norm of the gradient, not None")
+        norms[step] = norm
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
+    check_parameters(net, optimizer)
     return {
         "train_loss": float(losses.mean()),
         "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
@@ -2365,7 +2405,7 @@ def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
     Raises what accuracy() raises."""
     if holds_labels(y):
         return {"test_acc": accuracy(net, x, y)}
-    return {"test_loss": float(loss(finite_logits(net, x), y)[0])}
+    return {"test_loss": float(result_of(loss, finite_logits(net, x), y)[0])}
 
 
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
@@ -2393,7 +2433,7 @@ class LayerHistory:
         """Adds a row for the net after this step, unless its numbers are not finite."""
         if step in self.columns["step"]:
             return
-        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
+        loss, d_logits = result_of(self.loss_of, self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
@@ -2434,11 +2474,15 @@ def train(
     diverges, the history ends with the last completed epoch, and "diverged_at" says where.
 
     Raises ValueError, before the first step, for examples that are not rows of bytes or floats, and
-    for labels that are not of the net's classes."""
+    for labels that are not of the net's classes; TypeError for an optimizer or a loss that cannot
+    be called, or does not return what it must."""
+    check_callable(optimizer, loss)
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
     check_rows(data)
     has_labels = holds_labels(data.y_train)
+    if loss is softmax_cross_entropy and data.y_train.dtype.kind == "f":
+        raise ValueError("y holds floats: give loss=... for a regression, or y.astype(int) for labels")
     if has_labels or loss is softmax_cross_entropy:
         check_labels(data.y_train, len(data.x_train), net.d_out)
         check_labels(data.y_test, len(data.x_test), net.d_out)

@@ -540,3 +540,79 @@ def test_an_activation_that_lacks_something_is_told_what_at_its_first_use(member
 def test_an_activation_that_lacks_nothing_is_taken(monkeypatch):
     monkeypatch.setattr(hn, "check_registered", lambda named: None)
     run_backward(hn.DeepNet(36, 3, 8, 2, "highway", 0, activation=activation_with()))
+
+
+# ---- losses and optimisers of one's own
+
+
+LABELS = np.array([0, 1, 2, 0, 1])
+OWN_DATA = hn.Dataset.of(X, LABELS, X, LABELS)
+TARGETS = hn.Dataset.of(X, LABELS.astype(float), X, LABELS.astype(float))
+
+
+def in_place(outputs, y):
+    loss, gradient = hn.softmax_cross_entropy(outputs, y)
+    outputs[...] = gradient
+    return loss, outputs
+
+
+def y_is_changed(outputs, y):
+    y += 1
+    return hn.softmax_cross_entropy(outputs, y - 1)
+
+
+class ReturnsNothing(hn.Adam):
+    def step(self, gradient):
+        super().step(gradient)
+
+
+class Rebinds(hn.Adam):
+    def step(self, gradient):
+        self.parameters = self.parameters - self.lr * gradient
+        return 1.0
+
+
+class RebindsItsOwn:
+    def __init__(self, parameters, lr, clip):
+        self.parameters = parameters
+
+    def step(self, gradient):
+        self.parameters = self.parameters - gradient
+        return 1.0
+
+
+def train_own(data=OWN_DATA, **chosen):
+    return hn.run_one("highway", data=data, depth=2, hidden=8, epochs=1, batch_size=5, **chosen)
+
+
+def test_a_loss_may_work_in_place():
+    ours = train_own(loss=in_place)
+    theirs = train_own()
+    assert ours["final_train_acc"] == theirs["final_train_acc"] > 0
+    assert ours["final_train_loss"] == theirs["final_train_loss"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"loss": y_is_changed}, "read-only"),
+        ({"loss": lambda outputs, y: 1.0}, "must return two things, the loss and its gradient"),
+        ({"loss": lambda outputs, y: (outputs[:, 0], outputs)}, r"one number as the loss of a batch.* shape \(5,\)"),
+        ({"loss": "mse"}, "loss must be a function, such as softmax_cross_entropy, not 'mse'"),
+        ({"optimizer": "adam"}, "optimizer must be a class, such as Adam, not 'adam'"),
+        ({"optimizer": ReturnsNothing}, r"step\(\) of ReturnsNothing must return the norm of the gradient, not None"),
+        ({"optimizer": Rebinds}, r"write into the array, which others use: optimizer\.parameters\[\.\.\.\]"),
+        ({"optimizer": RebindsItsOwn}, r"or assigned self\.parameters anew"),
+        ({"data": TARGETS}, r"y holds floats: give loss=\.\.\. for a regression, or y\.astype\(int\) for labels"),
+    ],
+)
+def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen, message):
+    with pytest.raises((AttributeError, TypeError, ValueError), match=message):
+        train_own(**chosen)
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 2.5])
+def test_a_batch_that_no_epoch_can_have_is_refused(batch_size):
+    net = deep_net()
+    with pytest.raises((TypeError, ValueError), match="batch_size must be"):
+        hn.train_epoch(net, hn.Adam(net.parameters), X, LABELS, np.arange(5), batch_size)
