@@ -1521,6 +1521,10 @@ def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
     return sum(math.prod(shape) for shape in shapes.values())
 
 
+class NotImported(ValueError):
+    """A saved net has a block or an activation whose module was not imported."""
+
+
 class DeepNet(FixedNames):
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to
     d_out logits.
@@ -1674,15 +1678,16 @@ class DeepNet(FixedNames):
         self._name_views()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises
-        InputError when it cannot be written, and ValueError for what load() could not restore: an
-        `about` that is not a dict of JSON, a block or an activation that its settings do not
-        rebuild, parameters that are not finite."""
+        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError
+        when it cannot be written or would replace another file than a net, and ValueError for what
+        load() could not restore: an `about` that is not a dict of JSON, a block or an activation that
+        its settings do not rebuild, parameters that are not finite."""
         if not isinstance(self.about, dict):
             raise ValueError(f"net.about must be a dict, not {self.about!r}")
         check_json(self.about, "net.about")
         if not np.isfinite(self.parameters).all():
             raise ValueError("the parameters of a net that is saved must be finite")
+        check_holds_net(Path(path))
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
@@ -1695,6 +1700,13 @@ class DeepNet(FixedNames):
 
         def arguments_in(head):
             arguments = dict(head["net"])
+            for family in (Block, Activation):
+                name = arguments[family.family]
+                if name not in list(family.registry):
+                    raise NotImported(
+                        f"{path} holds a net with the {family.family} {name!r}, which nothing has defined: "
+                        "import its module first, in a command with --import FILE.py"
+                    )
             block_settings = arguments.pop("block_settings", {})
             activation_settings = arguments.pop("activation_settings", {})
             arguments["block"] = block_of(arguments["block"], **block_settings)
@@ -1714,6 +1726,8 @@ class DeepNet(FixedNames):
             net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
+        except NotImported as error:
+            raise input_error(str(error)) from error
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
@@ -2152,6 +2166,19 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
     package().write_whole({Path(path): file.getvalue()})
 
 
+def check_holds_net(path: Path) -> None:
+    """Raises InputError where there is a file that DeepNet.save() did not write.  Its head alone is
+    read, which needs no block or activation."""
+    if not os.path.lexists(path):
+        return
+    try:
+        head, _ = read_arrays(path, lambda head: {})
+        if set(head) != {"net", "about"}:
+            raise ValueError("it holds something else")
+    except Exception as error:  # see read_arrays()
+        raise input_error(f"{path} is no net of this program, and is not replaced: {error}") from error
+
+
 def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
     files exceptions of any kind may be raised.
@@ -2278,6 +2305,14 @@ def result_of(loss, outputs: np.ndarray, y: np.ndarray) -> tuple:
             f"not an array of shape {np.shape(result[0])}"
         )
     return result
+
+
+def check_are_labels(data: Dataset, n_classes: int) -> None:
+    """Raises ValueError unless y_train and y_test are labels below n_classes."""
+    if data.y_train.dtype.kind == "f":
+        raise ValueError("y holds floats: give loss=... for a regression, or y.astype(int) for labels")
+    check_labels(data.y_train, len(data.x_train), n_classes)
+    check_labels(data.y_test, len(data.x_test), n_classes)
 
 
 def check_callable(optimizer, loss) -> None:
@@ -2481,11 +2516,8 @@ def train(
         shuffle = np.random.default_rng([settings.seed, 1])
     check_rows(data)
     has_labels = holds_labels(data.y_train)
-    if loss is softmax_cross_entropy and data.y_train.dtype.kind == "f":
-        raise ValueError("y holds floats: give loss=... for a regression, or y.astype(int) for labels")
     if has_labels or loss is softmax_cross_entropy:
-        check_labels(data.y_train, len(data.x_train), net.d_out)
-        check_labels(data.y_test, len(data.x_test), net.d_out)
+        check_are_labels(data, net.d_out)
     if data.x_train.dtype.kind != "f":
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
@@ -2555,9 +2587,12 @@ def run_one(
     if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
-    for a change that is no setting, and what train() raises."""
+    for a change that is no setting, InputError for a `save` that is neither new nor a saved net,
+    and what train() raises."""
     start = time.perf_counter()
     settings = changed(settings, changes)
+    if save:
+        check_net_replaceable(Path(save))
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     check_rows(data)
@@ -2584,6 +2619,8 @@ def run_one(
     run |= train(net, data, settings, None, show if verbose else report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        if not holds_labels(data.y_train):
+            net.about["targets"] = True
         net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
@@ -2631,16 +2668,21 @@ PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
 
 
 def read_grey(path: str | os.PathLike) -> np.ndarray:
-    """The image in a file that imageio reads, (rows, columns) floats from 0, black, to 1, white.
-    Where it is transparent, white paper shows through.  Raises InputError for another file."""
+    """The image in a file that Pillow reads, (rows, columns) floats from 0, black, to 1, white,
+    turned as the camera was held.  Where it is transparent, white paper shows through.  Of several
+    images in a file it is the first.  Raises InputError for another file."""
     import imageio.v3 as imageio  # only here: it is not needed for anything else
 
     try:
         with package().open_file(path) as file:
-            image = np.asarray(imageio.imread(file.read(), extension=Path(path).suffix))
+            data = file.read()
+        with imageio.imopen(data, "r", plugin="pillow") as file:
+            has_inks = file.metadata()["mode"] in ("CMYK", "YCbCr")
+            mode = "RGB" if has_inks else None
+            image = np.asarray(file.read(index=0, mode=mode, rotate=True))
     except Exception as error:  # every format has its own
         reason = " ".join(str(error).split())[:200]
-        raise input_error(f"{path} cannot be read as an image: {reason}") from error
+        raise input_error(f"{path} cannot be read as an image, such as PNG or JPEG: {reason}") from error
     whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
     image = image.astype(np.float64) / whole
     if image.ndim == 2:
@@ -2663,6 +2705,10 @@ def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
     that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
     is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
     ink = np.asarray(grey, np.float64)
+    if ink.ndim != 2 or ink.size == 0:
+        raise ValueError(f"one image is needed, (rows, columns), not an array of shape {ink.shape}")
+    if not np.isfinite(ink).all():
+        raise ValueError("the image must be finite; it holds NaN or infinity")
     border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
     paper = np.median(border)
     is_dark_on_light = paper > (ink.min() + ink.max()) / 2
@@ -2723,16 +2769,18 @@ def classify_images(args, save) -> None:
     path, *images = args.classify
     if not images:
         raise input_error(f"--classify {path} needs images, too: --classify {path} digit.png")
-    for module in args.imports:
+    for module in (*package().MORE_KINDS, *args.imports):
         import_module_of_user(module)
     net = DeepNet.load(path)
+    if net.about.get("targets") or net.d_out == 1:
+        raise input_error(f"--classify {path}: the net has learned numbers, not classes: net.predict(x) gives them")
     for image in images:
         grey = read_grey(image)
         try:
             pixels, said = image_for(net, grey)
+            logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
         except ValueError as error:
             raise input_error(f"{image}: {error}") from error
-        logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
         powers = np.exp(logits - logits.max())
         probabilities = powers / powers.sum()
         shown = package().printable(image)
@@ -3154,7 +3202,7 @@ def train_pairs(args, save) -> None:
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
     if args.save:
-        check_net_replaceable(Path(args.save))
+        check_net_replaceable(Path(args.save), args.quick)
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
     if not args.quiet:
@@ -3201,17 +3249,15 @@ def said_of_net(path: str, run: dict) -> str:
     return f"the {run['block']} net is in {path}; --classify {path} IMAGE reads a digit"
 
 
-def check_net_replaceable(path: Path) -> None:
+def check_net_replaceable(path: Path, is_smoke_test: bool = False) -> None:
     """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
-    of a saved net."""
+    of a saved net; that of a smoke test must not be committed."""
     if path.suffix != ".npz":
-        raise input_error(f"--save {path}: the name of a net ends in .npz")
+        raise input_error(f"{path}: the name of a net ends in .npz")
     package().check_writable(path)
-    if path.exists():
-        try:
-            DeepNet.load(path)
-        except ValueError as error:
-            raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+    check_holds_net(path)
+    if is_smoke_test and package().is_committed(path):
+        raise input_error(f"{path} is committed: a smoke test does not replace it, choose another --save")
 
 
 def said_of_data(data: Dataset) -> dict:

@@ -188,7 +188,7 @@ BAD = [
     (("--import", "gone.py"), "--import gone.py: there is no such file"),
     (("--import", "gone"), "--import gone: there is no such module; a file's name ends in .py"),
     (("--clip", "0"), "argument --clip: '0' is not a number of at least 1e-12"),
-    (("--save", "net.txt"), "--save net.txt: the name of a net ends in .npz"),
+    (("--save", "net.txt"), "net.txt: the name of a net ends in .npz"),
     (("--save", "net.npz", "--seeds", "0,1"), "--save writes one net, and 2 pairs are trained"),
     (("--classify", "net.npz"), "--classify net.npz needs images, too"),
     (("--classify", "gone.npz", "a.png"), "gone.npz is not a net that DeepNet.save() wrote"),
