@@ -1151,6 +1151,78 @@ class Relu(Activation):
         greater(H, ZERO[H.dtype], slope)
 
 
+MARKS = (64.0, 8.0)  # arrays hold one of them before an activation or a block writes into them
+
+
+def is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two arrays hold the same numbers, NaN included."""
+    return np.array_equal(first, second, equal_nan=True)
+
+
+class ActivationCheck:
+    """Tries an activation on made-up z before its first use in a net, as BlockCheck tries a block.
+
+    What changes with the number that an array held before was not written, or was added to.  An
+    activation that draws random numbers differs without a mistake; only its value() is checked."""
+
+    def __init__(self, net: DeepNet):
+        self.activation = net.activation
+        rng = np.random.default_rng(0)
+        self.z = rng.normal(size=(net.hidden, 16)).astype(net.dtype)
+        self.other_z = rng.normal(size=self.z.shape).astype(net.dtype)
+
+    def value(self, mark: float) -> np.ndarray:
+        """H, in an array that held `mark`."""
+        z = self.z.copy()
+        H = np.full_like(z, mark)
+        self.activation.value(z, H)
+        if not is_same(z, self.z):
+            raise ValueError(f"value() of {self.activation} changes z: it must write into H alone")
+        return H
+
+    def slope(self, z: np.ndarray, mark: float) -> np.ndarray:
+        """The slope, in an array that held `mark`."""
+        slope = np.full_like(z, mark)
+        self.activation.slope(z.copy(), self.value(mark), slope)
+        return slope
+
+    def check_forward(self) -> None:
+        """Raises ValueError unless value() writes all of H, and nothing else."""
+        H, same, other = (self.value(mark) for mark in (MARKS[0], *MARKS))
+        if is_same(H, same) and not is_same(H, other):
+            raise ValueError(
+                f"value() of {self.activation} does not write all of H, or reads what it held: "
+                "write H[...] = ...; what it returns is not used"
+            )
+
+    def check_backward(self) -> None:
+        """Raises ValueError unless slope() writes all of `slope`, also where that is H or z, and
+        reads no z that the net does not keep."""
+        slope, same, other = (self.slope(self.z, mark) for mark in (MARKS[0], *MARKS))
+        if not is_same(slope, same):
+            return
+        if not is_same(slope, other):
+            raise ValueError(
+                f"slope() of {self.activation} does not write all of slope, or reads what it held: "
+                "write slope[...] = ...; what it returns is not used"
+            )
+        if not (self.activation.keeps_z or is_same(slope, self.slope(self.other_z, MARKS[0]))):
+            raise ValueError(
+                f"slope() of {self.activation} reads z, which other layers have written over by then: "
+                "set keeps_z = True in its class"
+            )
+        in_H = self.value(MARKS[0])
+        self.activation.slope(self.z.copy(), in_H, in_H)
+        in_z = self.z.copy()
+        self.activation.slope(in_z, self.value(MARKS[0]), in_z)
+        for name, result in (("H", in_H), ("z", in_z)):
+            if not np.allclose(result, slope, rtol=1e-3, atol=1e-6, equal_nan=True):
+                raise ValueError(
+                    f"slope() of {self.activation} is wrong where slope and {name} are one array: "
+                    f"write slope last, after all that reads {name}"
+                )
+
+
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
 
 BLOCKS: dict[str, type[Block]] = {}
@@ -1349,9 +1421,6 @@ def told_what_it_lacks(block: Block, owner: DeepNet | LayerArrays):
         ) from None
 
 
-MARKS = (64.0, 8.0)  # arrays hold one of them before a block writes into them
-
-
 class BlockCheck:
     """A layer of a net with made-up x and z, on which the net's block is tried before its first use:
     whoever writes a block of their own learns in one line what it lacks.
@@ -1375,7 +1444,48 @@ class BlockCheck:
         layer.y[...] = mark
         with told_what_it_lacks(self.block, layer):
             self.block.forward(layer)
+        self.check_x("forward", x)
         return layer.y.copy()
+
+    def check_x(self, method: str, x: np.ndarray) -> None:
+        """Raises ValueError where the method has changed layer.x."""
+        if not is_same(self.layer.x, x.astype(self.layer.x.dtype)):
+            raise ValueError(
+                f"{method}() of {self.block} changes layer.x, the y of the layer below: write into an array "
+                "that the block's kept or shared names"
+            )
+
+    def backward(self, scratch: np.ndarray, mark: float) -> list[np.ndarray]:
+        """All that backward() writes and returns, if this scratch array holds `mark` after
+        forward()."""
+        layer = self.layer
+        self.forward(self.x, MARKS[0])
+        scratch[...] = mark
+        layer.dy[...] = self.dy
+        carried = self.block.backward(layer, layer.dy)
+        results = [layer.dz.copy()]
+        for name in self.block.parameters(len(layer.x)):
+            results.append(getattr(layer, f"d_{name}").copy())
+        if carried is not None:
+            results.append(carried.copy())
+        return results
+
+    def check_scratch(self) -> None:
+        """Raises ValueError where backward() reads what other layers have written over by then, in a
+        block that is not random."""
+        layer = self.layer
+        z = layer.z
+        if layer.activation.keeps_z:
+            z = z[len(layer.x) :]  # z_H stays
+        arrays = {name: getattr(layer, name) for name in (*self.block.shared, "dH", "dx")}
+        arrays["z"] = z
+        for name, scratch in arrays.items():
+            results, same, others = (self.backward(scratch, mark) for mark in (MARKS[0], *MARKS))
+            if all(map(is_same, results, same)) and not all(map(is_same, results, others)):
+                raise ValueError(
+                    f"backward() of {self.block} reads layer.{name}, which other layers have written over by then: "
+                    "keep what it needs in an array that the block's kept names"
+                )
 
     def check_forward(self) -> None:
         """Raises ValueError unless forward() writes all of layer.y."""
@@ -1384,7 +1494,8 @@ class BlockCheck:
 
     def check_backward(self) -> None:
         """Raises ValueError unless backward() writes all of layer.dz and of the parameters'
-        gradients, and returns what is carried, if anything is."""
+        gradients, returns what is carried, if anything is, and reads no scratch array that
+        forward() wrote."""
         layer = self.layer
         parameters = self.block.parameters(len(layer.x))
         written = {"dz_H": layer.dz_H}
@@ -1401,6 +1512,7 @@ class BlockCheck:
             layer.dy[...] = self.dy
             with told_what_it_lacks(self.block, layer):
                 carried = self.block.backward(layer, layer.dy)
+            self.check_x("backward", self.x)
             found.append({name: array.copy() for name, array in written.items()})
         for name in written:
             if is_unwritten(*(arrays[name] for arrays in found)):
@@ -1418,6 +1530,7 @@ class BlockCheck:
                 f"backward() of {self.block} returns nothing, but its forward() reads layer.x: "
                 "return the part of dL/dx that is carried past W"
             )
+        self.check_scratch()
 
     def reads_x(self) -> bool:
         """Whether y changes with x while z stays, in a block that is not random."""
@@ -1481,6 +1594,10 @@ def shapes_of_net(d_in: int, d_out: int, hidden: int, depth: int, block: Block) 
 
 def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
     return sum(math.prod(shape) for shape in shapes.values())
+
+
+class NotImported(ValueError):
+    """A saved net has a block or an activation whose module was not imported."""
 
 
 class DeepNet(FixedNames):
@@ -1582,22 +1699,26 @@ class DeepNet(FixedNames):
         self._stamp = None
         self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
-        self._unchecked = {"forward", "backward"} if self.depth else set()
+        self._unchecked = {"forward", "backward"}
         self.grad = Gradients()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
-    def _check_block(self, way: str) -> None:
-        """Checks a pass of the block, "forward" or "backward", before it is used for the first time."""
+    def _check_at_first_use(self, way: str) -> None:
+        """Checks a pass of the activation and the block, "forward" or "backward", before they are
+        used for the first time."""
         if way in self._unchecked:
+            checks = [ActivationCheck(self)]
+            if self.depth:
+                checks.append(BlockCheck(self))
             with np.errstate(all="ignore"):
-                check = BlockCheck(self)
-                if way == "forward":
-                    check.check_forward()
-                else:
-                    check.check_backward()
+                for check in checks:
+                    if way == "forward":
+                        check.check_forward()
+                    else:
+                        check.check_backward()
             self._unchecked.remove(way)
 
     def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
@@ -1632,15 +1753,16 @@ class DeepNet(FixedNames):
         self._name_views()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises
-        InputError when it cannot be written, and ValueError for what load() could not restore: an
-        `about` that is not a dict of JSON, a block or an activation that its settings do not
-        rebuild, parameters that are not finite."""
+        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError
+        when it cannot be written or would replace another file than a net, and ValueError for what
+        load() could not restore: an `about` that is not a dict of JSON, a block or an activation that
+        its settings do not rebuild, parameters that are not finite."""
         if not isinstance(self.about, dict):
             raise ValueError(f"net.about must be a dict, not {self.about!r}")
         check_json(self.about, "net.about")
         if not np.isfinite(self.parameters).all():
             raise ValueError("the parameters of a net that is saved must be finite")
+        check_holds_net(Path(path))
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
@@ -1653,6 +1775,13 @@ class DeepNet(FixedNames):
 
         def arguments_in(head):
             arguments = dict(head["net"])
+            for family in (Block, Activation):
+                name = arguments[family.family]
+                if name not in list(family.registry):
+                    raise NotImported(
+                        f"{path} holds a net with the {family.family} {name!r}, which nothing has defined: "
+                        "import its module first, in a command with --import FILE.py"
+                    )
             block_settings = arguments.pop("block_settings", {})
             activation_settings = arguments.pop("activation_settings", {})
             arguments["block"] = block_of(arguments["block"], **block_settings)
@@ -1672,6 +1801,8 @@ class DeepNet(FixedNames):
             net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
+        except NotImported as error:
+            raise input_error(str(error)) from error
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
@@ -1738,7 +1869,7 @@ class DeepNet(FixedNames):
 
     def _run(self, x, work, gates=None):
         """The logits; writes T into gates (depth, N, hidden), if given."""
-        self._check_block("forward")
+        self._check_at_first_use("forward")
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
@@ -1792,7 +1923,7 @@ class DeepNet(FixedNames):
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
         self._stamp.check(self)
-        self._check_block("backward")
+        self._check_at_first_use("backward")
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
@@ -1974,7 +2105,7 @@ class Optimizer(FixedNames):
 
     def _name_states(self) -> None:
         vars(self).update(zip(self._names, self.states, strict=True))
-        self._fixed = frozenset(("states", *self._names))
+        self._fixed = frozenset(("parameters", "states", *self._names))
 
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
@@ -2110,6 +2241,19 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
     package().write_whole({Path(path): file.getvalue()})
 
 
+def check_holds_net(path: Path) -> None:
+    """Raises InputError where there is a file that DeepNet.save() did not write.  Its head alone is
+    read, which needs no block or activation."""
+    if not os.path.lexists(path):
+        return
+    try:
+        head, _ = read_arrays(path, lambda head: {})
+        if set(head) != {"net", "about"}:
+            raise ValueError("it holds something else")
+    except Exception as error:  # see read_arrays()
+        raise input_error(f"{path} is no net of this program, and is not replaced: {error}") from error
+
+
 def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
     files exceptions of any kind may be raised.
@@ -2217,6 +2361,48 @@ def do_nothing() -> None:
     """The default of before_step."""
 
 
+def result_of(loss, outputs: np.ndarray, y: np.ndarray) -> tuple:
+    """loss(outputs, y): its value and the gradient.  The loss cannot write into y.
+
+    Raises TypeError unless it returns both, the value as one number."""
+    y = y.view()
+    y.flags.writeable = False
+    result = loss(outputs, y)
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(f"{name_of(loss)} must return two things, the loss and its gradient: return loss, gradient")
+    if np.ndim(result[0]) != 0:
+        raise TypeError(
+            f"{name_of(loss)} must return one number as the loss of a batch, such as the mean, "
+            f"not an array of shape {np.shape(result[0])}"
+        )
+    return result
+
+
+def check_are_labels(data: Dataset, n_classes: int) -> None:
+    """Raises ValueError unless y_train and y_test are labels below n_classes."""
+    if data.y_train.dtype.kind == "f":
+        raise ValueError("y holds floats: give loss=... for a regression, or y.astype(int) for labels")
+    check_labels(data.y_train, len(data.x_train), n_classes)
+    check_labels(data.y_test, len(data.x_test), n_classes)
+
+
+def check_callable(optimizer, loss) -> None:
+    """Raises TypeError unless both can be called: train() takes no names."""
+    if not callable(optimizer):
+        raise TypeError(f"optimizer must be a class, such as Adam, not {optimizer!r}")
+    if not callable(loss):
+        raise TypeError(f"loss must be a function, such as softmax_cross_entropy, not {loss!r}")
+
+
+def check_parameters(net, optimizer) -> None:
+    """Raises ValueError where the optimiser changes other parameters than the net's."""
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError(
+            "the optimizer has the parameters of another net, or assigned self.parameters anew: "
+            "make it with net.parameters of this one, and write into them in place"
+        )
+
+
 @one_blas_thread()
 def train_epoch(
     net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=do_nothing
@@ -2233,8 +2419,10 @@ def train_epoch(
     Raises FloatingPointError at the first loss or gradient that is not finite, ValueError where
     there is no whole batch, x and y differ in length or the optimiser has the parameters of another
     net, TypeError unless both are unmasked arrays of numbers."""
-    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
-        raise ValueError("the optimizer has the parameters of another net: make it with net.parameters of this one")
+    check_parameters(net, optimizer)
+    check_whole("batch_size", batch_size)
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -2250,12 +2438,16 @@ def train_epoch(
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
         logits = net.forward(x.take(batch, axis=0))
-        losses[step], d_logits = loss(logits, y[batch])
-        if is_labelled:
+        if is_labelled:  # before the loss, which may write into the logits
             right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
-        norms[step] = optimizer.step(net.backward(d_logits))
+        losses[step], d_logits = result_of(loss, logits, y[batch])
+        norm = optimizer.step(net.backward(d_logits))
+        if norm is None:
+            raise TypeError(f"step() of {type(optimizer).__name__} must return the norm of the gradient, not None")
+        norms[step] = norm
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
+    check_parameters(net, optimizer)
     return {
         "train_loss": float(losses.mean()),
         "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
@@ -2319,7 +2511,7 @@ def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
     Raises what accuracy() raises."""
     if holds_labels(y):
         return {"test_acc": accuracy(net, x, y)}
-    return {"test_loss": float(loss(finite_logits(net, x), y)[0])}
+    return {"test_loss": float(result_of(loss, finite_logits(net, x), y)[0])}
 
 
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
@@ -2347,7 +2539,7 @@ class LayerHistory:
         """Adds a row for the net after this step, unless its numbers are not finite."""
         if step in self.columns["step"]:
             return
-        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
+        loss, d_logits = result_of(self.loss_of, self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
@@ -2388,14 +2580,15 @@ def train(
     diverges, the history ends with the last completed epoch, and "diverged_at" says where.
 
     Raises ValueError, before the first step, for examples that are not rows of bytes or floats, and
-    for labels that are not of the net's classes."""
+    for labels that are not of the net's classes; TypeError for an optimizer or a loss that cannot
+    be called, or does not return what it must."""
+    check_callable(optimizer, loss)
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
     check_rows(data)
     has_labels = holds_labels(data.y_train)
     if has_labels or loss is softmax_cross_entropy:
-        check_labels(data.y_train, len(data.x_train), net.d_out)
-        check_labels(data.y_test, len(data.x_test), net.d_out)
+        check_are_labels(data, net.d_out)
     if data.x_train.dtype.kind != "f":
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
@@ -2465,9 +2658,12 @@ def run_one(
     if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
-    for a change that is no setting, and what train() raises."""
+    for a change that is no setting, InputError for a `save` that is neither new nor a saved net,
+    and what train() raises."""
     start = time.perf_counter()
     settings = changed(settings, changes)
+    if save:
+        check_net_replaceable(Path(save))
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     check_rows(data)
@@ -2499,6 +2695,8 @@ def run_one(
     run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        if not holds_labels(data.y_train):
+            net.about["targets"] = True
         net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
@@ -2550,16 +2748,21 @@ PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
 
 
 def read_grey(path: str | os.PathLike) -> np.ndarray:
-    """The image in a file that imageio reads, (rows, columns) floats from 0, black, to 1, white.
-    Where it is transparent, white paper shows through.  Raises InputError for another file."""
+    """The image in a file that Pillow reads, (rows, columns) floats from 0, black, to 1, white,
+    turned as the camera was held.  Where it is transparent, white paper shows through.  Of several
+    images in a file it is the first.  Raises InputError for another file."""
     import imageio.v3 as imageio  # only here: it is not needed for anything else
 
     try:
         with package().open_file(path) as file:
-            image = np.asarray(imageio.imread(file.read(), extension=Path(path).suffix))
+            data = file.read()
+        with imageio.imopen(data, "r", plugin="pillow") as file:
+            has_inks = file.metadata()["mode"] in ("CMYK", "YCbCr")
+            mode = "RGB" if has_inks else None
+            image = np.asarray(file.read(index=0, mode=mode, rotate=True))
     except Exception as error:  # every format has its own
         reason = " ".join(str(error).split())[:200]
-        raise input_error(f"{path} cannot be read as an image: {reason}") from error
+        raise input_error(f"{path} cannot be read as an image, such as PNG or JPEG: {reason}") from error
     whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
     image = image.astype(np.float64) / whole
     if image.ndim == 2:
@@ -2582,6 +2785,10 @@ def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
     that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
     is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
     ink = np.asarray(grey, np.float64)
+    if ink.ndim != 2 or ink.size == 0:
+        raise ValueError(f"one image is needed, (rows, columns), not an array of shape {ink.shape}")
+    if not np.isfinite(ink).all():
+        raise ValueError("the image must be finite; it holds NaN or infinity")
     border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
     paper = np.median(border)
     is_dark_on_light = paper > (ink.min() + ink.max()) / 2
@@ -2642,16 +2849,18 @@ def classify_images(args, save) -> None:
     path, *images = args.classify
     if not images:
         raise input_error(f"--classify {path} needs images, too: --classify {path} digit.png")
-    for module in args.imports:
+    for module in (*package().MORE_KINDS, *args.imports):
         import_module_of_user(module)
     net = DeepNet.load(path)
+    if net.about.get("targets") or net.d_out == 1:
+        raise input_error(f"--classify {path}: the net has learned numbers, not classes: net.predict(x) gives them")
     for image in images:
         grey = read_grey(image)
         try:
             pixels, said = image_for(net, grey)
+            logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
         except ValueError as error:
             raise input_error(f"{image}: {error}") from error
-        logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
         powers = np.exp(logits - logits.max())
         probabilities = powers / powers.sum()
         shown = package().printable(image)
@@ -3091,7 +3300,7 @@ def train_pairs(args, save) -> None:
     if not args.no_save:
         tools.check_replaceable(path, args.quick)
     if args.save:
-        check_net_replaceable(Path(args.save))
+        check_net_replaceable(Path(args.save), args.quick)
     planned = plan(args, data)
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
@@ -3137,17 +3346,15 @@ def said_of_net(path: str, run: dict) -> str:
     return f"the {run['block']} net is in {path}; --classify {path} IMAGE reads a digit"
 
 
-def check_net_replaceable(path: Path) -> None:
+def check_net_replaceable(path: Path, is_smoke_test: bool = False) -> None:
     """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
-    of a saved net."""
+    of a saved net; that of a smoke test must not be committed."""
     if path.suffix != ".npz":
-        raise input_error(f"--save {path}: the name of a net ends in .npz")
+        raise input_error(f"{path}: the name of a net ends in .npz")
     package().check_writable(path)
-    if path.exists():
-        try:
-            DeepNet.load(path)
-        except ValueError as error:
-            raise input_error(f"--save {path} would replace what is no net of this program: {error}") from error
+    check_holds_net(path)
+    if is_smoke_test and package().is_committed(path):
+        raise input_error(f"{path} is committed: a smoke test does not replace it, choose another --save")
 
 
 def said_of_data(data: Dataset) -> dict:

@@ -191,7 +191,7 @@ BAD = [
     (("--import", "..os"), "--import ..os: there is no such module"),
     (("--import", "gone"), "--import gone: there is no such module; a file's name ends in .py"),
     (("--clip", "0"), "argument --clip: '0' is not a number of at least 1e-12"),
-    (("--save", "net.txt"), "--save net.txt: the name of a net ends in .npz"),
+    (("--save", "net.txt"), "net.txt: the name of a net ends in .npz"),
     (("--save", "net.npz", "--seeds", "0,1"), "--save writes one net, and 2 pairs are trained"),
     (("--classify", "net.npz", "a.png"), "--classify trains nothing: --data-dir has no use beside it, --import alone"),
     (("--gate-bias", "-1e9"), "argument --gate-bias: '-1e9' is not a number from -1000.0 to 1000.0"),

@@ -447,3 +447,173 @@ def test_the_check_of_a_block_changes_no_number():
     second = [net.forward(X), net.backward(D_LOGITS)]
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def x_is_changed(self, layer):
+    Own.forward(self, layer)
+    layer.x *= 2
+
+
+def x_is_changed_backward(self, layer, dy):
+    layer.x *= 2
+    return Own.backward(self, layer, dy)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"forward": x_is_changed}, r"forward\(\) of OfATest\(\) changes layer\.x, the y of the layer below"),
+        ({"backward": x_is_changed_backward}, r"backward\(\) of OfATest\(\) changes layer\.x"),
+        (
+            {"kept": ("H",), "shared": ("T",)},
+            r"backward\(\) of OfATest\(\) reads layer\.T, which other layers have written over by then: keep what it",
+        ),
+    ],
+)
+def test_a_block_that_uses_what_other_layers_use_is_told_so(members, message):
+    net = net_with(**members)
+    with pytest.raises(ValueError, match=message):
+        run_backward(net)
+
+
+# ---- activations of one's own
+
+
+class Softplus(hn.Activation):
+    """H = log(1 + e^z), H' = 1 / (1 + e^-z); the base of activations that each lack something."""
+
+    keeps_z = True
+
+    def value(self, z, H):
+        H[...] = np.log1p(np.exp(z))
+
+    def slope(self, z, H, slope):
+        slope[...] = 1 / (1 + np.exp(-z))
+
+
+def positive_alone(self, z, H):
+    H[z > 0] = z[z > 0]
+
+
+def slope_is_added(self, z, H, slope):
+    slope += 1 / (1 + np.exp(-z))
+
+
+def slope_is_written_first(self, z, H, slope):
+    slope[...] = 1
+    slope /= 1 + np.exp(-z)
+
+
+def z_is_changed(self, z, H):
+    np.exp(z, z)
+    H[...] = np.log1p(z)
+
+
+def activation_with(**members):
+    kind = type("OfATest", (Softplus,), {"name": "of a test", **members})
+    del hn.ACTIVATIONS["of a test"]
+    return kind()
+
+
+WRONG_ACTIVATIONS = [
+    ({"keeps_z": False}, r"slope\(\) of OfATest\(\) reads z, .* set keeps_z = True in its class"),
+    ({"value": lambda self, z, H: np.log1p(np.exp(z))}, r"value\(\) of OfATest\(\) does not write all of H"),
+    ({"value": positive_alone}, r"value\(\) of OfATest\(\) does not write all of H"),
+    ({"value": z_is_changed}, r"value\(\) of OfATest\(\) changes z: it must write into H alone"),
+    (
+        {"slope": lambda self, z, H, slope: 1 / (1 + np.exp(-z))},
+        r"slope\(\) of OfATest\(\) does not write all of slope",
+    ),
+    ({"slope": slope_is_added}, r"slope\(\) of OfATest\(\) does not write all of slope, or reads what it held"),
+    ({"slope": slope_is_written_first}, r"slope\(\) of OfATest\(\) is wrong where slope and z are one array"),
+]
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize(("members", "message"), WRONG_ACTIVATIONS)
+def test_an_activation_that_lacks_something_is_told_what_at_its_first_use(members, message, depth, monkeypatch):
+    monkeypatch.setattr(hn, "check_registered", lambda named: None)
+    net = hn.DeepNet(36, 3, 8, depth, "highway", 0, activation=activation_with(**members))
+    with pytest.raises(ValueError, match=message):
+        run_backward(net)
+
+
+def test_an_activation_that_lacks_nothing_is_taken(monkeypatch):
+    monkeypatch.setattr(hn, "check_registered", lambda named: None)
+    run_backward(hn.DeepNet(36, 3, 8, 2, "highway", 0, activation=activation_with()))
+
+
+# ---- losses and optimisers of one's own
+
+
+LABELS = np.array([0, 1, 2, 0, 1])
+OWN_DATA = hn.Dataset.of(X, LABELS, X, LABELS)
+TARGETS = hn.Dataset.of(X, LABELS.astype(float), X, LABELS.astype(float))
+
+
+def in_place(outputs, y):
+    loss, gradient = hn.softmax_cross_entropy(outputs, y)
+    outputs[...] = gradient
+    return loss, outputs
+
+
+def y_is_changed(outputs, y):
+    y += 1
+    return hn.softmax_cross_entropy(outputs, y - 1)
+
+
+class ReturnsNothing(hn.Adam):
+    def step(self, gradient):
+        super().step(gradient)
+
+
+class Rebinds(hn.Adam):
+    def step(self, gradient):
+        self.parameters = self.parameters - self.lr * gradient
+        return 1.0
+
+
+class RebindsItsOwn:
+    def __init__(self, parameters, lr, clip):
+        self.parameters = parameters
+
+    def step(self, gradient):
+        self.parameters = self.parameters - gradient
+        return 1.0
+
+
+def train_own(data=OWN_DATA, **chosen):
+    return hn.run_one("highway", data=data, depth=2, hidden=8, epochs=1, batch_size=5, **chosen)
+
+
+def test_a_loss_may_work_in_place():
+    ours = train_own(loss=in_place)
+    theirs = train_own()
+    assert ours["final_train_acc"] == theirs["final_train_acc"] > 0
+    assert ours["final_train_loss"] == theirs["final_train_loss"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"loss": y_is_changed}, "read-only"),
+        ({"loss": lambda outputs, y: 1.0}, "must return two things, the loss and its gradient"),
+        ({"loss": lambda outputs, y: (outputs[:, 0], outputs)}, r"one number as the loss of a batch.* shape \(5,\)"),
+        ({"loss": "mse"}, "loss must be a function, such as softmax_cross_entropy, not 'mse'"),
+        ({"optimizer": "adam"}, "optimizer must be a class, such as Adam, not 'adam'"),
+        ({"optimizer": ReturnsNothing}, r"step\(\) of ReturnsNothing must return the norm of the gradient, not None"),
+        ({"optimizer": Rebinds}, r"write into the array, which others use: optimizer\.parameters\[\.\.\.\]"),
+        ({"optimizer": RebindsItsOwn}, r"or assigned self\.parameters anew"),
+        ({"data": TARGETS}, r"y holds floats: give loss=\.\.\. for a regression, or y\.astype\(int\) for labels"),
+    ],
+)
+def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen, message):
+    with pytest.raises((AttributeError, TypeError, ValueError), match=message):
+        train_own(**chosen)
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 2.5])
+def test_a_batch_that_no_epoch_can_have_is_refused(batch_size):
+    net = deep_net()
+    with pytest.raises((TypeError, ValueError), match="batch_size must be"):
+        hn.train_epoch(net, hn.Adam(net.parameters), X, LABELS, np.arange(5), batch_size)

@@ -363,14 +363,16 @@ def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
         {"parameters": right, "depth": 10**12},  # refused before anything of that size is made
         {"parameters": right, "depth": 1.0},
         {"parameters": right, "block": "plain"},
-        {"parameters": right, "block": "unknown"},
-        {"parameters": right, "activation": "nobody's"},
         {"parameters": right, "another": 1},
     ):
         saved_with(path, **wrong)
         with pytest.raises(InputError, match="is not a net that") as error:
             hn.DeepNet.load(path)
         assert "\n" not in str(error.value)
+    for unknown in ({"block": "unknown"}, {"activation": "nobody's"}):
+        saved_with(path, right, **unknown)
+        with pytest.raises(InputError, match="holds a net with the .* which nothing has defined: import its module"):
+            hn.DeepNet.load(path)
     for about in ([1], 1, None):
         np.savez(path, parameters=right, head=json.dumps({"net": HEAD, "about": about}))
         with pytest.raises(InputError):

@@ -7,6 +7,7 @@ import imageio.v3 as imageio
 import numpy as np
 import pytest
 from conftest import ROOT, SMALL, in_process, one_line_error
+from PIL import Image
 
 import highway_networks as hn
 from highways.nets.optimizers import SGD
@@ -118,7 +119,7 @@ def test_a_regression_learns_and_measures_the_loss_of_the_test_examples():
     assert run["history"].keys() == {"epoch", "train_loss", "test_loss", "grad_norm"}
     assert run["final_test_loss"] == run["history"]["test_loss"][-1] < 0.1 * y.var()
     assert run["loss"] == "squared_error"
-    with pytest.raises(ValueError, match="y must hold 500 whole numbers from 0 to 0"):
+    with pytest.raises(ValueError, match=r"y holds floats: give loss=\.\.\. for a regression"):
         hn.run_one("highway", data=data, depth=2)
 
 
@@ -278,7 +279,7 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
     words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
     np.savez(path, mine=np.ones(3))
     before = path.read_bytes()
-    assert "would replace what is no net of this program" in one_line_error(main(*words))
+    assert "is no net of this program, and is not replaced" in one_line_error(main(*words))
     assert path.read_bytes() == before
     path.unlink()
     for _ in range(2):
@@ -345,3 +346,144 @@ def test_a_blank_image_is_refused():
 def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
     imageio.imwrite(tmp_path / "a.png", pixels)
     np.testing.assert_allclose(hn.read_grey(tmp_path / "a.png"), np.full((5, 4), 0.2), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("grey", "message"),
+    [
+        (np.zeros((3, 4, 4)), r"one image is needed, \(rows, columns\), not an array of shape \(3, 4, 4\)"),
+        (np.zeros((0, 4)), r"one image is needed, \(rows, columns\)"),
+        (np.full((4, 4), np.nan), "the image must be finite"),
+    ],
+)
+def test_what_is_no_image_is_refused(grey, message):
+    with pytest.raises(ValueError, match=message):
+        hn.like_mnist(grey)
+
+
+UPRIGHT = np.repeat(np.repeat(np.array([[0, 255], [255, 255], [255, 255]], np.uint8), 16, axis=0), 16, axis=1)
+
+
+def write_turned(path):
+    """As a phone writes it that was held upright: the pixels lie, and EXIF says how to turn them."""
+    lying = Image.fromarray(np.rot90(UPRIGHT))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    lying.save(path, "JPEG", exif=exif, quality=95)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("turned.jpg", write_turned),
+        ("inks.jpg", lambda path: Image.fromarray(UPRIGHT).convert("CMYK").save(path, "JPEG", quality=95)),
+        ("one.gif", lambda path: Image.fromarray(UPRIGHT).save(path)),
+        ("no_suffix", lambda path: Image.fromarray(UPRIGHT).save(path, "PNG")),
+        ("wrong.jpg", lambda path: Image.fromarray(UPRIGHT).save(path, "PNG")),
+    ],
+)
+def test_an_image_is_read_as_it_looks(tmp_path, name, write):
+    write(tmp_path / name)
+    np.testing.assert_allclose(hn.read_grey(tmp_path / name), UPRIGHT / 255, atol=0.1)
+
+
+# ---- saved nets
+
+
+def mean_squares(outputs, y):
+    error = outputs - y
+    return (error**2).mean(), 2 * error / error.size
+
+
+def train_small(**chosen):
+    return hn.run_one(
+        "highway", **{"data": data_of(), "hidden": 5, "depth": 1, "epochs": 1, "batch_size": 10, **chosen}
+    )
+
+
+@pytest.fixture
+def image(tmp_path):
+    path = tmp_path / "image.png"
+    imageio.imwrite(path, PIXELS[0].astype(np.uint8))
+    return path
+
+
+def test_a_net_of_numbers_is_not_asked_for_a_class(tmp_path, image):
+    net = tmp_path / "net.npz"
+    targets = np.stack((LABELS, -LABELS), axis=1) / 3
+    train_small(data=data_of(y=targets), loss=mean_squares, save=net)
+    process = main("--classify", net, image)
+    assert "the net has learned numbers, not classes" in one_line_error(process)
+
+
+def test_pixels_that_a_net_cannot_take_are_one_line(tmp_path, image):
+    net = tmp_path / "net.npz"
+    train_small(save=net)
+    loaded = hn.DeepNet.load(net)
+    loaded.about["pixels"] = "[0, 2]"
+    loaded.save(net)
+    process = main("--classify", net, image)
+    assert "net.about['pixels'] must say where pixels lie" in one_line_error(process)
+
+
+def test_a_net_of_the_package_s_kinds_is_classified_and_replaced(tmp_path, data_set):
+    net = tmp_path / "net.npz"
+    kinds = ("--block", "residual", "--activation", "relu")
+    words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", net)
+    picture = tmp_path / "picture.png"
+    imageio.imwrite(picture, hn.load_mnist(data_set).x_test[0].reshape(6, 6))
+    assert main(*words, *kinds).returncode == 0
+    process = main("--classify", net, picture)
+    assert process.returncode == 0, process.stderr
+    assert main(*words).returncode == 0
+
+
+def test_a_net_whose_activation_is_not_imported_is_not_called_something_else(tmp_path):
+    class Strange(hn.Relu):
+        name = "strange"
+
+    path = tmp_path / "net.npz"
+    try:
+        hn.DeepNet(4, 3, 5, 1, "plain", 0, activation="strange").save(path)
+    finally:
+        del hn.ACTIVATIONS["strange"]
+    with pytest.raises(ValueError, match=r"holds a net with the activation 'strange', .* --import FILE\.py") as error:
+        hn.DeepNet.load(path)
+    assert "is not a net" not in str(error.value)
+    hn.DeepNet(4, 3, 5, 1, "plain", 0).save(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing/net.npz", "cannot be written"),
+        ("mine.csv", "the name of a net ends in .npz"),
+        ("mydata.npz", "is no net of this program, and is not replaced"),
+    ],
+)
+def test_a_name_for_a_net_is_refused_before_the_training(tmp_path, name, message):
+    np.savez(tmp_path / "mydata.npz", x=PIXELS)
+    before = (tmp_path / "mydata.npz").read_bytes()
+
+    def started(row):
+        raise AssertionError("the training has begun")
+
+    with pytest.raises(ValueError, match=message):
+        train_small(save=tmp_path / name, report=started)
+    assert (tmp_path / "mydata.npz").read_bytes() == before
+
+
+def test_save_of_a_net_replaces_no_other_file(tmp_path):
+    path = tmp_path / "mydata.npz"
+    np.savez(path, x=PIXELS)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="is no net of this program, and is not replaced"):
+        hn.DeepNet(4, 3, 5, 1, "plain", 0).save(path)
+    assert path.read_bytes() == before
+
+
+def test_a_smoke_test_replaces_no_committed_net(tmp_path, monkeypatch):
+    monkeypatch.setattr(hn.package(), "is_committed", lambda path: True)
+    hn.check_net_replaceable(tmp_path / "net.npz")
+    with pytest.raises(ValueError, match="is committed: a smoke test does not replace it"):
+        hn.check_net_replaceable(tmp_path / "net.npz", is_smoke_test=True)
