@@ -371,7 +371,7 @@ def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
         assert "\n" not in str(error.value)
     for unknown in ({"block": "unknown"}, {"activation": "nobody's"}):
         saved_with(path, right, **unknown)
-        with pytest.raises(InputError, match="holds a net with the .* which nothing has defined: import its module"):
+        with pytest.raises(InputError, match=r"holds a net with the .* which nothing has defined: import its module"):
             hn.DeepNet.load(path)
     for about in ([1], 1, None):
         np.savez(path, parameters=right, head=json.dumps({"net": HEAD, "about": about}))
