@@ -426,7 +426,7 @@ def test_the_settings_of_an_activation_are_saved(tmp_path):
             "activation": "leaky, of a test",
             "activation_settings": {"floor": 0.25},
         }
-    with pytest.raises(InputError, match="holds a net with the activation 'leaky, of a test', which nothing has defined"):
+    with pytest.raises(InputError, match="holds a net with the activation 'leaky, of a test'"):
         hn.DeepNet.load(path)
 
 
