@@ -1762,10 +1762,10 @@ class DeepNet(FixedNames):
         check_json(self.about, "net.about")
         if not np.isfinite(self.parameters).all():
             raise ValueError("the parameters of a net that is saved must be finite")
-        check_holds_net(Path(path))
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
+        check_holds_net(Path(path))
         write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
     @classmethod
