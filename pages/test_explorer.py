@@ -162,9 +162,9 @@ def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(
     assert "is not a net that DeepNet.save() wrote" in refused(write(net=tmp_path / "net.npz"))
     other = copy.deepcopy(net)
     other.about = net.about | {"trial": net.about["trial"] | {"rate": 1.0}}
-    other.save(tmp_path / "net.npz")
+    other.save(tmp_path / "other.npz")
     message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments gates"
-    assert message in refused(write(net=tmp_path / "net.npz"))
+    assert message in refused(write(net=tmp_path / "other.npz"))
 
 
 @pytest.mark.parametrize(

@@ -382,9 +382,9 @@ def test_files_that_are_not_checkpoints_are_refused(tmp_path):
         with pytest.raises(InputError, match="is not a checkpoint"):
             convolutional.Training.load(path)
     net = hn.DeepNet(4, 2, 3, 1, "highway", np.random.default_rng(0))
-    net.save(path)
+    net.save(tmp_path / "other.npz")
     with pytest.raises(InputError, match="is not a checkpoint"):
-        convolutional.Training.load(path)
+        convolutional.Training.load(tmp_path / "other.npz")
     with pytest.raises(InputError, match="cannot be read: No such file or directory"):
         convolutional.Training.load(tmp_path / "absent.npz")
 

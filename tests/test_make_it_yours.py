@@ -38,7 +38,7 @@ def load_digits():
 def clone(tmp_path_factory):
     """What the programs import, with a record that the pages show."""
     folder = tmp_path_factory.mktemp("clone")
-    for name in ("highway_networks.py", "run.json"):
+    for name in ("highway_networks.py", "conv_highway_networks.py", "run.json"):
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / "highways", folder / "highways", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
