@@ -417,7 +417,7 @@ class Format(NamedTuple):
     advice: str
 
 
-YOURS = "and Dataset.of() read it: docs/make_it_yours.md has the lines"
+YOURS = "and Dataset.of() read it, as docs/make_it_yours.md does with other files"
 FORMATS = (
     Format("a web page", (b"<!doctype", b"<html", b"<?xml"), "the download failed, fetch it again"),
     Format("a Git LFS pointer", (b"version https://git-lfs",), "git lfs pull fetches the file itself"),
@@ -2221,7 +2221,9 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
             return
         except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise input_error(f"there is no whole {what} in {folder}, and it could not be downloaded: {'; '.join(failures)}")
+    why = "; ".join(failures)
+    advice = f"--data-dir, or ${what.split('-')[0]}_DIR, names a folder that has it"
+    raise input_error(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; {advice}")
 
 
 def md5_of(data: bytes) -> str:

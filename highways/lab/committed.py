@@ -93,7 +93,8 @@ def check_commit(commit: str | None, place: str) -> None:
     """Raises InputError for a commit with changed files, for what is no commit and, where the clone
     has its history, for one that is not in it."""
     if str(commit).endswith("-dirty"):
-        raise InputError(f"{place} is of the commit {commit}, with changed files: commit them, then measure again")
+        again = "commit or remove them, remove its log (results/NAME.jsonl), and measure again"
+        raise InputError(f"{place} is of the commit {commit}, with changed files: {again}")
     if commit is not None and not re.fullmatch("[0-9a-f]{12,64}", commit):
         raise InputError(f"{place} is of {commit}, which is not a commit")
     known = known_commits()
