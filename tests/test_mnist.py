@@ -127,7 +127,7 @@ STRANGERS = {
     ),
     "S3's error": (lambda d: b"<?xml version='1.0'?><Error>", "is a web page: the download failed, fetch it again"),
     "an LFS pointer": (lambda d: b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer: git lfs pull"),
-    "npz": (npz_bytes, r"is a NumPy archive: np.load\(\) and Dataset.of\(\) read it: docs/make_it_yours.md"),
+    "npz": (npz_bytes, r"is a NumPy archive: np.load\(\) and Dataset.of\(\) read it, as docs/make_it_yours.md"),
     "npy": (lambda d: b"\x93NUMPY\1\0", r"is a NumPy array: np.load\(\) and"),
     "CSV": (lambda d: b"label,1x1,1x2,1x3\n5,0,0,0\n", r"is a CSV file: np.loadtxt\(\) and"),
     "PNG": (lambda d: b"\x89PNG\r\n", r"is a PNG image: imageio.v3.imread\(\) and"),

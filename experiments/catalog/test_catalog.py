@@ -60,6 +60,7 @@ def test_its_command_trains(folder):
     assert json.loads((folder / "run_quick.json").read_text())["runs"]
 
 
+@pytest.mark.thorough
 def test_its_tests_pass(folder):
     """They draw all its pictures, among other things."""
     process = run_there(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider")
