@@ -73,7 +73,8 @@ def first_above(shares, bound) -> int | None:
 
 def finding(first_right: list) -> str:
     """What the highway net's blocks say, as a sentence."""
-    shallow, deep = first_right[0], first_right[-1]
+    shallow = first_right[0]
+    deep = first_right[-1]
     if shallow is None or deep is None:
         return "The highway net does not solve all of these problems"
     if deep > shallow:

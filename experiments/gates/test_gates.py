@@ -86,7 +86,9 @@ def test_untrained_nets_take_the_place_of_trained_ones():
     nets = {"trials": [{"data": "MNIST", "seed": 1, "gate_bias": -2.0, "change": [3.0, 1.0], "mean_T": 0.3}]}
     nets["trials"][0]["untrained"] = {"change": [1.0, 1.0], "mean_T": 0.1}
     longer = {"trials": [{"data": "MNIST", "seed": 1, "measured": [{"epoch": 6, "mean_T": 0.4}]}]}
-    [net], [long] = (record["trials"] for record in as_untrained(nets, longer))
+    untrained, untrained_longer = as_untrained(nets, longer)
+    [net] = untrained["trials"]
+    [long] = untrained_longer["trials"]
     assert net["change"] == [1.0, 1.0]
     assert net["mean_T"] == 0.1
     assert net["bias_of_layer"] == [-2.0, -2.0]
