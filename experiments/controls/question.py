@@ -21,7 +21,8 @@ kind is better.
 In a rule of `headline` a control takes the place of the highway net.  The plain net with its best
 start takes the place of the plain net, too, in rules about plain nets alone.  A control passes a row
 if every part that holds for the row's own nets holds for it.  A row about several depths is judged by
-controls of these depths, with one seed as there.
+controls of these depths, with one seed as there.  A row about all 60 000 images is judged by controls
+that see all of them, with five seeds as there; it was added after the others had been seen.
 
 Expected, before these runs: that highway learns and plain does not, and that they do not overlap, is
 passed by all controls but the untrained net.  That highway is flat in depth is passed by the nets
@@ -48,26 +49,30 @@ BUDGETS = {
         "seeds": [0, 1],
         "seed_of_search": 2,
         "depths": [5],
+        "seeds_of_all": [0],
         "rates": [1e-3],
         "epochs": 1,
         "n_train": 256,
         "n_test": 100,
+        "of_all": {"n_train": 256, "n_test": 100},
     },
     "default": {
         "seeds": list(range(10)),
         "seed_of_search": 10,
         "depths": [5, 10, 20, 50],
+        "seeds_of_all": list(range(5)),
         "rates": list(RATES),
         "epochs": 12,
         "n_train": 6000,
         "n_test": 2000,
+        "of_all": fully_connected.ALL,
     },
 }
 
 
 def run(runner: Runner) -> dict:
     """The search for the plain net's start; all controls at depth 30 over seeds, and at the other
-    depths of the headline's sweep with its first seed."""
+    depths of the headline's sweep with its first seed; and at depth 30 with all images."""
     settings = runner.settings
     common = {name: settings[name] for name in ("epochs", "n_train", "n_test")}
     tried = []
@@ -87,6 +92,18 @@ def run(runner: Runner) -> dict:
 
     nets = [(seed, DEPTH) for seed in settings["seeds"]]
     nets += [(settings["seeds"][0], depth) for depth in settings["depths"]]
+    of_all = [(seed, DEPTH) for seed in settings["seeds_of_all"]]
+    final = runner.run(trial, settings_of(nets, common, best), fully_connected.data_of)
+    all_images = settings_of(of_all, {**common, **settings["of_all"]}, best)
+    return {
+        "search": search,
+        "final": final,
+        "all_images": runner.run(trial, all_images, fully_connected.data_of),
+    }
+
+
+def settings_of(nets: list[tuple[int, int]], common: dict, best: dict) -> list[dict]:
+    """The settings of every control for these nets, (seed, depth); `best` is what the search found."""
     wanted = []
     for control in CONTROLS:
         for seed, depth in nets:
@@ -94,7 +111,7 @@ def run(runner: Runner) -> dict:
             if control == BEST_PLAIN:
                 net |= {"start": best["start"], "lr": best["lr"]}
             wanted.append(net)
-    return {"search": search, "final": runner.run(trial, wanted, fully_connected.data_of)}
+    return wanted
 
 
 def loss_of(net: dict) -> float:
@@ -102,7 +119,7 @@ def loss_of(net: dict) -> float:
 
 
 def rows(record: dict) -> list[dict]:
-    """The setting that the search chose; a row for each control and depth."""
+    """The setting that the search chose; a row for each control and depth, and one with all images."""
     final = record["trials"]["final"]
     chosen = next(net for net in final if net["control"] == BEST_PLAIN)
     result = [{"row": "plain", "start": chosen["start"], "lr": chosen["lr"]}]
@@ -117,6 +134,13 @@ def rows(record: dict) -> list[dict]:
                 "test_accuracy": mean_sd_n([net["test_accuracy"] for net in nets]),
                 "loss": mean_sd_n([net["loss"] for net in nets]),
             })  # fmt: skip
+        nets = [net for net in record["trials"]["all_images"] if net["control"] == control]
+        result.append({
+            "row": "all images",
+            "control": control,
+            "depth": DEPTH,
+            "test_accuracy": mean_sd_n([net["final_test_acc"] for net in nets]),
+        })  # fmt: skip
     return result
 
 
@@ -126,4 +150,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
+    awaits=True,
 )

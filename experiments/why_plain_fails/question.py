@@ -42,12 +42,15 @@ contrast stays.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
+from experiments.controls.trial import CONTROLS
 from experiments.why_plain_fails.trial import trial
 from highways.lab.judging.claim import Sample, claim, values_of
+from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import Comparison, below, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -352,7 +355,25 @@ def relu_plain_trains_at_modest_depth(r):
     return corrected(*comparisons), "; ".join(texts)
 
 
-@claim("contrast-is-depth-driven", source="published program", about=ABOUT)
+def in_place_of_highway(control: str):
+    """The stand-in of a control, trained on all images."""
+    return functools.partial(_stand_in, control=control)
+
+
+def _stand_in(record: dict, of_controls: dict, control: str) -> tuple[dict]:
+    nets = [net for net in record["trials"]["all_images"] if net["block"] != "highway"]
+    for net in of_controls["trials"]["all_images"]:
+        if net["control"] == control:
+            nets.append({**net, "block": "highway", "test_accuracy": net["final_test_acc"]})
+    return (with_group(record, "all_images", nets),)
+
+
+@claim(
+    "contrast-is-depth-driven",
+    source="published program",
+    about=ABOUT,
+    controls=tuple(Control(control, in_place_of_highway(control), over=("controls",)) for control in CONTROLS),
+)
 def contrast_is_depth_driven(r):
     """the contrast of highway and plain nets is driven by depth, not by data (with all 60 000 images
     plain nets of depth 30 stay below {CHANCE}, highway nets of depth 30 and plain nets of depth 5
