@@ -43,6 +43,7 @@ from __future__ import annotations
 import math
 
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_below, all_ratios_below, holm, interval, logs, mean, p_value, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -245,7 +246,20 @@ def plain_degrades(r):
     return all_ratios_below(pairs, 1 / FACTOR), losses_as_text(loss_by_depth)
 
 
-@claim("highway-does-not-degrade-in-400-epochs", source="paper, Figure 1", about=ABOUT)
+def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
+    """At every depth: nets of one hidden layer."""
+    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
+    for depth in DEPTHS:
+        nets += [{**net, "depth": depth} for net in one_hidden_layer["trials"]["longer"]]
+    return (with_group(record, "final", nets),)
+
+
+@claim(
+    "highway-does-not-degrade-in-400-epochs",
+    source="paper, Figure 1",
+    about=ABOUT,
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
+)
 def highway_does_not_degrade(r):
     """highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 epochs, too (a
     loss less than {FACTOR} times as high)"""
