@@ -139,7 +139,7 @@ def rows(record: dict) -> list[dict]:
             "row": "all images",
             "control": control,
             "depth": DEPTH,
-            "test_accuracy": mean_sd_n([net["final_test_acc"] for net in nets]),
+            "test_accuracy": mean_sd_n([net["test_accuracy"] for net in nets]),
         })  # fmt: skip
     return result
 
@@ -150,5 +150,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )

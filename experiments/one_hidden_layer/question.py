@@ -124,5 +124,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )

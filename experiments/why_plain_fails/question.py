@@ -364,7 +364,7 @@ def _stand_in(record: dict, of_controls: dict, control: str) -> tuple[dict]:
     nets = [net for net in record["trials"]["all_images"] if net["block"] != "highway"]
     for net in of_controls["trials"]["all_images"]:
         if net["control"] == control:
-            nets.append({**net, "block": "highway", "test_accuracy": net["final_test_acc"]})
+            nets.append({**net, "block": "highway"})
     return (with_group(record, "all_images", nets),)
 
 
