@@ -1,11 +1,15 @@
-"""What the project's programs share, and `sweep`, for experiments of one's own:
+"""What the project's programs share, and, for experiments of one's own, `sweep` and `check_layer`:
 
-from highways import draw_sweep, sweep
+from highways import check_layer, draw_sweep, sweep
 """
 
 
 def __getattr__(name: str):
-    """sweep and draw_sweep, imported only where they are used."""
+    """check_layer, sweep and draw_sweep, imported only where they are used."""
+    if name == "check_layer":
+        from highways import layer_check
+
+        return layer_check.check_layer
     if name in ("draw_sweep", "sweep"):
         from highways.lab import sweeps
 
