@@ -1,0 +1,18 @@
+"""`work` is the module that is tested: exercises.py, or another with --of, for example --of solutions."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--of", default="exercises", metavar="MODULE", help="the module to test (default: exercises)")
+
+
+@pytest.fixture
+def work(request):
+    return importlib.import_module(request.config.getoption("--of"))

@@ -1,0 +1,151 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A gate of your own
+#
+# Must a gate be a sigmoid? This one needs no exponential:
+#
+# T = (1 + s) / 2, where s = z / √(1 + z²)
+#
+# It shuts far more slowly: at z = -10 a sigmoid is 0.00005, and this is 0.0025. You write it, check its gradient, and
+# train it beside the highway net's. [A block of your own](../docs/your_own_block.md) explains each line.
+
+# %%
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+sys.path.insert(0, "..")  # the programs of this project
+import highway_networks as hn
+
+DEPTH = 30
+EPOCHS = 6
+SEEDS = (0, 1, 2)
+N_TRAIN = 6000
+
+# %% [markdown]
+# ## Forward above backward
+# The net makes the matrix products z = W x + b. A block does the rest, unit by unit. The slope of s is (1 + z²)^(-3/2),
+# which is (1 - s²)^(3/2); so T' is half of that, and z is not needed on the way back.
+
+
+# %%
+class RootGate(hn.Block):
+    """y = H T + x (1 - T), T = (1 + s) / 2, s = z_T / sqrt(1 + z_T^2)"""
+
+    name = "root-gate"
+    gates = 1
+    kept = ("H", "s")
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+
+    def forward(self, layer):
+        layer.activation.value(layer.z_H, layer.H)
+        layer.s[...] = layer.z_T / np.sqrt(1 + layer.z_T**2)
+        layer.y[...] = layer.x + self.transform_gate(layer) * (layer.H - layer.x)
+
+    def backward(self, layer, dy):
+        T = self.transform_gate(layer)
+        layer.dz_T[...] = (1 - layer.s**2) ** 1.5 / 2 * (layer.H - layer.x) * dy
+        layer.activation.slope(layer.z_H, layer.H, layer.H)  # H becomes H'
+        layer.dz_H[...] = layer.H * T * dy
+        return (1 - T) * dy
+
+    def transform_gate(self, layer):
+        return (1 + layer.s) / 2
+
+
+# %% [markdown]
+# ## Is the gradient right?
+# The complex step: add i·10⁻³⁰ to one parameter. The imaginary part of the loss, over 10⁻³⁰, is the derivative, exact to
+# rounding.
+
+
+# %%
+def largest_error(block):
+    """The largest difference between backward() and the complex step, over all parameters of a small net."""
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(5, 3, 4, 3, block, rng, dtype=np.complex128)
+    x = rng.normal(size=(6, 5)).astype(complex)
+    y = rng.integers(0, 3, 6)
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    gradient = net.backward(d_logits).copy()
+    error = 0.0
+    for i in range(len(net.parameters)):
+        before = net.parameters[i]
+        net.parameters[i] = before + 1e-30j
+        loss, _ = hn.softmax_cross_entropy(net.forward(x), y)
+        net.parameters[i] = before
+        error = max(error, abs(loss.imag / 1e-30 - gradient[i].real))
+    return error
+
+
+class WrongGate(RootGate):
+    """RootGate with a factor forgotten on the way back."""
+
+    name = "wrong-gate"
+
+    def backward(self, layer, dy):
+        carried = super().backward(layer, dy)
+        layer.dz_T[...] *= 2
+        return carried
+
+
+print(f"largest error of RootGate  {largest_error(RootGate()):.0e}")
+print(f"largest error of WrongGate {largest_error(WrongGate()):.0e}")
+
+# %% [markdown]
+# ## The two gates
+
+# %%
+z = np.linspace(-8, 8, 200)
+figure, axis = plt.subplots(figsize=(5, 2.8))
+axis.plot(z, 1 / (1 + np.exp(-z)), color="#0072B2", label="sigmoid")
+axis.plot(z, (1 + z / np.sqrt(1 + z**2)) / 2, color="#6A3D9A", label="root gate")
+axis.set(xlabel="z", ylabel="T", title="The root gate opens faster, and shuts more slowly")
+axis.legend()
+plt.show()
+
+# %% [markdown]
+# ## Does it train?
+# Three seeds of each. A single seed would say little: accuracies of seeds differ by a hundredth or more.
+
+# %%
+runs = {}
+for block in ("highway", "root-gate"):
+    for seed in SEEDS:
+        runs[block, seed] = hn.run_one(block, depth=DEPTH, epochs=EPOCHS, seed=seed, n_train=N_TRAIN)
+for block in ("highway", "root-gate"):
+    accuracies = [runs[block, seed]["final_test_acc"] for seed in SEEDS]
+    print(f"{block:10} test accuracy " + "  ".join(f"{accuracy:.3f}" for accuracy in accuracies))
+
+# %%
+figure, axes = plt.subplots(1, 2, figsize=(9, 3))
+for block, colour in (("highway", "#0072B2"), ("root-gate", "#6A3D9A")):
+    for seed in SEEDS:
+        run = runs[block, seed]
+        label = block if seed == SEEDS[0] else None
+        axes[0].semilogy(run["history"]["epoch"], run["history"]["train_loss"], color=colour, label=label)
+        axes[1].plot(range(1, DEPTH + 1), run["final_T_per_layer"], color=colour)
+axes[0].set(xlabel="epoch", ylabel="training loss", title="Both learn")
+axes[1].set(xlabel="layer", ylabel="mean T after training", title="How far the gates are open", ylim=(0, None))
+axes[0].legend()
+plt.tight_layout()
+plt.show()
+
+# %% [markdown]
+# Both learn, and three seeds do not tell them apart. To say which is better needs more seeds and, for each gate, a search
+# for its bias and rate: [a question of your own](../docs/your_own_question.md).
+#
+# **Try:** a gate that never shuts, T = 0.1 + 0.9 sigmoid(z_T). A gate with T = z² / (1 + z²). What would you expect of
+# each, and does the complex step agree with your T'?
+#
+# **Go on:** [a net that sees how deep to go](how_deep_to_go.ipynb).
