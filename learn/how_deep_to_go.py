@@ -9,9 +9,9 @@
 # %% [markdown]
 # # A net that sees how deep to go
 #
-# MNIST needs no depth, so it cannot show what depth is for. Here is a problem whose depth is a number, k. A table gives
-# each of five numbers a next one. Start at one of them, and follow the table k times: where do you end? The net sees the
-# table, the start and k, and every batch has new tables.
+# MNIST needs no depth, so it cannot show what depth is for. Here is a problem whose depth is a number, k. A table
+# gives each of five numbers a next one. Start at one of them, and follow the table k times: where do you end? The net
+# sees the table, the start and k, and every batch has new tables.
 
 # %%
 import sys
@@ -39,8 +39,8 @@ for k in range(1, DEEPEST + 1):
 
 # %% [markdown]
 # ## Two nets of nine blocks
-# A highway net, y = H T + x (1 - T), and a residual net, y = x + H, which is wider and so has as many parameters. Both are
-# trained on the same problems, all k equally often.
+# A highway net, y = H T + x (1 - T), and a residual net, y = x + H, which is wider and so has as many parameters.
+# Both are trained on the same problems, all k equally often.
 
 
 # %%
@@ -68,8 +68,8 @@ for block, setting in SETTINGS.items():
 inside = {block: trial.look_inside(nets[block], SETTINGS[block]) for block in nets}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.3), sharey=True)
 colours = plt.cm.viridis(np.linspace(0.1, 0.85, DEEPEST))
-for axis, (block, found) in zip(axes, inside.items()):
-    for k, right, colour in zip(range(1, DEEPEST + 1), found["right_after"], colours):
+for axis, (block, found) in zip(axes, inside.items(), strict=True):
+    for k, right, colour in zip(range(1, DEEPEST + 1), found["right_after"], colours, strict=True):
         axis.plot(right, color=colour, marker="o", markersize=4, label=f"k = {k}")
     axis.set(title=f"{block} net", xlabel="read after block", ylim=(0, 1.05))
     axis.axhline(1 / NUMBERS, color="gray", linestyle=":")
@@ -89,7 +89,7 @@ for block, found in inside.items():
 
 # %%
 figure, axis = plt.subplots(figsize=(5.5, 3))
-for k, T, colour in zip(range(1, DEEPEST + 1), inside["highway"]["T"], colours):
+for k, T, colour in zip(range(1, DEEPEST + 1), inside["highway"]["T"], colours, strict=True):
     axis.plot(range(1, DEPTH + 1), T, color=colour, marker="o", markersize=4, label=f"k = {k}")
 axis.set(xlabel="block", ylabel="mean T", title="How far the highway net's gates open, by k", ylim=(0, None))
 axis.legend()
@@ -98,13 +98,16 @@ plt.show()
 # %% [markdown]
 # What one seed and one setting show:
 #
-# - Both nets answer deeper problems later: k = 1 is right some blocks before k = 2. The depth in use follows the problem.
-# - So does the residual net's, which has no gates. That depth adjusts to the problem is then not the gates' doing alone.
+# - Both nets answer deeper problems later: k = 1 is right some blocks before k = 2. The depth in use follows the
+#   problem.
+# - So does the residual net's, which has no gates. That depth adjusts to the problem is then not the gates' doing
+#   alone.
 # - The highway net's gates do see k: their mean T differs, by a few hundredths. It is *smaller* for deeper problems.
-# - The highway net ends a little better at k = 3. Neither net's rate or start was searched for, so this is no verdict.
+# - The highway net ends a little better at k = 3. Neither net's rate or start was searched for, so this is no
+#   verdict.
 #
-# Whether a gate that sees x is needed is [a question of this project](../experiments/depth_on_demand/README.md): seven
-# kinds of net, each with a search and five seeds, and rules fixed before the runs. This notebook says nothing of its
-# outcome.
+# Whether a gate that sees x is needed is [a question of this project](../experiments/depth_on_demand/README.md):
+# seven kinds of net, each with a search and five seeds, and rules fixed before the runs. This notebook says nothing
+# of its outcome.
 #
 # **Try:** `DEEPEST = 4` and `NUMBERS = 6` with twelve blocks. How many steps does each net need?

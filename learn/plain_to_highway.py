@@ -35,7 +35,7 @@ N_TRAIN = 6000
 x, y, x_test, y_test = net_of.headline_images()
 x, y = x[:N_TRAIN], y[:N_TRAIN]
 figure, axes = plt.subplots(1, 8, figsize=(8, 1.3))
-for image, label, axis in zip(x, y, axes):
+for image, label, axis in zip(x[:8], y[:8], axes, strict=True):
     axis.imshow(image.reshape(28, 28), cmap="gray")
     axis.set_title(label)
     axis.axis("off")
@@ -133,8 +133,8 @@ print(f"gates shut: test accuracy {train(shut)[-1]:.2f}")
 print(f"gates open: test accuracy {curves[f'highway, {DEPTH} layers'][-1]:.2f}")
 
 # %% [markdown]
-# The net with shut gates is no worse. So this experiment shows that thirty layers can be *trained* if the input has a way
-# past them. It does not show that what they compute is of use: MNIST needs no depth.
-# [Ten seeds say the same](../experiments/shut_gates/README.md).
+# The net with shut gates is no worse. So this experiment shows that thirty layers can be *trained* if the input has a
+# way past them. It does not show that what they compute is of use: MNIST needs no depth. [Ten seeds say the
+# same](../experiments/shut_gates/README.md).
 #
 # **Go on:** [why the plain net fails, and what cures it](why_it_fails.ipynb).

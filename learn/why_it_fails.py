@@ -32,8 +32,8 @@ labels = data.y_train[:64]
 
 # %% [markdown]
 # ## Five untrained nets
-# Four plain nets differ in nothing but how the blocks' weights W_H are drawn. All have mean 0; `variance` is that of one
-# weight, times the 50 units of a layer. The highway net has the first of these starts.
+# Four plain nets differ in nothing but how the blocks' weights W_H are drawn. All have mean 0; `variance` is that of
+# one weight, times the 50 units of a layer. The highway net has the first of these starts.
 
 
 # %%
@@ -51,13 +51,14 @@ STARTS = {
     "plain, orthogonal": lambda: plain("orthogonal"),
     "highway, uniform": lambda: hn.DeepNet(784, 10, 50, DEPTH, "highway", rng=0, gate_bias=-2),
 }
-COLOURS = dict(zip(STARTS, ("#D55E00", "#E69F00", "#6A3D9A", "#777777", "#0072B2")))
+COLOURS = dict(zip(STARTS, ("#D55E00", "#E69F00", "#6A3D9A", "#777777", "#0072B2"), strict=True))
 for name, make in STARTS.items():
     print(f"{name:20} variance {50 * make().W_H.var():.2f}")
 
 # %% [markdown]
 # ## The way forward: do digits still differ?
-# The spread of the state over 64 images, after each layer. If it is nearly 0, all digits look alike to the layers above.
+# The spread of the state over 64 images, after each layer. If it is nearly 0, all digits look alike to the layers
+# above.
 
 
 # %%
@@ -65,8 +66,8 @@ def spreads(net):
     net = layer_by_layer.in_dtype(net, np.float64)
     state = layer_by_layer.first_state(net, images)
     found = [state.std(axis=0).mean()]
-    for _, _, _, state in layer_by_layer.walk(net, state):
-        found.append(state.std(axis=0).mean())
+    for _, _, _, next_state in layer_by_layer.walk(net, state):
+        found.append(next_state.std(axis=0).mean())
     return found
 
 
@@ -92,9 +93,9 @@ for name in STARTS:
     print(f"{name:20} {spread[name][-1]:12.1g} {gradient[name][0] / gradient[name][-1]:32.1g}")
 
 # %% [markdown]
-# From the uniform start every plain layer shrinks the state and the gradient, and after thirty of them both are gone. So
-# all digits look alike to the upper layers, and next to nothing of the error reaches the lower ones. The other three
-# starts keep both ways open, and so does the highway net, whose weights are as small: in it x goes past them.
+# From the uniform start every plain layer shrinks the state and the gradient, and after thirty of them both are gone.
+# So all digits look alike to the upper layers, and next to nothing of the error reaches the lower ones. The other
+# three starts keep both ways open, and so does the highway net, whose weights are as small: in it x goes past them.
 #
 # **Predict:** which of the five nets will learn, at the rate 0.005, and which at a fifth of it?
 
@@ -123,14 +124,16 @@ plt.show()
 # What these ten trainings show, each of one seed:
 #
 # - From the start that loses signal and gradient, the plain net guesses at both rates.
-# - From each start that keeps them, it learns at the lower rate, and guesses at the higher one. So a way for the gradient
-#   alone is not enough, as He's start shows: the most gradient comes back there. Start and rate decide together.
+# - From each start that keeps them, it learns at the lower rate, and guesses at the higher one. So a way for the
+#   gradient alone is not enough, as He's start shows: the most gradient comes back there. Start and rate decide
+#   together.
 # - The highway net learns at both rates.
 #
-# So "the gradient vanishes" is true of one start, and can be cured without gates. What the highway net gives is that one
-# need not look for the right start and rate. [With ten seeds](../experiments/why_plain_fails/README.md) the two starts
-# tried there give the same answer; [over many starts](../experiments/initialisations/README.md) highway nets train from
-# nearly all, plain nets from few. Nets of more than thirty layers leave fewer starts and rates to plain nets.
+# So "the gradient vanishes" is true of one start, and can be cured without gates. What the highway net gives is that
+# one need not look for the right start and rate. [With ten seeds](../experiments/why_plain_fails/README.md) the two
+# starts tried there give the same answer; [over many starts](../experiments/initialisations/README.md) highway nets
+# train from nearly all, plain nets from few. Nets of more than thirty layers leave fewer starts and rates to plain
+# nets.
 #
 # Not tested here: how a small signal stops the training, although Adam rescales the gradient.
 #

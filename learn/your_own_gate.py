@@ -32,8 +32,8 @@ N_TRAIN = 6000
 
 # %% [markdown]
 # ## Forward above backward
-# The net makes the matrix products z = W x + b. A block does the rest, unit by unit. The slope of s is (1 + z²)^(-3/2),
-# which is (1 - s²)^(3/2); so T' is half of that, and z is not needed on the way back.
+# The net makes the matrix products z = W x + b. A block does the rest, unit by unit. The slope of s is (1 +
+# z²)^(-3/2), which is (1 - s²)^(3/2); so T' is half of that, and z is not needed on the way back.
 
 
 # %%
@@ -65,8 +65,8 @@ class RootGate(hn.Block):
 
 # %% [markdown]
 # ## Is the gradient right?
-# The complex step: add i·10⁻³⁰ to one parameter. The imaginary part of the loss, over 10⁻³⁰, is the derivative, exact to
-# rounding.
+# The complex step: add i·10⁻³⁰ to one parameter. The imaginary part of the loss, over 10⁻³⁰, is the derivative, exact
+# to rounding.
 
 
 # %%
@@ -142,10 +142,10 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
-# Both learn, and three seeds do not tell them apart. To say which is better needs more seeds and, for each gate, a search
-# for its bias and rate: [a question of your own](../docs/your_own_question.md).
+# Both learn, and three seeds do not tell them apart. To say which is better needs more seeds and, for each gate, a
+# search for its bias and rate: [a question of your own](../docs/your_own_question.md).
 #
-# **Try:** a gate that never shuts, T = 0.1 + 0.9 sigmoid(z_T). A gate with T = z² / (1 + z²). What would you expect of
-# each, and does the complex step agree with your T'?
+# **Try:** a gate that never shuts, T = 0.1 + 0.9 sigmoid(z_T). A gate with T = z² / (1 + z²). What would you expect
+# of each, and does the complex step agree with your T'?
 #
 # **Go on:** [a net that sees how deep to go](how_deep_to_go.ipynb).

@@ -175,6 +175,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net highway-a --protocol paper --out run_conv_a_paper.json",
     "python conv_highway_networks.py --net nineteen-layers --protocol whitened --stop-after 100",
     "python straightforward.py",
+    "python -m learn.execute",
     "python -m pages.make_explorer",  # run by pages/test_explorer.py
     "python -m pages.measure",
     "python -m pages.screenshots",

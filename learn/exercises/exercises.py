@@ -7,7 +7,7 @@ four arrays: W_H and W_T (d, d), b_H and b_T (d,).  dy stands for dL/dy, the gra
 with respect to y, and so on.  You need NumPy alone.
 """
 
-import numpy as np
+import numpy as np  # noqa: F401
 
 # ---- Stage 1: equation 3 ------------------------------------------------------------------------
 
@@ -83,6 +83,7 @@ def hundred_layers(x, labels, steps):
     labels, in this many steps of plain gradient descent: array -= rate * gradient, clipped.
     Returns the net.
 
-    You choose the gate bias, the rate and the limit of the clip.  What must T be, so that
-    (1 - T)^100 is not too small?"""
+    You choose the gate bias, the rate and the limit of the clip.  How small must T be, so that
+    (1 - T)^100 leaves something of x?  And how small may it be, so that the layers still do
+    something?  A straight line does not part these classes."""
     raise NotImplementedError("exercise 10: hundred_layers")

@@ -97,7 +97,7 @@ def hundred_layers(x, labels, steps):
     d = x.shape[1]
     classes = labels.max() + 1
     net = {
-        "layers": [new_layer(rng, d, gate_bias=-4) for _ in range(100)],
+        "layers": [new_layer(rng, d, gate_bias=-5) for _ in range(100)],
         "W_out": rng.uniform(-1, 1, (classes, d)) / np.sqrt(d),
         "b_out": np.zeros(classes),
     }
@@ -105,6 +105,6 @@ def hundred_layers(x, labels, steps):
         logits, kept = forward(net, x)
         _, d_logits = softmax_cross_entropy(logits, labels)
         gradient = backward(net, kept, d_logits)
-        for array, change in zip(arrays_of(net), clipped(arrays_of(gradient), 1.0), strict=True):
-            array -= 0.5 * change
+        for array, change in zip(arrays_of(net), clipped(arrays_of(gradient), 2.0), strict=True):
+            array -= change
     return net

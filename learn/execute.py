@@ -1,8 +1,7 @@
 """Executes the notebooks from their sources, and writes them with their outputs.
 
-    python -m learn                        all notebooks, some minutes
-    python -m learn why_it_fails           one of them
-    python -m learn --check                runs nothing; names each notebook that is not as its source
+    python -m learn.execute                     all notebooks, some minutes
+    python -m learn.execute why_it_fails        one of them
 
 A source is a Python file in learn/ with "# %%" before every cell.  Needs requirements-learn.txt.
 """
@@ -32,10 +31,6 @@ def notebook_of(source: str) -> nbformat.NotebookNode:
     return notebook
 
 
-def cells_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    return [(cell.cell_type, cell.source) for cell in notebook.cells]
-
-
 def execute(name: str) -> None:
     """Runs a source in learn/, and writes the notebook beside it."""
     start = time.perf_counter()
@@ -47,32 +42,14 @@ def execute(name: str) -> None:
     print(f"wrote learn/{name}.ipynb after {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def is_as_source(name: str) -> bool:
-    """Whether the committed notebook has the source's cells, each with what it printed or drew."""
-    path = FOLDER / f"{name}.ipynb"
-    if not path.exists():
-        return False
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    notebook = nbformat.read(path, as_version=4)
-    was_run = all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
-    return was_run and cells_of(notebook) == cells_of(notebook_of(source))
-
-
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m learn", description="Executes the notebooks of learn/.")
+    parser = argparse.ArgumentParser(prog="python -m learn.execute", description="Executes the notebooks of learn/.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; all by default")
-    parser.add_argument("--check", action="store_true", help="run nothing; name notebooks that are not as their source")
     args = parser.parse_args(argv)
     for name in args.names:
         if name not in NAMES:
             parser.error(f"there is no notebook {name!r}: choose from {', '.join(NAMES)}")
-    names = args.names or NAMES
-    if args.check:
-        other = [name for name in names if not is_as_source(name)]
-        for name in other:
-            print(f"learn/{name}.ipynb is not as its source: python -m learn {name}")
-        return 1 if other else 0
-    for name in names:
+    for name in args.names or NAMES:
         execute(name)
     return 0
 

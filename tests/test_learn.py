@@ -1,0 +1,147 @@
+"""The notebooks of learn/ are as their sources, which run; the solutions of the exercises pass, and the
+exercises' tests name what is wrong in others."""
+
+import importlib
+import json
+import re
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import pytest
+from conftest import ROOT
+
+import highway_networks as hn
+
+LEARN = ROOT / "learn"
+EXERCISES = LEARN / "exercises"
+# settings of a run that takes a second
+TINY = {
+    "plain_to_highway": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
+    "why_it_fails": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
+    "your_own_gate": {"DEPTH": 3, "EPOCHS": 1, "N_TRAIN": 256, "SEEDS": (0,)},
+    "how_deep_to_go": {"DEPTH": 2, "STEPS": 20, "N_TEST": 50},
+}
+
+# ---- Notebooks ----------------------------------------------------------------------------------
+
+
+def test_every_notebook_is_run_here():
+    assert {path.stem for path in LEARN.glob("*.ipynb")} == TINY.keys()
+
+
+def with_settings(source: str, settings: dict) -> str:
+    for name, value in settings.items():
+        source, n = re.subn(rf"^{name} = .*$", f"{name} = {value}", source, flags=re.M)
+        assert n == 1, name
+    return source
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", TINY)
+def test_a_notebooks_source_runs(name, monkeypatch, capsys):
+    monkeypatch.chdir(LEARN)
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    source = with_settings((LEARN / f"{name}.py").read_text(encoding="utf-8"), TINY[name])
+    exec(compile(source, name, "exec"), {"__name__": "notebook"})
+    assert capsys.readouterr().out
+
+
+def cells_of_source(name: str) -> list[str]:
+    """The cells of a source; those of text without the # before each line."""
+    source = (LEARN / f"{name}.py").read_text(encoding="utf-8")
+    found = []
+    for cell in re.split(r"^# %%", source, flags=re.M)[1:]:
+        kind, _, text = cell.partition("\n")
+        if "[markdown]" in kind:
+            text = re.sub(r"^# ?", "", text, flags=re.M)
+        found.append(text.strip())
+    return found
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_notebook_is_as_its_source_and_was_run(name):
+    notebook = json.loads((LEARN / f"{name}.ipynb").read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    assert ["".join(cell["source"]) for cell in cells] == cells_of_source(name), "python -m learn.execute"
+    numbers = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
+    assert numbers == list(range(1, len(numbers) + 1))
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any(output["output_type"] == "error" for output in outputs)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_notebooks_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)]+)\)", (LEARN / f"{name}.py").read_text(encoding="utf-8")):
+        assert (LEARN / target).exists(), target
+
+
+# ---- Exercises ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tests_of_exercises(monkeypatch):
+    """{number of the exercise: its test}"""
+    monkeypatch.syspath_prepend(EXERCISES)
+    found = {}
+    for path in sorted(EXERCISES.glob("test_stage_*.py")):
+        for name, function in vars(importlib.import_module(path.stem)).items():
+            if name.startswith("test_exercise_"):
+                found[int(name.split("_")[2])] = function
+    return found
+
+
+def module_of(text: str) -> SimpleNamespace:
+    names = {"__name__": "work"}
+    exec(compile(text, "work", "exec"), names)
+    return SimpleNamespace(**names)
+
+
+SOLUTIONS = (EXERCISES / "solutions.py").read_text(encoding="utf-8")
+
+
+def test_the_solutions_pass(tests_of_exercises):
+    assert sorted(tests_of_exercises) == list(range(1, 11))
+    work = module_of(SOLUTIONS)
+    with hn.one_blas_thread():
+        for test in tests_of_exercises.values():
+            test(work)
+
+
+def test_the_stubs_say_which_exercise_is_missing(tests_of_exercises):
+    work = module_of((EXERCISES / "exercises.py").read_text(encoding="utf-8"))
+    for number, test in tests_of_exercises.items():
+        with pytest.raises(NotImplementedError) as stub:
+            test(work)
+        missing = int(re.match(r"exercise (\d+): ", str(stub.value))[1])
+        assert missing == {8: 6}.get(number, number)  # 8 needs 6
+
+
+@pytest.mark.parametrize(
+    ("exercise", "right", "wrong", "said"),
+    [
+        (1, "np.tanh(z / 2)", "np.tanh(-z / 2)", r"sigmoid\(z\)\[0\] is 1, and 0 would be right: the sign of z"),
+        (1, "(1 + np.tanh(z / 2)) / 2", "1 / (1 + np.exp(-z))", "warns of overflow .*: use"),
+        (2, "x * (1 - T)\n", "x * T\n", "the carry gate is T, not 1 - T"),
+        (2, 'layer["W_H"].T +', 'layer["W_H"] +', r"y\[\d, \d\] is .*, and .* would be right$"),
+        (3, "1 / np.sqrt(d)", "1 / d", r"the largest W_H is .* 1 / sqrt\(50\)"),
+        (3, "float(gate_bias)", "0.0", r"b_T\[0\] is 0, and -2 would be right"),
+        (4, "(H - x) * dy", "H * dy", r"T is in x \(1 - T\), too"),
+        (4, "dT * T * (1 - T)", "dT", "this is dT: sigmoid' is missing"),
+        (5, "(1 - T) * dy + ", "", r"the carried part \(1 - T\) dy is missing"),
+        (5, 'dz_H @ layer["W_H"]', 'dz_H @ layer["W_H"].T', "W_H is transposed"),
+        (5, "dz_T.T @ x", "x.T @ dz_T", r"dW_T\[\d, \d\] is .*: it is transposed"),
+        (6, "x, kept_by_layer = ", "_, kept_by_layer = ", r"logits\[\d, \d\] is"),
+        (7, "/ N\n", "\n", "divide by the size of the batch"),
+        (7, "logits - logits.max(axis=1, keepdims=True)", "logits * 1", "for logits of 1000 the loss is"),
+        (8, "insert(0, gradient_of_layer)", "append(gradient_of_layer)", "from the last layer to the first"),
+        (9, "sum((gradient**2).sum() for gradient in gradients)", "(gradients[0]**2).sum()", "array"),
+        (10, "range(100)", "range(10)", "the net has 10 layers, and 100 would be right"),
+    ],
+)
+def test_an_exercises_test_names_what_is_wrong(tests_of_exercises, exercise, right, wrong, said):
+    assert right in SOLUTIONS
+    work = module_of(SOLUTIONS.replace(right, wrong))
+    with pytest.raises(pytest.fail.Exception) as failed, hn.one_blas_thread():
+        tests_of_exercises[exercise](work)
+    assert re.search(said, str(failed.value)), failed.value
