@@ -9,6 +9,7 @@ A source is a Python file in learn/ with "# %%" before every cell.  Needs requir
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the kernels: more slow small matrices down
 FOLDER = Path(__file__).resolve().parent
 NAMES = ("plain_to_highway", "why_it_fails", "your_own_gate", "how_deep_to_go")
 PATIENCE = 600  # seconds that a cell may take on a busy machine

@@ -35,8 +35,16 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 def pages() -> list[Path]:
     """README.md, the documents, the list of questions, the page of every question, and the page
-    about the browser pages."""
-    patterns = ("README.md", "docs/*.md", "experiments/README.md", "experiments/*/README.md", "pages/README.md")
+    about the browser pages, and those for teachers and students."""
+    patterns = (
+        "README.md",
+        "docs/*.md",
+        "experiments/README.md",
+        "experiments/*/README.md",
+        "pages/README.md",
+        "learn/README.md",
+        "learn/*/README.md",
+    )
     return [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
 
 
