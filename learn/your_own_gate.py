@@ -13,7 +13,7 @@
 #
 # T = (1 + s) / 2, where s = z / √(1 + z²)
 #
-# It shuts far more slowly: at z = -10 a sigmoid is 0.00005, and this is 0.0025. You write it, check its gradient, and
+# It never shuts as tightly: at z = -10 a sigmoid is 0.00005, and this is 0.0025. You write it, check its gradient, and
 # train it beside the highway net's. [A block of your own](../docs/your_own_block.md) explains each line.
 
 # %%
@@ -110,7 +110,7 @@ z = np.linspace(-8, 8, 200)
 figure, axis = plt.subplots(figsize=(5, 2.8))
 axis.plot(z, 1 / (1 + np.exp(-z)), color="#0072B2", label="sigmoid")
 axis.plot(z, (1 + z / np.sqrt(1 + z**2)) / 2, color="#6A3D9A", label="root gate")
-axis.set(xlabel="z", ylabel="T", title="The root gate opens faster, and shuts more slowly")
+axis.set(xlabel="z", ylabel="T", title="The root gate is steeper at 0, and flatter far from it")
 axis.legend()
 plt.show()
 
