@@ -6,7 +6,7 @@ import inspect
 from types import ModuleType
 
 import highway_networks as hn
-from highways.lab import sweeps
+import highways
 from highways.nets import activations, extra_blocks, optimizers
 
 PAGE = "docs/api.md"
@@ -17,7 +17,7 @@ BEGIN = """# Functions and classes
 """
 CHAPTERS = (  # (import line, module, names)
     ("from highway_networks import ...", hn, hn.__all__),
-    ("from highways import ...", sweeps, ("sweep", "draw_sweep")),
+    ("from highways import ...", highways, sorted(highways.HOMES)),
     (
         "from highways.nets.extra_blocks import ...",
         extra_blocks,

@@ -1,13 +1,20 @@
-"""What the project's programs share, and `sweep`, for experiments of one's own:
+"""What the project's programs share, and what experiments of one's own use:
 
-from highways import draw_sweep, sweep
+from highways import draw_sweep, like_mnist, read_grey, sweep
 """
+
+from importlib import import_module
+
+HOMES = {
+    "draw_sweep": "highways.lab.sweeps",
+    "like_mnist": "highways.digits",
+    "read_grey": "highways.digits",
+    "sweep": "highways.lab.sweeps",
+}
 
 
 def __getattr__(name: str):
-    """sweep and draw_sweep, imported only where they are used."""
-    if name in ("draw_sweep", "sweep"):
-        from highways.lab import sweeps
-
-        return getattr(sweeps, name)
+    """A function of HOMES, imported only where it is used."""
+    if name in HOMES:
+        return getattr(import_module(HOMES[name]), name)
     raise AttributeError(f"module 'highways' has no {name!r}")

@@ -144,6 +144,11 @@ def test_bad_input_is_one_line(alone, data_set, words, message):
     assert not list(alone.folder.glob("*.json"))
 
 
+def test_classifying_images_needs_the_package(alone):
+    process = alone("highway_networks.py", "--classify", "net.npz", "digit.png")
+    assert "--classify needs the folder highways, which is not beside this file" in one_line_error(process)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_training_that_cannot_print_is_saved(alone, data_set):
     out = alone.folder / "run.json"
