@@ -27,6 +27,7 @@ FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", 
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
+PASSED = set()  # {(schema, SHA-256 of a record that has passed check())}
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
@@ -89,7 +90,15 @@ def check(record, schema: str, place) -> None:
     """Raises InputError, which begins with `place`, unless the record has this schema and does not
     contradict itself.  A digest need not be there; if it is, it must be the record's.
 
-    Old names are read as those of today: the schemas know no others."""
+    Old names are read as those of today: the schemas know no others.  A process checks no record
+    twice: it remembers the SHA-256 of what has passed."""
+    content = schema, hashlib.sha256(json.dumps(record).encode()).digest()
+    if content not in PASSED:
+        _check(record, schema, place)
+        PASSED.add(content)
+
+
+def _check(record, schema: str, place) -> None:
     whole = record
     if schema in (CONVOLUTIONAL_RUN, RESULTS) and isinstance(record, dict):
         record = with_new_names(record)
@@ -125,12 +134,25 @@ def check(record, schema: str, place) -> None:
 
 @functools.cache
 def _validator(schema: str):
-    """Checks JSON by schemas/NAME.json.  1.0 is no whole number here."""
+    """Checks JSON by schemas/NAME.json.  1.0 is no whole number here; of many fractions in an array
+    the least and the greatest are checked, since the schemas ask for no more than a range."""
     from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
 
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    kind = validators.extend(Draft202012Validator, type_checker=types)
+    kind = validators.extend(Draft202012Validator, {"items": _check_items}, type_checker=types)
     return kind(json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
+
+
+def _check_items(validator, schema_of_items, array, schema):
+    if not isinstance(array, list):
+        return
+    fractions = [item for item in array if type(item) is float]
+    extremes = {min(fractions), max(fractions)} if fractions else set()
+    for i, item in enumerate(array):
+        if i < len(schema.get("prefixItems", ())):
+            continue
+        if type(item) is not float or item in extremes:
+            yield from validator.descend(item, schema_of_items, path=i)
 
 
 def _refuse(place, entry: str, what: str):

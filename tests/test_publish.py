@@ -74,6 +74,7 @@ def in_json(change):
     return changed
 
 
+@pytest.mark.thorough  # .ci/run asks publish --check
 def test_nothing_differs_in_the_repository(clone):
     before = state(clone)
     process = run_in(clone, COMMAND)
