@@ -24,6 +24,7 @@ DRAWN = "drawn_run"  # of what pictures show of a run; the published program's r
 LARGEST = 1e100  # numbers beyond cannot be drawn
 # {final number of a run: the column of its history that ends with it}
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
+# the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
