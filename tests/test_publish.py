@@ -1,8 +1,11 @@
 """`python -m experiments publish` makes what differs, and nothing else; --check names it and changes
 nothing."""
 
+import csv
 import inspect
+import io
 import json
+import math
 import shutil
 import sys
 from functools import partial
@@ -14,7 +17,7 @@ from test_docs import READ, run_in
 import experiments
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import api, publish
+from experiments import api, publish, results_table
 from highways.commands import run_command
 from highways.records import sealed
 
@@ -241,3 +244,13 @@ def test_the_list_of_functions_explains_every_name_that_is_offered():
     assert api.signature(hn.train) == "(net, data, settings=Settings(), shuffle=None, report=ignore, *, " + (
         "optimizer=Adam, loss=softmax_cross_entropy)"
     )
+
+
+def test_the_table_of_results_has_a_row_for_each_trial():
+    rows = list(csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())))
+    record = READ("results/optimization.json")
+    for group, trials in record["trials"].items():
+        found = [row for row in rows if (row["question"], row["group"]) == ("optimization", group)]
+        assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(
+            [(trial["depth"], math.nan if trial["loss"] is None else trial["loss"]) for trial in trials], nan_ok=True
+        )
