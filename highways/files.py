@@ -247,20 +247,21 @@ def _keep_owner_and_permissions(target: Path, file) -> None:
 
 class Lock:
     """Keeps other commands from writing `path` and what belongs beside it, by a lock on a file
-    .NAME.lock.
+    .NAME.lock; for a folder, on its .folder.lock.
 
     It is held until release(), the end of a `with`, or the end of the process, however that ends.
-    The file stays, and stops nobody.  Raises InputError if another command holds the lock."""
+    The file stays, and stops nobody.  Raises InputError if another command holds the lock, and does
+    so for `seconds`."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, seconds: float = 0):
         from filelock import FileLock, Timeout  # only here: most commands lock nothing
 
         try:
             target = real_path(path)
             target.parent.stat()  # filelock would make a missing folder
-            file = target.with_name(f".{target.name}.lock")
+            file = target / ".folder.lock" if target.is_dir() else target.with_name(f".{target.name}.lock")
             _check_lock_file(file)
-            self._lock = FileLock(file, timeout=0)
+            self._lock = FileLock(file, timeout=seconds)
             self._lock.acquire()
         except Timeout:
             raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
