@@ -378,7 +378,8 @@ def is_committed(path: Path) -> bool:
 
 
 def _git(*words: str) -> bytes:
-    """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
+    """What git prints in this repository; raises SubprocessError where it fails or, which is said, is
+    too slow."""
     # the user's GIT_DIR may name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # a git that is killed would leave its lock, and the user's next git command would fail
@@ -386,8 +387,13 @@ def _git(*words: str) -> bytes:
     variables["GIT_NO_REPLACE_OBJECTS"] = "1"  # a commit is what its checksum says
     # with an empty .git here, git would look for a repository in the folders above
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
-    process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
-    return process.stdout.strip()
+    how = {"cwd": ROOT, "env": variables, "capture_output": True, "check": True, "timeout": GIT_SECONDS}
+    try:
+        return subprocess.run(command, **how).stdout.strip()
+    except subprocess.TimeoutExpired:
+        without = "this goes on without what git would say, such as the commit in the results"
+        print(f"git did not answer within {GIT_SECONDS} s: {without}", file=sys.stderr)
+        raise
 
 
 def processor() -> str:
