@@ -3292,11 +3292,18 @@ def warn_of(pairs: list[dict], n_classes: int) -> None:
 # ---- The command without the package ---------------------------------------------------------------------------------
 
 
+def has_package() -> bool:
+    """Whether `highways` is this project's package.  A user may have another folder of this name."""
+    spec = find_spec("highways")
+    folders = spec.submodule_search_locations if spec else None
+    return any(Path(folder, "schemas", "run.json").is_file() for folder in folders or ())
+
+
 @cache
 def package():
     """What this file takes from the package beside it: mostly for the command, and imported only
     when it is needed.  Where this file was copied alone, stand-ins for it."""
-    if find_spec("highways") is None:
+    if not has_package():
         return Alone
     from highways import commands, files, processes, records
 
@@ -3330,13 +3337,13 @@ def package():
 
 
 class Alone:
-    """Stand-ins for the package, each as short as can be.  Records are written whole, but neither
-    checked nor compared with what they replace, and have no digest; nets train one after another."""
+    """Stand-ins for the package, each as short as can be.  Records are written whole, but not
+    checked, have no digest, and replace nothing but a record of this program; nets train one after
+    another."""
 
     InputError = ValueError
     MORE_KINDS = ()
     MOST_JOBS = math.inf
-    path_name = str
 
     class Output:
         """Standard output for a training, which must not end because a print fails."""
@@ -3395,13 +3402,29 @@ class Alone:
 
     @staticmethod
     def check_writable(path: Path) -> None:
-        if not path.parent.is_dir():
-            raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
+        import tempfile  # only here: it takes some milliseconds
+
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is a folder or a device; the name of a file is needed")
+        try:
+            with tempfile.TemporaryFile(dir=path.parent):
+                return
+        except OSError as error:
+            raise ValueError(f"{path} cannot be written: {error.strerror}") from error
 
     @staticmethod
     def check_replaceable(path: Path, is_smoke_test: bool) -> None:
         if path.suffix != ".json":
             raise ValueError(f"{path} does not end in .json")
+        Alone.check_writable(path)
+        if not path.exists():
+            return
+        try:
+            names = {*json.loads(path.read_bytes())}
+        except (ValueError, TypeError, RecursionError):
+            names = set()
+        if not names.issuperset((*asdict(DEFAULTS), "env", "runs")):
+            raise ValueError(f"{path} holds something else than runs of this program: choose another --out")
 
     @staticmethod
     def table_of_runs(pairs: list[dict]) -> str:
@@ -3428,11 +3451,17 @@ class Alone:
     @staticmethod
     def number(kind, low, high=math.inf):
         def number(text):
-            if not low <= kind(text) <= high:
+            if not low <= kind(text) <= high or kind(text) == math.inf:
                 raise ValueError
             return kind(text)
 
         return number
+
+    @staticmethod
+    def path_name(text: str) -> str:
+        if not text:
+            raise ValueError
+        return text
 
     @staticmethod
     def list_of(number):
@@ -3447,7 +3476,11 @@ class Alone:
         try:
             with contextlib.redirect_stdout(output if saves else sys.stdout):
                 work(Alone.write_whole)
-        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            advice = f"python -m pip install {error.name}"
+            print(f"{program}: error: {error.name} is not installed: {advice}", file=sys.stderr)
+            return 2
+        except (ValueError, OSError, MemoryError) as error:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:

@@ -109,8 +109,7 @@ def _check(record, schema: str, place) -> None:
         _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
     if "digest" in whole and whole["digest"] != digest_of(whole):
         _refuse(place, "the record", "is not as it was written: its digest does not match")
-    if any(abs(number) > LARGEST for number in _numbers_in(record)):
-        _refuse(place, "the record", "has a number beyond 1e100")
+    _check_numbers(record, place)
     if schema == RESULTS:
         _check_trials(record["trials"], place)
         return
@@ -133,15 +132,36 @@ def _check(record, schema: str, place) -> None:
         _check_distinct(_nets_of(record), "runs", place)
 
 
+def check_entries(entries: dict, place) -> None:
+    """Raises InputError unless these entries of a run, which is not finished, may stand in a
+    convolutional record."""
+    whole = _schema(CONVOLUTIONAL_RUN)
+    of_run = whole["$defs"]["run"]["properties"]
+    schema = {"$defs": whole["$defs"], "properties": {name: of_run[name] for name in entries}}
+    error = next(_validator_by(schema).iter_errors(entries), None)
+    if error:
+        _refuse(place, error.json_path[2:], f"is refused: {_shortened(error.message)}")
+    _check_numbers(entries, place)
+
+
 @functools.cache
 def _validator(schema: str):
-    """Checks JSON by schemas/NAME.json.  1.0 is no whole number here; of many fractions in an array
-    the least and the greatest are checked, since the schemas ask for no more than a range."""
+    """Checks JSON by schemas/NAME.json."""
+    return _validator_by(_schema(schema))
+
+
+def _schema(name: str) -> dict:
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _validator_by(schema: dict):
+    """Checks JSON by this schema.  1.0 is no whole number here; of many fractions in an array the
+    least and the greatest are checked, since the schemas ask for no more than a range."""
     from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
 
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
     kind = validators.extend(Draft202012Validator, {"items": _check_items}, type_checker=types)
-    return kind(json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
+    return kind(schema)
 
 
 def _check_items(validator, schema_of_items, array, schema):
@@ -165,6 +185,11 @@ def _shortened(message: str) -> str:
     if len(message) <= 160:
         return message
     return f"{message[:60]} ... {message[-90:]}"
+
+
+def _check_numbers(record, place) -> None:
+    if any(abs(number) > LARGEST for number in _numbers_in(record)):
+        _refuse(place, "the record", "has a number beyond 1e100")
 
 
 def _numbers_in(record):

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT, one_line_error, verdict_on
@@ -17,7 +18,7 @@ from experiments.table1 import question as table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
-from highways.files import InputError, known_commits, read_json
+from highways.files import InputError, Lock, known_commits, read_json
 from highways.records import OLD_NAMES, ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
@@ -429,3 +430,52 @@ def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypa
         assert path.read_bytes() == before
         message = capsys.readouterr().err
         assert "its digest does not match" in message or "has no digest" in message
+
+
+def without_added(record: dict) -> dict:
+    """The trials that the question trains itself."""
+    groups = record["trials"].items()
+    return {name: [run for run in runs if not finished.was_added(run)] for name, runs in groups if name != "partial"}
+
+
+def labels(trials: dict) -> dict:
+    return {group: sorted(trial["label"] for trial in runs) for group, runs in trials.items()}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_was_added_joins_the_trials_that_are_trained_anew(name):
+    """But not what the question has now trained itself."""
+    before = COMMITTED[name]
+    trained = without_added(before)
+    trained["final"].append(next(filter(finished.was_added, before["trials"]["final"])) | {"seconds": 1.0})
+    after = finished.with_added(before, {**before, "settings": {}, "trials": trained})
+    assert labels(after["trials"]) == labels(before["trials"])
+    assert after["settings"]["added"] == before["settings"]["added"]
+    assert set(after["env"]["git_of_trials"]) >= set(before["env"]["git_of_trials"])
+
+
+def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch, capsys):
+    few = {**COMMITTED["table1"]["trials"], "final": COMMITTED["table1"]["trials"]["final"][-4:]}
+    before = sealed({**COMMITTED["table1"], "trials": few})
+    (tmp_path / "table1.json").write_text(json.dumps(before))
+    monkeypatch.setattr(command_line, "warn_of_uncommitted_files", lambda: None)
+    question = replace(QUESTIONS["table1"].declared_in(table1), run=lambda runner: without_added(before))
+    command_line.answer(question, command_line.parse_arguments(question, ["--results", str(tmp_path)]))
+    assert read_json(tmp_path / "table1.json")["trials"] == before["trials"]
+    assert "runs kept that were added: 2" in capsys.readouterr().out
+
+
+def test_an_added_run_that_does_not_fit_the_new_trials_is_named():
+    before = COMMITTED["table1"]
+    trained = [trial | {"lr": 0.3} for trial in before["trials"]["final"] if not finished.was_added(trial)]
+    with pytest.raises(InputError, match="seed 1, which was added to the earlier results, does not fit the new ones"):
+        finished.with_added(before, before | {"trials": {**before["trials"], "final": trained}})
+
+
+@pytest.mark.parametrize("words", [["add", "table1", "run.json"], ["publish"]])
+def test_adding_and_publishing_wait_for_no_other_command_that_writes_results(tmp_path, monkeypatch, capsys, words):
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
+    with Lock(tmp_path / "results"):
+        assert command_line.main(words) == 2
+    assert "error: another command is writing" in capsys.readouterr().err
