@@ -167,12 +167,6 @@ def test_another_folder_called_highways_is_not_taken_for_the_package(alone, data
     assert (again.returncode, again.stderr) == (0, "")  # its own record may be replaced
 
 
-def test_an_image_needs_a_package_which_is_named(alone):
-    alone("-c", "import highway_networks as hn; hn.DeepNet(784, 10, 4, 2, 'plain', 0).save('net.npz')")
-    message = one_line_error(alone("highway_networks.py", "--classify", "net.npz", "digit.png"))
-    assert message.endswith("error: imageio is not installed: python -m pip install imageio")
-
-
 def test_classifying_images_needs_the_package(alone):
     process = alone("highway_networks.py", "--classify", "net.npz", "digit.png")
     assert "--classify needs the folder highways, which is not beside this file" in one_line_error(process)
