@@ -441,6 +441,7 @@ FORMATS = (
 )
 # the element types of the idx format
 IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
+IDX_CODES = {9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}  # the same for NumPy
 BEGINNING = 512  # bytes of a file that tell what it is
 IMAGES = (".png", ".jpg", ".jpeg")
 
@@ -453,6 +454,11 @@ def what_it_is(beginning: bytes) -> str:
     if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
         return f"is text: {beginning[:40].decode('ascii')!r}"
     return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def read_by_numpy(code: str, rank: int) -> str:
+    """The advice for an idx file of other elements or another rank."""
+    return f"np.fromfile(FILE, '{code}', offset={4 + 4 * rank}), reshaped to these sizes, and Dataset.of() read it"
 
 
 def known_format(beginning: bytes) -> str | None:
@@ -474,7 +480,7 @@ def known_format(beginning: bytes) -> str | None:
         held = f"is an idx file of {IDX_TYPES[kind]}, {' x '.join(map(str, sizes))}"
         if IDX_TYPES[kind] == "uint8":
             return held
-        return f"{held}, where bytes are needed: np.frombuffer() {YOURS}"
+        return f"{held}, where bytes are needed: {read_by_numpy(IDX_CODES[kind], rank)}"
     if beginning[257:262] == b"ustar":
         return "is a tar archive: unpack it first"
     if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
@@ -554,8 +560,10 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
         found = what_it_is(header + stream.read(BEGINNING - len(header)))
-        if header[:3] == magic[:3]:
+        if header[:3] == magic[:3] and header[3] in (1, 3):
             found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
+        elif header[:3] == magic[:3] and rank == 3:
+            found += f", and grey images have three sizes: {read_by_numpy('u1', header[3])}"
         raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
@@ -2878,9 +2886,11 @@ def add_what_is_trained(add_option, show) -> None:
 def plan(args, data: Dataset) -> list[Settings]:
     """The Settings of each pair.  Raises InputError if the data set has too few images, or if the
     images are too few for a batch."""
-    for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
+    counts = (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test)))
+    advice = " ".join(f"--n-{what} {n}" for what, asked, n in counts if asked > n)
+    for what, asked, n in counts:
         if asked > n:
-            raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has")
+            raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has: give {advice}")
     if args.batch_size > args.n_train:
         raise input_error(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
     common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})

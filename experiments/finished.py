@@ -54,6 +54,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
             if "digest" not in record and any(map(committed.writes_digests, commits)):
                 raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
             group, trial = question.accept(record, run)
+            if record["data_sha256_as_read"] != committed.KNOWN_DATA.get(f"{data_set}, as read"):
+                raise ValueError("its images are in another order than those of the official files")
             add_trial(trials, group, trial)
             added.append({
                 "command": command_of(record, run),

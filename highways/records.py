@@ -26,6 +26,8 @@ LARGEST = 1e100  # numbers beyond cannot be drawn
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 # the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+GATES = {"highway": 1, "plain": 0}  # of the blocks whose parameters are known here
+ROUNDING = 1e-5  # of mean gates in float32
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
 PASSED = set()  # {(schema, SHA-256 of a record that has passed check())}
@@ -287,9 +289,47 @@ def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None
             expected["label"] += f", gate bias {pair['gate_bias']:g}"
     _check_settings(net, expected, place, entry)
     _check_length(net, place, entry)
+    _check_size(record, net, place, entry)
+    if "above_guessing" in net:
+        loss = net["final_train_loss"]
+        is_above = not net["diverged"] and loss > 1.1 * math.log(record["n_classes"])
+        if net["above_guessing"] != is_above:
+            _refuse(place, entry, f"has above_guessing {net['above_guessing']}, and the final loss {loss}")
+    _check_gates(record, net, place, entry)
+
+
+def _check_size(record: dict, net: dict, place, entry: str) -> None:
+    """The number of parameters is that of a net of these sizes, for the two blocks whose parameters
+    are known here.  Only the number of inputs is free, where the data are not MNIST."""
+    if net["block"] not in GATES:
+        return
+    hidden = net["hidden"]
+    rows = hidden * (1 + GATES[net["block"]])
+    behind_first = (net["depth"] * rows + record["n_classes"]) * (hidden + 1)
+    inputs, rest = divmod(net["n_parameters"] - behind_first - hidden, hidden)
+    if rest or inputs < 1 or (record["data_set"] == "MNIST" and inputs != 784):
+        what = f"{net['n_parameters']} parameters, which a {net['block']} net of {net['depth']} blocks of {hidden}"
+        _refuse(place, entry, f"has {what} units cannot have")
+
+
+def _check_gates(record: dict, net: dict, place, entry: str) -> None:
+    """The mean gates have a number for each block, and a row for each epoch.  Those at the end are
+    means over at most 1000 test images; the last row has those over the first 256 of them."""
     gates = net.get("final_T_per_layer")
+    rows = net.get("layer_T_history") or []
+    if gates and net["diverged"]:
+        _refuse(place, entry, "diverged, and has final_T_per_layer")
     if gates and len(gates) != net["depth"]:
         _refuse(place, f"{entry}.final_T_per_layer", f"does not have a number for each of {net['depth']} blocks")
+    if rows and [epoch for epoch, _ in rows] != net["history"]["epoch"]:
+        _refuse(place, f"{entry}.layer_T_history", "does not have a row for each epoch")
+    if not (gates and rows):
+        return
+    share = min(1, 256 / min(record["n_test"], 1000))  # of the images, in the last row
+    for T, of_first in zip(gates, rows[-1][1], strict=True):
+        lowest = share * of_first
+        if not lowest - ROUNDING <= T <= lowest + 1 - share + ROUNDING:
+            _refuse(place, f"{entry}.final_T_per_layer", f"has {T}, and the last row of layer_T_history {of_first}")
 
 
 def _check_settings(run: dict, expected: dict, place, entry: str) -> None:
@@ -351,9 +391,18 @@ def _check_distinct(trials: list[dict], group: str, place) -> None:
 def _without_names(trial: dict) -> dict:
     """A trial without what can differ although the measurements are those of one training."""
     losses = trial.get("losses") or trial.get("history", {}).get("train_loss")
-    if trial.get("diverged") or not losses:
+    if trial.get("diverged") or not (losses or _differs_with_its_seed(trial)):
         return trial
     return {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
+
+
+def _differs_with_its_seed(trial: dict) -> bool:
+    """Whether a trial without a history has numbers of so many digits that no other seed gives all of
+    them: its loss, or more than three others.  Shares of few images may be equal by chance."""
+    measured = {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
+    numbers = {number for number in _numbers_in(measured) if type(number) is float and len(repr(number)) > 13}
+    loss = trial.get("loss")
+    return "seed" in trial and (len(numbers) > 3 or (type(loss) is float and loss in numbers))
 
 
 def _ascend(numbers: list) -> bool:

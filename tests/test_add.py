@@ -19,6 +19,7 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
 from highways.files import InputError, Lock, known_commits, read_json
+from highways.lab.committed import KNOWN_DATA
 from highways.records import OLD_NAMES, ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
@@ -26,6 +27,7 @@ NEW_NAMES = ("diverged", "history", "init")  # old names that mean something els
 COMMIT = "db5798059d30"
 BEFORE_DIGESTS = "10b355ead480"  # its programs wrote none
 ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
+AS_READ = {name: KNOWN_DATA[f"{name}, as read"] for name in ("MNIST", "CIFAR-10", "CIFAR-100")}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
 
 
@@ -51,7 +53,7 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     layers = net.layers_of(block=run["block"], dropout=run["dropout"], classes=10)
     run["n_parameters"] = ConvNet.sizes_of(net.shape, layers)["parameters"]
     record = {key: run[key] for key in (*TRIAL_NAMES, "ranks", "cores") if key in run}
-    record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab" * 32}
+    record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": AS_READ[data_set]}
     return record | {"env": ENV, "runs": [run | {"commits": [COMMIT]}]}
 
 
@@ -92,7 +94,9 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, test_accuracy=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
-    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab" * 32  # not in env, which is the others'
+    assert (
+        results["settings"]["added"][-1]["data_sha256_as_read"] == AS_READ["MNIST"]
+    )  # not in env, which is the others'
     trial = results["trials"]["final"][-1]
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -157,6 +161,11 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("table1", {"protocol": "other"}, "Table 1 has no runs of .*, other, 12 epochs"),
         ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
         ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
+        (
+            "cifar",
+            {"data_sha256_as_read": "0" * 64},
+            "its images are in another order than those of the official files",
+        ),
         ("cifar", {"data_sha256": "0" * 64}, "its images are not the CIFAR-10 of the other trials"),
     ],
 )
@@ -274,7 +283,8 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
         run |= {"final_train_acc": accuracy, "final_test_acc": accuracy, "final_train_loss": accuracy}
     run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
     record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
-    record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab" * 32}
+    record["data_sha256"] = COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"]
+    record["data_sha256_as_read"] = AS_READ["CIFAR-10"]
     return record | {"env": ENV | {"git": BEFORE_DIGESTS}, "runs": [run | {"wallclock_sec": 140000.0}]}
 
 

@@ -30,7 +30,7 @@ from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import RESULTS, check, sealed
+from highways.records import RESULTS, RUN, check, sealed
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -335,8 +335,8 @@ def test_a_long_command_is_understood(command):
         ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
         ({"n_train": 3}, "has n_train 3, not 6000"),
         ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
-        ({"hidden": 8}, "has hidden 8, not 50"),
-        ({"n_classes": 2}, "has n_classes 2, not 10"),
+        ({"hidden": 8}, "which a highway net of 5 blocks of 8 units cannot have"),
+        ({"n_classes": 2}, "which a highway net of 5 blocks of 50 units cannot have"),
         ({"activation": "relu"}, "has activation relu, not tanh"),
         ({"init": "glorot"}, "has init glorot, not None"),
         ({"optimizer": "sgd"}, "has optimizer sgd, not adam"),
@@ -394,6 +394,9 @@ def test_runs_of_other_depths_or_seeds_are_refused():
         ({"seed": 1}, "has seed 1, not 0"),
         ({"seed": 2**63}, "is greater than or equal to the maximum"),
         ({"mine": 1}, "'mine' was unexpected"),
+        ({"n_parameters": 116261}, "has 116261 parameters, which a plain net of 30 blocks of 50 units cannot have"),
+        ({"n_parameters": 116310}, "has 116310 parameters, which a plain net"),  # of 785 inputs
+        ({"above_guessing": True}, "has above_guessing True, and the final loss 2.3"),
     ],
 )
 def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypatch, change, said):
@@ -403,6 +406,20 @@ def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypat
     (tmp_path / "run.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=said):
         committed_records.read_committed("run.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda net: net["final_T_per_layer"].__setitem__(3, 0.9), "final_T_per_layer has 0.9, and the last row of"),
+        (lambda net: net["layer_T_history"].pop(), "layer_T_history does not have a row for each epoch"),
+    ],
+)
+def test_mean_gates_that_contradict_each_other_are_not_shown(change, said):
+    record = copy.deepcopy(READ("run.json"))
+    change(record["runs"][0]["highway"])
+    with pytest.raises(InputError, match=said):
+        check(sealed(record), RUN, "run.json")
 
 
 @pytest.mark.parametrize("change", ["epochs", "runs"])
@@ -535,6 +552,22 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
     with pytest.raises(InputError, match="trials holds a trial twice"):
         check(sealed(twice), RESULTS, "routing.json")
+
+
+@pytest.mark.parametrize("name", ["routing", "why_plain_fails"])
+def test_a_trial_without_a_history_is_not_there_under_another_seed(name):
+    record = READ(f"results/{name}.json")
+    trials = record["trials"] if name == "routing" else record["trials"]["headline"]
+    twin = trials[0] | {"seed": 991, "seconds": 7.0}
+    with pytest.raises(InputError, match="trials holds a trial twice, the second time as seed 991"):
+        check(sealed(record | {"trials": [*trials, twin]}), RESULTS, f"{name}.json")
+
+
+def test_an_added_run_on_images_in_another_order_is_not_shown():
+    record = copy.deepcopy(READ("results/table1.json"))
+    record["settings"]["added"][0]["data_sha256_as_read"] = "0" * 64
+    with pytest.raises(InputError, match="on images in another order than that of the official files"):
+        checked("table1", sealed(record))
 
 
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
