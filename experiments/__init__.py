@@ -6,6 +6,7 @@ import importlib
 import re
 from pathlib import Path
 
+from highways.lab.showing.pages import fill
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell, markdown_table, takes
 from highways.records import select
@@ -41,15 +42,86 @@ def register_pictures_and_tables() -> None:
         importlib.import_module(f"experiments.{file.parent.name}.show")
 
 
+# what a reader asks, and the questions that answer it; the others stand in a last group
+GROUPS = {
+    "Do very deep nets train, and why?": (
+        "headline",
+        "controls",
+        "shut_gates",
+        "why_plain_fails",
+        "what_trains",
+        "which_carry",
+        "initialisations",
+        "gate_bias",
+        "jacobian",
+        "clip",
+        "adam_explodes",
+    ),
+    "What does depth do?": (
+        "optimization",
+        "more_seeds",
+        "wider_rates",
+        "figure_1_finals",
+        "figure_1_wide",
+        "long_training",
+        "full_mnist",
+        "thousand_layers",
+        "depth_of_use",
+        "past_a_thousand",
+        "very_deep",
+        "residual_past_a_thousand",
+        "one_hidden_layer",
+        "depth_for_width",
+    ),
+    "What do layers and gates do in a trained net?": (
+        "fifty_layers",
+        "gates",
+        "gates_over_training",
+        "lesion",
+        "depth_needed",
+        "routing",
+        "static_gates",
+        "depth_on_demand",
+        "article_gates",
+        "data_movement",
+    ),
+    "Are other blocks better?": ("blocks", "lstm_and_maxout", "encyclopedia"),
+    "How accurate are convolutional nets?": ("table1", "cifar", "authors_images"),
+    "What do gates say of a market?": ("factor_model", "factor_model_wide"),
+}
+OTHERS = "Other questions"
+
+
 @table("questions")
 def table_of_questions(read) -> str:
-    """Every question with what it asks, a link to its page, and how long its measurement took."""
-    rows = []
-    for question in all_questions():
-        has_results = question.run is not None and not question.awaits
-        duration = takes(read, question.name) if has_results else "-"
-        rows.append(f"| [{question.name}]({question.name}/README.md) | {question.asks} | {duration} |")
-    return markdown_table("| question | what it asks | takes, on two cores |", rows)
+    """Every question with what it asks, a link to its page, the finding, and how long its measurement
+    took; a table for each group."""
+    grouped = [name for names in GROUPS.values() for name in names]
+    others = [name for name in question_names() if name not in grouped]
+    groups = {**GROUPS, OTHERS: others} if others else GROUPS
+    parts = []
+    for title, names in groups.items():
+        rows = [row_of_question(read, find_question(name)) for name in names]
+        lines = markdown_table("| question | what it asks | finding | takes, on two cores |", rows)
+        parts.append(f"## {title}{lines}")
+    return f"\n\n{''.join(parts)}"
+
+
+def row_of_question(read, question) -> str:
+    has_results = question.run is not None and not question.awaits
+    duration = takes(read, question.name) if has_results else "-"
+    found = "not measured yet" if question.awaits else cell(finding(read, question.name))
+    return f"| [{question.name}]({question.name}/README.md) | {question.asks} | {found} | {duration} |"
+
+
+def finding(read, name: str) -> str:
+    """The first sentence of a question's page, with its numbers filled in, without marks and links."""
+    page = (FOLDER / name / "README.md").read_text(encoding="utf-8")
+    sentence = re.search(r"^\w.*?[.?!](?=\s|\Z)", page, re.M | re.S)
+    if not sentence:
+        return "-"
+    without_marks = re.sub(r"<!--.*?-->", "", fill(sentence[0], read))
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without_marks)
 
 
 def table_of_verdicts(read, question: str) -> str:

@@ -19,7 +19,7 @@ from conftest import ROOT
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, judging, question_names, register_pictures_and_tables
+from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
 from experiments.cifar import question as cifar
 from highways import records
 from highways.conv import protocols
@@ -592,6 +592,15 @@ def test_the_command_of_fashion_mnist():
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
     }
+
+
+@pytest.mark.parametrize("name", [question.name for question in all_questions() if not question.awaits])
+def test_a_question_s_page_begins_with_its_finding(name):
+    """The list of questions shows it, without marks and links."""
+    found = finding(READ, name)
+    assert found.endswith((".", "?", "!"))
+    assert "<!--" not in found
+    assert "](" not in found
 
 
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------
