@@ -141,6 +141,12 @@ for _name in question_names():
 
 
 def without_brackets(text: str) -> str:
-    """The text without what stands in parentheses, which may be nested."""
-    shorter = re.sub(r" *\([^()]*\)", "", text)
-    return shorter if shorter == text else without_brackets(shorter)
+    """The text without what stands in parentheses, which may be nested; those of a formula, such as
+    (1 - T), stay."""
+
+    def shorter(match):
+        has_a_word = re.search(r"[A-Za-z]{2}", match[0])
+        return "" if has_a_word else match[0]
+
+    once = re.sub(r" *\((?:[^()]|\([^()]*\))*\)", shorter, text)
+    return text if once == text else without_brackets(once)

@@ -570,14 +570,16 @@ def test_what_a_json_says_is_text_on_a_page(where):
 
 
 def test_a_question_s_table_of_verdicts():
-    """It has the claim without brackets, and says what else passes."""
+    """It has the claim without brackets, save those of a formula, and says what else passes."""
     ledger = READ("results/claims.json")
     row = select(ledger["trials"], id="maxout-copes-better")
-    row = row | {"claim": "maxout copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
+    row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
     others = [other for other in ledger["trials"] if other["id"] != row["id"]]
     read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
     filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
-    assert "| paper, 3.3.1 | maxout copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
+    assert (
+        "| paper, 3.3.1 | maxout (1 - T) copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
+    )
 
 
 def test_the_command_of_fashion_mnist():
