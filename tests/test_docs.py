@@ -19,7 +19,7 @@ from conftest import ROOT
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, judging, question_names, register_pictures_and_tables
+from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
 from experiments.cifar import question as cifar
 from highways import records
 from highways.conv import protocols
@@ -30,7 +30,7 @@ from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import RESULTS, RUN, check, sealed
+from highways.records import RESULTS, RUN, check, sealed, select
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -602,6 +602,19 @@ def test_what_a_json_says_is_text_on_a_page(where):
     assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
 
 
+def test_a_question_s_table_of_verdicts():
+    """It has the claim without brackets, save those of a formula, and says what else passes."""
+    ledger = READ("results/claims.json")
+    row = select(ledger["trials"], id="maxout-copes-better")
+    row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
+    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
+    read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
+    filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
+    assert (
+        "| paper, 3.3.1 | maxout (1 - T) copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
+    )
+
+
 def test_the_command_of_fashion_mnist():
     """It has the settings of the committed run_fashion.json, which the pages show."""
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
@@ -614,6 +627,15 @@ def test_the_command_of_fashion_mnist():
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
     }
+
+
+@pytest.mark.parametrize("name", [question.name for question in all_questions() if not question.awaits])
+def test_a_question_s_page_begins_with_its_finding(name):
+    """The list of questions shows it, without marks and links."""
+    found = finding(READ, name)
+    assert found.endswith((".", "?", "!"))
+    assert "<!--" not in found
+    assert "](" not in found
 
 
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------

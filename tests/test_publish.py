@@ -105,8 +105,6 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "docs/ledger.md",
         "viz/depth_for_width.png",
         "viz/lesion.png",
-        "viz/lesion_kept.png",
-        "viz/lesion_together.png",
         "pages/explorer.html",
         "viz/explorer.png",
         "viz/explorer_phone.png",

@@ -4,7 +4,7 @@ import math
 from statistics import median
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, layers_of_blocks, panels, trials_with
+from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, panels, trials_with
 from highways.lab.showing.tables import budget, markdown_table
 from highways.records import select
 
@@ -94,64 +94,6 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
             medians.append((depth + 1, middle))
     style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
     ax.plot(*zip(*medians, strict=True), label=label, **style)
-
-
-@picture("blocks")
-def gradient_flow(record):
-    """How the gradient comes back through the layers of each kind of block, before and after training."""
-    depths = record["settings"]["depths"]
-    drawn_depths = [depth for depth in depths if depth in (19, 99, 199)] or depths
-    fig, axes = panels(3, len(drawn_depths), 7, sharex="col", sharey="row", squeeze=False)
-    for column, depth in zip(axes.T, drawn_depths, strict=True):
-        draw_depth(column, record, depth)
-    texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
-    for ax, text in zip(axes[:, 0], texts, strict=True):
-        ax.set(yscale="log", ylabel=text)
-    handles = {}  # of all depths, since a kind that diverged at one depth is missing there
-    for ax in axes[0]:
-        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles[text] = handle
-    fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
-    finding = finding_of_gradients(record, drawn_depths[-1])
-    headline(fig, finding, "each at the settings that its own search chose")
-    return fig
-
-
-def finding_of_gradients(record: dict, depth: int) -> str:
-    """How much smaller the gradient is at the first layer than at the last, before training."""
-    texts = []
-    for block in KINDS:
-        trained = with_gradients(record, block, depth)
-        if trained:
-            gradient = trained[0]["at_start"]["gradient"]
-            texts.append(f"{block} {gradient[0] / gradient[-1]:.2g}")
-    return f"Gradient at layer 1 over layer {depth + 1} before training: {', '.join(texts)}"
-
-
-def with_gradients(record: dict, block: str, depth: int) -> list[dict]:
-    """The trials of a kind whose gradients were measured.
-
-    These are the nets of equal parameters that did not diverge."""
-    trials = trials_with(record, "final", block=block, depth=depth)
-    return [trial for trial in trials if "trained" in trial]
-
-
-def draw_depth(column, record, depth: int) -> None:
-    """A column of the picture: the first seed of each kind that did not diverge."""
-    at_start, after_training, gates = column
-    for block, color in KINDS.items():
-        trained = with_gradients(record, block, depth)
-        if not trained:
-            continue
-        trial = trained[0]
-        for ax, when in ((at_start, "at_start"), (after_training, "trained")):
-            norms = [math.nan if norm is None else norm for norm in trial[when]["gradient"]]
-            ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
-        if "mean_T" in trial:
-            mean_T = trial["mean_T"]
-            gates.plot(layers_of_blocks(mean_T), mean_T, color=color, lw=1.8)
-    at_start.set_title(f"{depth + 1} layers")
-    gates.set_xlabel("layer")
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
