@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import markdown_table, takes
+from highways.lab.showing.tables import cell, markdown_table, takes
+from highways.records import select
 
 FOLDER = Path(__file__).parent
 
@@ -48,3 +50,25 @@ def table_of_questions(read) -> str:
         duration = takes(read, question.name) if has_results else "-"
         rows.append(f"| [{question.name}]({question.name}/README.md) | {question.asks} | {duration} |")
     return markdown_table("| question | what it asks | takes, on two cores |", rows)
+
+
+def table_of_verdicts(read, question: str) -> str:
+    """The ledger's verdict on every claim of a question, with the claim in short: without brackets."""
+    rows = []
+    for claim in find_question(question).claims:
+        row = select(read("results/claims.json")["trials"], id=claim.id)
+        verdict = f"**{cell(row['verdict'])}**"
+        if row["passed_by"]:
+            verdict += f"; passed, too, by {cell(row['passed_by'])}"
+        rows.append(f"| {cell(row['source'])} | {cell(without_brackets(row['claim']))} | {verdict} |")
+    return markdown_table("| source | claim or question, in short | verdict |", rows)
+
+
+for _name in question_names():
+    table(f"verdicts-{_name}", question=_name)(table_of_verdicts)
+
+
+def without_brackets(text: str) -> str:
+    """The text without what stands in parentheses, which may be nested."""
+    shorter = re.sub(r" *\([^()]*\)", "", text)
+    return shorter if shorter == text else without_brackets(shorter)

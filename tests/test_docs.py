@@ -30,7 +30,7 @@ from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import RESULTS, check, sealed
+from highways.records import RESULTS, check, sealed, select
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -567,6 +567,17 @@ def test_what_a_json_says_is_text_on_a_page(where):
     [cells] = [line for line in filled.splitlines() if "alert" in line]
     assert len(re.findall(r"(?<!\\)\|", cells)) == 6
     assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
+
+
+def test_a_question_s_table_of_verdicts():
+    """It has the claim without brackets, and says what else passes."""
+    ledger = READ("results/claims.json")
+    row = select(ledger["trials"], id="maxout-copes-better")
+    row = row | {"claim": "maxout copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
+    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
+    read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
+    filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
+    assert "| paper, 3.3.1 | maxout copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
 
 
 def test_the_command_of_fashion_mnist():
