@@ -163,7 +163,6 @@ def without_count(text: str) -> str:
 
 
 @table("static-gates-unit-mnist", data="MNIST", variant="unit", digits=1)
-@table("static-gates-random-mnist", data="MNIST", variant="random", digits=2)
 @table("static-gates-wide-cifar", data="CIFAR-100", variant="wide", digits=1)
 def points_of_accuracy(read, data: str, variant: str, digits: int) -> str:
     """By how many percentage points of test accuracy a net differs from full."""
