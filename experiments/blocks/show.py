@@ -55,13 +55,6 @@ def finding_of_loss(record: dict) -> str:
     return f"Training loss at {deepest + 1} layers: {', '.join(texts)}"
 
 
-def matched_width_of(record: dict) -> int:
-    """The width that nets of all kinds have in the second comparison.
-
-    In the first comparison the widths differ, so that all kinds have equally many parameters."""
-    return select(record["summary"], row="definitions")["matched_width"]
-
-
 def loss_of(trial: dict) -> float:
     return math.inf if trial["diverged"] else trial["loss"]
 
@@ -99,18 +92,16 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-@table("blocks", matched="parameters")
-@table("blocks-width-50", matched="width")
-def blocks_table(read, matched: str) -> str:
-    """Median loss and accuracy of four kinds of block, with equal parameters or at one width."""
+@table("blocks")
+def blocks_table(read) -> str:
+    """Median loss and accuracy of four kinds of block, with equally many parameters."""
     record = read("results/blocks.json")
     kinds = [row for row in record["summary"] if row["row"] == "block"]
     rows = []
     for depth in record["settings"]["depths"]:
         cells = []
         for kind in kinds:
-            width = matched_width_of(record) if matched == "width" else kind["width"]
-            trials = trials_with(record, "final", block=kind["block"], depth=depth, width=width)
+            trials = trials_with(record, "final", block=kind["block"], depth=depth, width=kind["width"])
             cells.append(medians_of(trials))
         rows.append(f"| {depth + 1} | {' | '.join(cells)} |")
     names = [kind["block"] for kind in kinds]
@@ -165,22 +156,6 @@ def compounding(read) -> str:
         "last third",
     )
     return markdown_table(f"| {' | '.join(columns)} |", rows)
-
-
-@table("unscaled")
-def unscaled(read) -> str:
-    """The best loss of residual nets, without the scale of W_H at the start and with it."""
-    record = read("results/blocks.json")
-    depths = record["settings"]["depths"]
-    rows = []
-    for start, text in (("unscaled", "not scaled"), ("scaled", "scaled")):
-        cells = [text]
-        for depth in depths:
-            row = select(record["summary"], row="residual start", depth=depth, start=start)
-            cells.append(f"{row['best_loss']:.2g}")
-        rows.append(f"| {' | '.join(cells)} |")
-    columns = [f"{depth + 1} layers" for depth in depths]
-    return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)
 
 
 @table("trials-blocks")
