@@ -78,11 +78,9 @@ __all__ = [  # docs/api.md explains these
     "Settings",
     "Tanh",
     "accuracy",
-    "like_mnist",
     "load_mnist",
     "main",
     "pixels_for",
-    "read_grey",
     "run_one",
     "scale_pixels",
     "softmax_cross_entropy",
@@ -443,6 +441,7 @@ FORMATS = (
 )
 # the element types of the idx format
 IDX_TYPES = {8: "uint8", 9: "int8", 11: "int16", 12: "int32", 13: "float32", 14: "float64"}
+IDX_CODES = {9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}  # the same for NumPy
 BEGINNING = 512  # bytes of a file that tell what it is
 IMAGES = (".png", ".jpg", ".jpeg")
 
@@ -455,6 +454,11 @@ def what_it_is(beginning: bytes) -> str:
     if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in beginning):
         return f"is text: {beginning[:40].decode('ascii')!r}"
     return f"begins with '{beginning[:4].hex()}', as no idx file does"
+
+
+def read_by_numpy(code: str, rank: int) -> str:
+    """The advice for an idx file of other elements or another rank."""
+    return f"np.fromfile(FILE, '{code}', offset={4 + 4 * rank}), reshaped to these sizes, and Dataset.of() read it"
 
 
 def known_format(beginning: bytes) -> str | None:
@@ -476,7 +480,7 @@ def known_format(beginning: bytes) -> str | None:
         held = f"is an idx file of {IDX_TYPES[kind]}, {' x '.join(map(str, sizes))}"
         if IDX_TYPES[kind] == "uint8":
             return held
-        return f"{held}, where bytes are needed: np.frombuffer() {YOURS}"
+        return f"{held}, where bytes are needed: {read_by_numpy(IDX_CODES[kind], rank)}"
     if beginning[257:262] == b"ustar":
         return "is a tar archive: unpack it first"
     if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
@@ -556,8 +560,10 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
         found = what_it_is(header + stream.read(BEGINNING - len(header)))
-        if header[:3] == magic[:3]:
+        if header[:3] == magic[:3] and header[3] in (1, 3):
             found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
+        elif header[:3] == magic[:3] and rank == 3:
+            found += f", and grey images have three sizes: {read_by_numpy('u1', header[3])}"
         raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
@@ -2742,136 +2748,6 @@ def name_of(function) -> str:
     return getattr(function, "__name__", type(function).__name__).lower()
 
 
-# ---- A digit of one's own --------------------------------------------------------------------------------------------
-
-SIDE = 28  # of MNIST's images, in pixels
-BOX = 20  # the longer side of a digit in them
-PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
-
-
-def read_grey(path: str | os.PathLike) -> np.ndarray:
-    """The image in a file that Pillow reads, (rows, columns) floats from 0, black, to 1, white,
-    turned as the camera was held.  Where it is transparent, white paper shows through.  Of several
-    images in a file it is the first.  Raises InputError for another file."""
-    import imageio.v3 as imageio  # only here: it is not needed for anything else
-
-    try:
-        with package().open_file(path) as file:
-            data = file.read()
-        with imageio.imopen(data, "r", plugin="pillow") as file:
-            has_inks = file.metadata()["mode"] in ("CMYK", "YCbCr")
-            mode = "RGB" if has_inks else None
-            image = np.asarray(file.read(index=0, mode=mode, rotate=True))
-    except Exception as error:  # every format has its own
-        reason = " ".join(str(error).split())[:200]
-        raise input_error(f"{path} cannot be read as an image, such as PNG or JPEG: {reason}") from error
-    whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
-    image = image.astype(np.float64) / whole
-    if image.ndim == 2:
-        return image
-    if image.ndim != 3 or image.shape[2] > 4:
-        raise input_error(f"{path} is not one image: its array has the shape {image.shape}")
-    n_colours = 3 if image.shape[2] > 2 else 1
-    grey = image[:, :, :n_colours].mean(axis=2)
-    if image.shape[2] in (2, 4):
-        opaque = image[:, :, -1]
-        grey = grey * opaque + 1 - opaque
-    return grey
-
-
-def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
-    """A digit, (rows, columns) numbers, made like MNIST's: (28, 28) uint8, and what was done, in
-    words.
-
-    As MNIST's makers did, the digit is scaled so that its longer side has 20 pixels, and placed so
-    that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
-    is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
-    ink = np.asarray(grey, np.float64)
-    if ink.ndim != 2 or ink.size == 0:
-        raise ValueError(f"one image is needed, (rows, columns), not an array of shape {ink.shape}")
-    if not np.isfinite(ink).all():
-        raise ValueError("the image must be finite; it holds NaN or infinity")
-    border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
-    paper = np.median(border)
-    is_dark_on_light = paper > (ink.min() + ink.max()) / 2
-    ink = paper - ink if is_dark_on_light else ink - paper
-    if ink.max() <= 0:
-        raise ValueError("the image is blank: all its pixels are alike")
-    ink = np.where(ink > PAPER * ink.max(), ink / ink.max(), 0)
-    rows = np.flatnonzero(ink.any(axis=1))
-    columns = np.flatnonzero(ink.any(axis=0))
-    digit = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    scale = BOX / max(digit.shape)
-    height, width = (max(1, round(scale * side)) for side in digit.shape)
-    small = averaging(height, digit.shape[0]) @ digit @ averaging(width, digit.shape[1]).T
-    small /= small.max()
-    image = np.zeros((SIDE, SIDE))
-    top = place(small.sum(axis=1))
-    left = place(small.sum(axis=0))
-    image[top : top + height, left : left + width] = small
-    said = "dark on light, so inverted; " if is_dark_on_light else "light on dark, as MNIST; "
-    said += f"the digit, {digit.shape[0]} x {digit.shape[1]} pixels, is scaled to {height} x {width} "
-    said += f"and centred in {SIDE} x {SIDE} by its mass"
-    return np.rint(255 * image).astype(np.uint8), said
-
-
-def averaging(n_out: int, n_in: int) -> np.ndarray:
-    """(n_out, n_in): the matrix that scales a row of n_in pixels to n_out, each of which is the mean
-    of the piece of the row that it covers."""
-    edges = np.arange(n_out + 1) * (n_in / n_out)
-    pixels = np.arange(n_in)
-    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    return np.maximum(covered, 0) * (n_out / n_in)
-
-
-def place(mass: np.ndarray) -> int:
-    """Where a digit with this mass in each row begins, so that the centre of mass is in the middle
-    of SIDE and nothing is cut off."""
-    centre = (mass * np.arange(len(mass))).sum() / mass.sum()
-    return min(max(round(SIDE / 2 - centre), 0), SIDE - len(mass))
-
-
-def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
-    """An image as rows of pixels for net.classify(), and what was done to it.
-
-    A net that was trained on MNIST gets it like MNIST's; any other net as it is.  Raises ValueError
-    where that has another size."""
-    if net.about.get("data_set") == "MNIST":
-        image, said = like_mnist(grey)
-        return image.reshape(1, -1), said
-    shape = net.about.get("shape", [net.d_in])
-    if list(grey.shape) != shape:
-        raise ValueError(f"its pixels are {tuple(grey.shape)}; the net takes images of {tuple(shape)}")
-    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in net.about else grey
-    return pixels.reshape(1, -1), "taken as it is, 0 is black"
-
-
-def classify_images(args, save) -> None:
-    """Runs --classify: prints what a saved net says of each image."""
-    path, *images = args.classify
-    if not images:
-        raise input_error(f"--classify {path} needs images, too: --classify {path} digit.png")
-    for module in (*package().MORE_KINDS, *args.imports):
-        import_module_of_user(module)
-    net = DeepNet.load(path)
-    if net.about.get("targets") or net.d_out == 1:
-        raise input_error(f"--classify {path}: the net has learned numbers, not classes: net.predict(x) gives them")
-    for image in images:
-        grey = read_grey(image)
-        try:
-            pixels, said = image_for(net, grey)
-            logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
-        except ValueError as error:
-            raise input_error(f"{image}: {error}") from error
-        powers = np.exp(logits - logits.max())
-        probabilities = powers / powers.sum()
-        shown = package().printable(image)
-        print(f"{shown}: {said}")
-        print(f"{shown}: {probabilities.argmax()}, with the probability {probabilities.max():.3f}")
-        for label, probability in enumerate(probabilities):
-            print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
-
-
 # ---- The command line ------------------------------------------------------------------------------------------------
 
 GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
@@ -3010,9 +2886,11 @@ def add_what_is_trained(add_option, show) -> None:
 def plan(args, data: Dataset) -> list[Settings]:
     """The Settings of each pair.  Raises InputError if the data set has too few images, or if the
     images are too few for a batch."""
-    for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
+    counts = (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test)))
+    advice = " ".join(f"--n-{what} {n}" for what, asked, n in counts if asked > n)
+    for what, asked, n in counts:
         if asked > n:
-            raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has")
+            raise input_error(f"--n-{what} {asked} is more than the {n} that {data.name} has: give {advice}")
     if args.batch_size > args.n_train:
         raise input_error(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
     common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
@@ -3094,6 +2972,16 @@ def import_module_of_user(name: str) -> None:
     module = importlib.import_module(path.stem)
     if Path(module.__file__ or "").resolve() != path.resolve():
         raise input_error(f"--import {name}: another module is called {path.stem}; give the file another name")
+
+
+def classify_images(args, save) -> None:
+    """Runs --classify."""
+    if package() is Alone:
+        raise input_error("--classify needs the folder highways, which is not beside this file")
+    from highways.digits import classify_images  # only here: it imports imageio
+
+    path, *images = args.classify
+    classify_images(path, images, args.imports)
 
 
 def train_task(block, settings: Settings, data: Dataset, more: dict, tell) -> dict:
@@ -3414,11 +3302,18 @@ def warn_of(pairs: list[dict], n_classes: int) -> None:
 # ---- The command without the package ---------------------------------------------------------------------------------
 
 
+def has_package() -> bool:
+    """Whether `highways` is this project's package.  A user may have another folder of this name."""
+    spec = find_spec("highways")
+    folders = spec.submodule_search_locations if spec else None
+    return any(Path(folder, "schemas", "run.json").is_file() for folder in folders or ())
+
+
 @cache
 def package():
     """What this file takes from the package beside it: mostly for the command, and imported only
     when it is needed.  Where this file was copied alone, stand-ins for it."""
-    if find_spec("highways") is None:
+    if not has_package():
         return Alone
     from highways import commands, files, processes, records
 
@@ -3452,13 +3347,13 @@ def package():
 
 
 class Alone:
-    """Stand-ins for the package, each as short as can be.  Records are written whole, but neither
-    checked nor compared with what they replace, and have no digest; nets train one after another."""
+    """Stand-ins for the package, each as short as can be.  Records are written whole, but not
+    checked, have no digest, and replace nothing but a record of this program; nets train one after
+    another."""
 
     InputError = ValueError
     MORE_KINDS = ()
     MOST_JOBS = math.inf
-    path_name = str
 
     class Output:
         """Standard output for a training, which must not end because a print fails."""
@@ -3517,13 +3412,29 @@ class Alone:
 
     @staticmethod
     def check_writable(path: Path) -> None:
-        if not path.parent.is_dir():
-            raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
+        import tempfile  # only here: it takes some milliseconds
+
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is a folder or a device; the name of a file is needed")
+        try:
+            with tempfile.TemporaryFile(dir=path.parent):
+                return
+        except OSError as error:
+            raise ValueError(f"{path} cannot be written: {error.strerror}") from error
 
     @staticmethod
     def check_replaceable(path: Path, is_smoke_test: bool) -> None:
         if path.suffix != ".json":
             raise ValueError(f"{path} does not end in .json")
+        Alone.check_writable(path)
+        if not path.exists():
+            return
+        try:
+            names = {*json.loads(path.read_bytes())}
+        except (ValueError, TypeError, RecursionError):
+            names = set()
+        if not names.issuperset((*asdict(DEFAULTS), "env", "runs")):
+            raise ValueError(f"{path} holds something else than runs of this program: choose another --out")
 
     @staticmethod
     def table_of_runs(pairs: list[dict]) -> str:
@@ -3550,11 +3461,17 @@ class Alone:
     @staticmethod
     def number(kind, low, high=math.inf):
         def number(text):
-            if not low <= kind(text) <= high:
+            if not low <= kind(text) <= high or kind(text) == math.inf:
                 raise ValueError
             return kind(text)
 
         return number
+
+    @staticmethod
+    def path_name(text: str) -> str:
+        if not text:
+            raise ValueError
+        return text
 
     @staticmethod
     def list_of(number):
@@ -3569,7 +3486,11 @@ class Alone:
         try:
             with contextlib.redirect_stdout(output if saves else sys.stdout):
                 work(Alone.write_whole)
-        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            advice = f"python -m pip install {error.name}"
+            print(f"{program}: error: {error.name} is not installed: {advice}", file=sys.stderr)
+            return 2
+        except (ValueError, OSError, MemoryError) as error:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:

@@ -7,11 +7,11 @@ first hundred steps and for every epoch.
 
 from __future__ import annotations
 
+import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 import math
 from functools import partial
 from pathlib import Path
 
-import imageio.v3 as imageio
 import matplotlib
 import numpy as np
 
@@ -52,6 +52,8 @@ def frames_of(record: dict) -> list[np.ndarray]:
 
 
 def as_image(fig) -> np.ndarray:
+    import imageio.v3 as imageio  # only here: run_command() says where it is not installed
+
     return imageio.imread(picture_bytes(fig, dpi=DOTS_AN_INCH), extension=".png")[:, :, :3]
 
 
@@ -150,6 +152,8 @@ def load_frames(run: Path) -> list[np.ndarray]:
 
 
 def gif_bytes(frames: list[np.ndarray]) -> bytes:
+    import imageio.v3 as imageio  # only here: run_command() says where it is not installed
+
     n_frames = len(frames)
     duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
     if n_frames == 1:

@@ -9,6 +9,7 @@ and benchmarks write; and from data/published.json and data/authors_logs_cifar.j
 
 from __future__ import annotations
 
+import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 import argparse
 import difflib
 from functools import partial

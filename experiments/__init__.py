@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 
+from highways.lab.showing.pages import fill
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import markdown_table, takes
+from highways.lab.showing.tables import cell, markdown_table, takes
+from highways.records import select
 
 FOLDER = Path(__file__).parent
 
@@ -39,12 +42,111 @@ def register_pictures_and_tables() -> None:
         importlib.import_module(f"experiments.{file.parent.name}.show")
 
 
+# what a reader asks, and the questions that answer it; the others stand in a last group
+GROUPS = {
+    "Do very deep nets train, and why?": (
+        "headline",
+        "controls",
+        "shut_gates",
+        "why_plain_fails",
+        "what_trains",
+        "which_carry",
+        "initialisations",
+        "gate_bias",
+        "jacobian",
+        "clip",
+        "adam_explodes",
+    ),
+    "What does depth do?": (
+        "optimization",
+        "more_seeds",
+        "wider_rates",
+        "figure_1_finals",
+        "figure_1_wide",
+        "long_training",
+        "full_mnist",
+        "thousand_layers",
+        "depth_of_use",
+        "past_a_thousand",
+        "very_deep",
+        "residual_past_a_thousand",
+        "one_hidden_layer",
+        "depth_for_width",
+    ),
+    "What do layers and gates do in a trained net?": (
+        "fifty_layers",
+        "gates",
+        "gates_over_training",
+        "lesion",
+        "depth_needed",
+        "routing",
+        "static_gates",
+        "depth_on_demand",
+        "article_gates",
+        "data_movement",
+    ),
+    "Are other blocks better?": ("blocks", "lstm_and_maxout", "encyclopedia"),
+    "How accurate are convolutional nets?": ("table1", "cifar", "authors_images"),
+    "What do gates say of a market?": ("factor_model", "factor_model_wide"),
+}
+OTHERS = "Other questions"
+
+
 @table("questions")
 def table_of_questions(read) -> str:
-    """Every question with what it asks, a link to its page, and how long its measurement took."""
+    """Every question with what it asks, a link to its page, the finding, and how long its measurement
+    took; a table for each group."""
+    grouped = [name for names in GROUPS.values() for name in names]
+    others = [name for name in question_names() if name not in grouped]
+    groups = {**GROUPS, OTHERS: others} if others else GROUPS
+    parts = []
+    for title, names in groups.items():
+        rows = [row_of_question(read, find_question(name)) for name in names]
+        lines = markdown_table("| question | what it asks | finding | takes, on two cores |", rows)
+        parts.append(f"## {title}{lines}")
+    return f"\n\n{''.join(parts)}"
+
+
+def row_of_question(read, question) -> str:
+    has_results = question.run is not None and not question.awaits
+    duration = takes(read, question.name) if has_results else "-"
+    found = "not measured yet" if question.awaits else cell(finding(read, question.name))
+    return f"| [{question.name}]({question.name}/README.md) | {question.asks} | {found} | {duration} |"
+
+
+def finding(read, name: str) -> str:
+    """The first sentence of a question's page, with its numbers filled in, without marks and links."""
+    page = (FOLDER / name / "README.md").read_text(encoding="utf-8")
+    sentence = re.search(r"^\w.*?[.?!](?=\s|\Z)", page, re.M | re.S)
+    if not sentence:
+        return "-"
+    without_marks = re.sub(r"<!--.*?-->", "", fill(sentence[0], read))
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without_marks)
+
+
+def table_of_verdicts(read, question: str) -> str:
+    """The ledger's verdict on every claim of a question, with the claim in short: without brackets."""
     rows = []
-    for question in all_questions():
-        has_results = question.run is not None and not question.awaits
-        duration = takes(read, question.name) if has_results else "-"
-        rows.append(f"| [{question.name}]({question.name}/README.md) | {question.asks} | {duration} |")
-    return markdown_table("| question | what it asks | takes, on two cores |", rows)
+    for claim in find_question(question).claims:
+        row = select(read("results/claims.json")["trials"], id=claim.id)
+        verdict = f"**{cell(row['verdict'])}**"
+        if row["passed_by"]:
+            verdict += f"; passed, too, by {cell(row['passed_by'])}"
+        rows.append(f"| {cell(row['source'])} | {cell(without_brackets(row['claim']))} | {verdict} |")
+    return markdown_table("| source | claim or question, in short | verdict |", rows)
+
+
+for _name in question_names():
+    table(f"verdicts-{_name}", question=_name)(table_of_verdicts)
+
+
+def without_brackets(text: str) -> str:
+    """The text without what stands in parentheses, which may be nested; those of a formula, such as
+    (1 - T), stay."""
+
+    def shorter(match):
+        has_a_word = re.search(r"[A-Za-z]{2}", match[0])
+        return "" if has_a_word else match[0]
+
+    once = re.sub(r" *\((?:[^()]|\([^()]*\))*\)", shorter, text)
+    return text if once == text else without_brackets(once)

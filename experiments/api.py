@@ -17,7 +17,7 @@ BEGIN = """# Functions and classes
 """
 CHAPTERS = (  # (import line, module, names)
     ("from highway_networks import ...", hn, hn.__all__),
-    ("from highways import ...", highways, ("sweep", "draw_sweep", "check_layer")),
+    ("from highways import ...", highways, sorted(highways.HOMES)),
     (
         "from highways.nets.extra_blocks import ...",
         extra_blocks,

@@ -54,6 +54,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
             if "digest" not in record and any(map(committed.writes_digests, commits)):
                 raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
             group, trial = question.accept(record, run)
+            if record["data_sha256_as_read"] != committed.KNOWN_DATA.get(f"{data_set}, as read"):
+                raise ValueError("its images are in another order than those of the official files")
             add_trial(trials, group, trial)
             added.append({
                 "command": command_of(record, run),
@@ -68,6 +70,41 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}
     return {**results, "settings": settings, "env": env, "trials": trials}
+
+
+def with_added(earlier: dict, record: dict) -> dict:
+    """A question's new record, with the runs that were added to its earlier results.
+
+    A run that the question has now trained itself is left out.  Raises InputError for an added run
+    that does not fit the new trials: then it must be added anew, or given up."""
+    trials = {group: [*runs] for group, runs in record["trials"].items()}
+    n_kept = 0
+    for group, runs in earlier["trials"].items():
+        trained = [identity_of(trial) for trial in trials.get(group, [])]
+        for trial in runs:
+            if not was_added(trial) or identity_of(trial) in trained:
+                continue
+            try:
+                add_trial(trials, group, trial)
+            except ValueError as error:
+                raise InputError(
+                    f"the run {trial['label']}, which was added to the earlier results, does not fit the new ones: "
+                    f"{error}; move the earlier results elsewhere, give this command again, and add what fits"
+                ) from error
+            n_kept += 1
+    if not n_kept:
+        return record
+    print(f"runs kept that were added: {n_kept}")
+    env = dict(record["env"])
+    env["data_sets"] = {**earlier["env"]["data_sets"], **env["data_sets"]}
+    env["git_of_trials"] = sorted({*earlier["env"]["git_of_trials"], *env["git_of_trials"]})
+    settings = {**record["settings"], "added": earlier["settings"].get("added", [])}
+    return {**record, "settings": settings, "env": env, "trials": trials}
+
+
+def was_added(trial: dict) -> bool:
+    """Whether conv_highway_networks.py trained this trial: those that a question trains have their "seconds"."""
+    return "seconds" not in trial
 
 
 def check_committed(commits: list) -> None:

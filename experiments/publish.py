@@ -9,6 +9,7 @@ That is, in this order:
 - results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - docs/api.md, from the docstrings (experiments/api.py)
+- results/results.csv, a row a trial (experiments/results_table.py)
 - the pictures in viz/, highway_networks.gif, pages/explorer.html and pages/train.html
 - the pictures of these two pages, for which a browser is needed
 
@@ -39,7 +40,7 @@ import PIL
 from matplotlib import ft2font
 
 import make_highway_networks_gif as gif
-from experiments import all_questions, api, register_pictures_and_tables
+from experiments import all_questions, api, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, path_of, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -281,7 +282,7 @@ def make_anew(check: bool, save) -> int:
     texts = differing({name: record_bytes(record, RESULTS) for name, record in records.items()})
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
-    texts |= differing({api.PAGE: api.page().encode()})
+    texts |= differing({api.PAGE: api.page().encode(), results_table.FILE: results_table.table(records)})
 
     drawn = products(read)
     taken = photographs(drawn)

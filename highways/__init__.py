@@ -1,17 +1,21 @@
-"""What the project's programs share, and, for experiments of one's own, `sweep` and `check_layer`:
+"""What the project's programs share, and what experiments of one's own use:
 
-from highways import check_layer, draw_sweep, sweep
+from highways import check_layer, draw_sweep, like_mnist, read_grey, sweep
 """
+
+from importlib import import_module
+
+HOMES = {
+    "check_layer": "highways.layer_check",
+    "draw_sweep": "highways.lab.sweeps",
+    "like_mnist": "highways.digits",
+    "read_grey": "highways.digits",
+    "sweep": "highways.lab.sweeps",
+}
 
 
 def __getattr__(name: str):
-    """check_layer, sweep and draw_sweep, imported only where they are used."""
-    if name == "check_layer":
-        from highways import layer_check
-
-        return layer_check.check_layer
-    if name in ("draw_sweep", "sweep"):
-        from highways.lab import sweeps
-
-        return getattr(sweeps, name)
+    """A function of HOMES, imported only where it is used."""
+    if name in HOMES:
+        return getattr(import_module(HOMES[name]), name)
     raise AttributeError(f"module 'highways' has no {name!r}")

@@ -247,20 +247,21 @@ def _keep_owner_and_permissions(target: Path, file) -> None:
 
 class Lock:
     """Keeps other commands from writing `path` and what belongs beside it, by a lock on a file
-    .NAME.lock.
+    .NAME.lock; for a folder, on its .folder.lock.
 
     It is held until release(), the end of a `with`, or the end of the process, however that ends.
-    The file stays, and stops nobody.  Raises InputError if another command holds the lock."""
+    The file stays, and stops nobody.  Raises InputError if another command holds the lock, and does
+    so for `seconds`."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, seconds: float = 0):
         from filelock import FileLock, Timeout  # only here: most commands lock nothing
 
         try:
             target = real_path(path)
             target.parent.stat()  # filelock would make a missing folder
-            file = target.with_name(f".{target.name}.lock")
+            file = target / ".folder.lock" if target.is_dir() else target.with_name(f".{target.name}.lock")
             _check_lock_file(file)
-            self._lock = FileLock(file, timeout=0)
+            self._lock = FileLock(file, timeout=seconds)
             self._lock.acquire()
         except Timeout:
             raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
@@ -377,7 +378,8 @@ def is_committed(path: Path) -> bool:
 
 
 def _git(*words: str) -> bytes:
-    """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
+    """What git prints in this repository; raises SubprocessError where it fails or, which is said, is
+    too slow."""
     # the user's GIT_DIR may name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # a git that is killed would leave its lock, and the user's next git command would fail
@@ -385,8 +387,13 @@ def _git(*words: str) -> bytes:
     variables["GIT_NO_REPLACE_OBJECTS"] = "1"  # a commit is what its checksum says
     # with an empty .git here, git would look for a repository in the folders above
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
-    process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
-    return process.stdout.strip()
+    how = {"cwd": ROOT, "env": variables, "capture_output": True, "check": True, "timeout": GIT_SECONDS}
+    try:
+        return subprocess.run(command, **how).stdout.strip()
+    except subprocess.TimeoutExpired:
+        without = "this goes on without what git would say, such as the commit in the results"
+        print(f"git did not answer within {GIT_SECONDS} s: {without}", file=sys.stderr)
+        raise
 
 
 def processor() -> str:

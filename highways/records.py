@@ -24,9 +24,13 @@ DRAWN = "drawn_run"  # of what pictures show of a run; the published program's r
 LARGEST = 1e100  # numbers beyond cannot be drawn
 # {final number of a run: the column of its history that ends with it}
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
+# the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+GATES = {"highway": 1, "plain": 0}  # of the blocks whose parameters are known here
+ROUNDING = 1e-5  # of mean gates in float32
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
+PASSED = set()  # {(schema, SHA-256 of a record that has passed check())}
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
@@ -89,7 +93,15 @@ def check(record, schema: str, place) -> None:
     """Raises InputError, which begins with `place`, unless the record has this schema and does not
     contradict itself.  A digest need not be there; if it is, it must be the record's.
 
-    Old names are read as those of today: the schemas know no others."""
+    Old names are read as those of today: the schemas know no others.  A process checks no record
+    twice: it remembers the SHA-256 of what has passed."""
+    content = schema, hashlib.sha256(json.dumps(record).encode()).digest()
+    if content not in PASSED:
+        _check(record, schema, place)
+        PASSED.add(content)
+
+
+def _check(record, schema: str, place) -> None:
     whole = record
     if schema in (CONVOLUTIONAL_RUN, RESULTS) and isinstance(record, dict):
         record = with_new_names(record)
@@ -99,8 +111,7 @@ def check(record, schema: str, place) -> None:
         _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
     if "digest" in whole and whole["digest"] != digest_of(whole):
         _refuse(place, "the record", "is not as it was written: its digest does not match")
-    if any(abs(number) > LARGEST for number in _numbers_in(record)):
-        _refuse(place, "the record", "has a number beyond 1e100")
+    _check_numbers(record, place)
     if schema == RESULTS:
         _check_trials(record["trials"], place)
         return
@@ -123,14 +134,48 @@ def check(record, schema: str, place) -> None:
         _check_distinct(_nets_of(record), "runs", place)
 
 
+def check_entries(entries: dict, place) -> None:
+    """Raises InputError unless these entries of a run, which is not finished, may stand in a
+    convolutional record."""
+    whole = _schema(CONVOLUTIONAL_RUN)
+    of_run = whole["$defs"]["run"]["properties"]
+    schema = {"$defs": whole["$defs"], "properties": {name: of_run[name] for name in entries}}
+    error = next(_validator_by(schema).iter_errors(entries), None)
+    if error:
+        _refuse(place, error.json_path[2:], f"is refused: {_shortened(error.message)}")
+    _check_numbers(entries, place)
+
+
 @functools.cache
 def _validator(schema: str):
-    """Checks JSON by schemas/NAME.json.  1.0 is no whole number here."""
+    """Checks JSON by schemas/NAME.json."""
+    return _validator_by(_schema(schema))
+
+
+def _schema(name: str) -> dict:
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _validator_by(schema: dict):
+    """Checks JSON by this schema.  1.0 is no whole number here; of many fractions in an array the
+    least and the greatest are checked, since the schemas ask for no more than a range."""
     from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
 
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    kind = validators.extend(Draft202012Validator, type_checker=types)
-    return kind(json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
+    kind = validators.extend(Draft202012Validator, {"items": _check_items}, type_checker=types)
+    return kind(schema)
+
+
+def _check_items(validator, schema_of_items, array, schema):
+    if not isinstance(array, list):
+        return
+    fractions = [item for item in array if type(item) is float]
+    extremes = {min(fractions), max(fractions)} if fractions else set()
+    for i, item in enumerate(array):
+        if i < len(schema.get("prefixItems", ())):
+            continue
+        if type(item) is not float or item in extremes:
+            yield from validator.descend(item, schema_of_items, path=i)
 
 
 def _refuse(place, entry: str, what: str):
@@ -142,6 +187,11 @@ def _shortened(message: str) -> str:
     if len(message) <= 160:
         return message
     return f"{message[:60]} ... {message[-90:]}"
+
+
+def _check_numbers(record, place) -> None:
+    if any(abs(number) > LARGEST for number in _numbers_in(record)):
+        _refuse(place, "the record", "has a number beyond 1e100")
 
 
 def _numbers_in(record):
@@ -239,9 +289,47 @@ def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None
             expected["label"] += f", gate bias {pair['gate_bias']:g}"
     _check_settings(net, expected, place, entry)
     _check_length(net, place, entry)
+    _check_size(record, net, place, entry)
+    if "above_guessing" in net:
+        loss = net["final_train_loss"]
+        is_above = not net["diverged"] and loss > 1.1 * math.log(record["n_classes"])
+        if net["above_guessing"] != is_above:
+            _refuse(place, entry, f"has above_guessing {net['above_guessing']}, and the final loss {loss}")
+    _check_gates(record, net, place, entry)
+
+
+def _check_size(record: dict, net: dict, place, entry: str) -> None:
+    """The number of parameters is that of a net of these sizes, for the two blocks whose parameters
+    are known here.  Only the number of inputs is free, where the data are not MNIST."""
+    if net["block"] not in GATES:
+        return
+    hidden = net["hidden"]
+    rows = hidden * (1 + GATES[net["block"]])
+    behind_first = (net["depth"] * rows + record["n_classes"]) * (hidden + 1)
+    inputs, rest = divmod(net["n_parameters"] - behind_first - hidden, hidden)
+    if rest or inputs < 1 or (record["data_set"] == "MNIST" and inputs != 784):
+        what = f"{net['n_parameters']} parameters, which a {net['block']} net of {net['depth']} blocks of {hidden}"
+        _refuse(place, entry, f"has {what} units cannot have")
+
+
+def _check_gates(record: dict, net: dict, place, entry: str) -> None:
+    """The mean gates have a number for each block, and a row for each epoch.  Those at the end are
+    means over at most 1000 test images; the last row has those over the first 256 of them."""
     gates = net.get("final_T_per_layer")
+    rows = net.get("layer_T_history") or []
+    if gates and net["diverged"]:
+        _refuse(place, entry, "diverged, and has final_T_per_layer")
     if gates and len(gates) != net["depth"]:
         _refuse(place, f"{entry}.final_T_per_layer", f"does not have a number for each of {net['depth']} blocks")
+    if rows and [epoch for epoch, _ in rows] != net["history"]["epoch"]:
+        _refuse(place, f"{entry}.layer_T_history", "does not have a row for each epoch")
+    if not (gates and rows):
+        return
+    share = min(1, 256 / min(record["n_test"], 1000))  # of the images, in the last row
+    for T, of_first in zip(gates, rows[-1][1], strict=True):
+        lowest = share * of_first
+        if not lowest - ROUNDING <= T <= lowest + 1 - share + ROUNDING:
+            _refuse(place, f"{entry}.final_T_per_layer", f"has {T}, and the last row of layer_T_history {of_first}")
 
 
 def _check_settings(run: dict, expected: dict, place, entry: str) -> None:
@@ -303,9 +391,18 @@ def _check_distinct(trials: list[dict], group: str, place) -> None:
 def _without_names(trial: dict) -> dict:
     """A trial without what can differ although the measurements are those of one training."""
     losses = trial.get("losses") or trial.get("history", {}).get("train_loss")
-    if trial.get("diverged") or not losses:
+    if trial.get("diverged") or not (losses or _differs_with_its_seed(trial)):
         return trial
     return {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
+
+
+def _differs_with_its_seed(trial: dict) -> bool:
+    """Whether a trial without a history has numbers of so many digits that no other seed gives all of
+    them: its loss, or more than three others.  Shares of few images may be equal by chance."""
+    measured = {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
+    numbers = {number for number in _numbers_in(measured) if type(number) is float and len(repr(number)) > 13}
+    loss = trial.get("loss")
+    return "seed" in trial and (len(numbers) > 3 or (type(loss) is float and loss in numbers))
 
 
 def _ascend(numbers: list) -> bool:

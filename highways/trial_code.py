@@ -21,15 +21,18 @@ IMPORT = re.compile(rb"^\s*from (experiments[.\w]*) import (\([^)]*\)|.*)", re.M
 COMPUTES_NO_TRIAL = ("question.py", "show.py")  # they search, judge and draw
 
 
-def checksum_of_code(function, needs=()) -> str:
+def checksum_of_code(function, kinds=()) -> str:
     """The checksum of the code that computes a trial.
 
     It covers the whole texts, comments included, of LIBRARY, of the files that define the function
-    and what it needs, and of the files of experiments/ that these import.  What it needs may be
-    functions, blocks and activations; the latter two as objects or as names.  Raises InputError if
-    a file cannot be read."""
+    and the `kinds` of its net, and of the files of experiments/ that these import.  The kinds are
+    blocks and activations, as objects or as names, and may be functions.  Raises InputError if a
+    file cannot be read.
+
+    What reads the images is not in it: the checksum of the data, in the trial's key, tells what was
+    read.  Nor are files, records and statistics: they write, check and sum up results."""
     texts = set(LIBRARY_TEXTS)
-    for part in (function, *needs):
+    for part in (function, *kinds):
         for defined in _definitions_of(part):
             texts |= _with_imported(_text_defining(defined))
     digests = sorted(hashlib.sha256(text).digest() for text in texts)

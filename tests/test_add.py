@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT, one_line_error, verdict_on
@@ -17,7 +18,8 @@ from experiments.table1 import question as table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
-from highways.files import InputError, known_commits, read_json
+from highways.files import InputError, Lock, known_commits, read_json
+from highways.lab.committed import KNOWN_DATA
 from highways.records import OLD_NAMES, ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
@@ -25,6 +27,7 @@ NEW_NAMES = ("diverged", "history", "init")  # old names that mean something els
 COMMIT = "db5798059d30"
 BEFORE_DIGESTS = "10b355ead480"  # its programs wrote none
 ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
+AS_READ = {name: KNOWN_DATA[f"{name}, as read"] for name in ("MNIST", "CIFAR-10", "CIFAR-100")}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
 
 
@@ -50,7 +53,7 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     layers = net.layers_of(block=run["block"], dropout=run["dropout"], classes=10)
     run["n_parameters"] = ConvNet.sizes_of(net.shape, layers)["parameters"]
     record = {key: run[key] for key in (*TRIAL_NAMES, "ranks", "cores") if key in run}
-    record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab" * 32}
+    record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": AS_READ[data_set]}
     return record | {"env": ENV, "runs": [run | {"commits": [COMMIT]}]}
 
 
@@ -91,7 +94,9 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, test_accuracy=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
-    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab" * 32  # not in env, which is the others'
+    assert (
+        results["settings"]["added"][-1]["data_sha256_as_read"] == AS_READ["MNIST"]
+    )  # not in env, which is the others'
     trial = results["trials"]["final"][-1]
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -156,6 +161,11 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("table1", {"protocol": "other"}, "Table 1 has no runs of .*, other, 12 epochs"),
         ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
         ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
+        (
+            "cifar",
+            {"data_sha256_as_read": "0" * 64},
+            "its images are in another order than those of the official files",
+        ),
         ("cifar", {"data_sha256": "0" * 64}, "its images are not the CIFAR-10 of the other trials"),
     ],
 )
@@ -273,7 +283,8 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
         run |= {"final_train_acc": accuracy, "final_test_acc": accuracy, "final_train_loss": accuracy}
     run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
     record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
-    record |= {"data_sha256": COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"], "data_sha256_as_read": "ab" * 32}
+    record["data_sha256"] = COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"]
+    record["data_sha256_as_read"] = AS_READ["CIFAR-10"]
     return record | {"env": ENV | {"git": BEFORE_DIGESTS}, "runs": [run | {"wallclock_sec": 140000.0}]}
 
 
@@ -429,3 +440,52 @@ def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypa
         assert path.read_bytes() == before
         message = capsys.readouterr().err
         assert "its digest does not match" in message or "has no digest" in message
+
+
+def without_added(record: dict) -> dict:
+    """The trials that the question trains itself."""
+    groups = record["trials"].items()
+    return {name: [run for run in runs if not finished.was_added(run)] for name, runs in groups if name != "partial"}
+
+
+def labels(trials: dict) -> dict:
+    return {group: sorted(trial["label"] for trial in runs) for group, runs in trials.items()}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_was_added_joins_the_trials_that_are_trained_anew(name):
+    """But not what the question has now trained itself."""
+    before = COMMITTED[name]
+    trained = without_added(before)
+    trained["final"].append(next(filter(finished.was_added, before["trials"]["final"])) | {"seconds": 1.0})
+    after = finished.with_added(before, {**before, "settings": {}, "trials": trained})
+    assert labels(after["trials"]) == labels(before["trials"])
+    assert after["settings"]["added"] == before["settings"]["added"]
+    assert set(after["env"]["git_of_trials"]) >= set(before["env"]["git_of_trials"])
+
+
+def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch, capsys):
+    few = {**COMMITTED["table1"]["trials"], "final": COMMITTED["table1"]["trials"]["final"][-4:]}
+    before = sealed({**COMMITTED["table1"], "trials": few})
+    (tmp_path / "table1.json").write_text(json.dumps(before))
+    monkeypatch.setattr(command_line, "warn_of_uncommitted_files", lambda: None)
+    question = replace(QUESTIONS["table1"].declared_in(table1), run=lambda runner: without_added(before))
+    command_line.answer(question, command_line.parse_arguments(question, ["--results", str(tmp_path)]))
+    assert read_json(tmp_path / "table1.json")["trials"] == before["trials"]
+    assert "runs kept that were added: 2" in capsys.readouterr().out
+
+
+def test_an_added_run_that_does_not_fit_the_new_trials_is_named():
+    before = COMMITTED["table1"]
+    trained = [trial | {"lr": 0.3} for trial in before["trials"]["final"] if not finished.was_added(trial)]
+    with pytest.raises(InputError, match="seed 1, which was added to the earlier results, does not fit the new ones"):
+        finished.with_added(before, before | {"trials": {**before["trials"], "final": trained}})
+
+
+@pytest.mark.parametrize("words", [["add", "table1", "run.json"], ["publish"]])
+def test_adding_and_publishing_wait_for_no_other_command_that_writes_results(tmp_path, monkeypatch, capsys, words):
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
+    with Lock(tmp_path / "results"):
+        assert command_line.main(words) == 2
+    assert "error: another command is writing" in capsys.readouterr().err

@@ -135,13 +135,41 @@ def test_a_smoke_test_of_mnist_beside_the_file(alone):
         (("--gate-bias", "nan"), "argument --gate-bias: invalid number value: 'nan'"),
         (("--out", "run.txt"), "run.txt does not end in .json"),
         (("--out", "missing/run.json"), "cannot be written: No such file or directory"),
+        (("--out", "folder.json"), "folder.json is a folder or a device; the name of a file is needed"),
+        (("--out", ""), "argument --out: invalid path_name value: ''"),
+        (("--out", "sarif.json"), "sarif.json holds something else than runs of this program"),
+        (("--clip", "inf"), "argument --clip: invalid number value: 'inf'"),
+        (("--save", "missing/net.npz"), "net.npz cannot be written: No such file or directory"),
         (("--data-dir", "nowhere"), "nowhere is not a folder"),
     ],
 )
 def test_bad_input_is_one_line(alone, data_set, words, message):
+    """And ends the command before the training."""
+    theirs = '{"version": "2.1.0", "runs": [{"tool": {}}]}'
+    (alone.folder / "sarif.json").write_text(theirs)
+    (alone.folder / "folder.json").mkdir()
     process = alone("highway_networks.py", *SMALL, "--data-dir", data_set, *words)
     assert message in one_line_error(process)
-    assert not list(alone.folder.glob("*.json"))
+    assert "epoch" not in process.stdout
+    assert {path.name for path in alone.folder.glob("*.json")} == {"sarif.json", "folder.json"}
+    assert (alone.folder / "sarif.json").read_text() == theirs
+
+
+@pytest.mark.parametrize("init", [None, "raise AssertionError('this is not imported')"])
+def test_another_folder_called_highways_is_not_taken_for_the_package(alone, data_set, init):
+    (alone.folder / "highways").mkdir()
+    (alone.folder / "highways" / "road.py").write_text("LANES = 2")
+    if init:
+        (alone.folder / "highways" / "__init__.py").write_text(init)
+    process = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
+    assert (process.returncode, process.stderr) == (0, "")
+    again = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
+    assert (again.returncode, again.stderr) == (0, "")  # its own record may be replaced
+
+
+def test_classifying_images_needs_the_package(alone):
+    process = alone("highway_networks.py", "--classify", "net.npz", "digit.png")
+    assert "--classify needs the folder highways, which is not beside this file" in one_line_error(process)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

@@ -19,7 +19,7 @@ from conftest import ROOT
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, judging, question_names, register_pictures_and_tables
+from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
 from experiments.cifar import question as cifar
 from highways import records
 from highways.conv import protocols
@@ -30,7 +30,7 @@ from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import RESULTS, check, sealed
+from highways.records import RESULTS, RUN, check, sealed, select
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -336,8 +336,8 @@ def test_a_long_command_is_understood(command):
         ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
         ({"n_train": 3}, "has n_train 3, not 6000"),
         ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
-        ({"hidden": 8}, "has hidden 8, not 50"),
-        ({"n_classes": 2}, "has n_classes 2, not 10"),
+        ({"hidden": 8}, "which a highway net of 5 blocks of 8 units cannot have"),
+        ({"n_classes": 2}, "which a highway net of 5 blocks of 50 units cannot have"),
         ({"activation": "relu"}, "has activation relu, not tanh"),
         ({"init": "glorot"}, "has init glorot, not None"),
         ({"optimizer": "sgd"}, "has optimizer sgd, not adam"),
@@ -395,6 +395,9 @@ def test_runs_of_other_depths_or_seeds_are_refused():
         ({"seed": 1}, "has seed 1, not 0"),
         ({"seed": 2**63}, "is greater than or equal to the maximum"),
         ({"mine": 1}, "'mine' was unexpected"),
+        ({"n_parameters": 116261}, "has 116261 parameters, which a plain net of 30 blocks of 50 units cannot have"),
+        ({"n_parameters": 116310}, "has 116310 parameters, which a plain net"),  # of 785 inputs
+        ({"above_guessing": True}, "has above_guessing True, and the final loss 2.3"),
     ],
 )
 def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypatch, change, said):
@@ -404,6 +407,20 @@ def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypat
     (tmp_path / "run.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=said):
         committed_records.read_committed("run.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda net: net["final_T_per_layer"].__setitem__(3, 0.9), "final_T_per_layer has 0.9, and the last row of"),
+        (lambda net: net["layer_T_history"].pop(), "layer_T_history does not have a row for each epoch"),
+    ],
+)
+def test_mean_gates_that_contradict_each_other_are_not_shown(change, said):
+    record = copy.deepcopy(READ("run.json"))
+    change(record["runs"][0]["highway"])
+    with pytest.raises(InputError, match=said):
+        check(sealed(record), RUN, "run.json")
 
 
 @pytest.mark.parametrize("change", ["epochs", "runs"])
@@ -538,6 +555,22 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
         check(sealed(twice), RESULTS, "routing.json")
 
 
+@pytest.mark.parametrize("name", ["routing", "why_plain_fails"])
+def test_a_trial_without_a_history_is_not_there_under_another_seed(name):
+    record = READ(f"results/{name}.json")
+    trials = record["trials"] if name == "routing" else record["trials"]["headline"]
+    twin = trials[0] | {"seed": 991, "seconds": 7.0}
+    with pytest.raises(InputError, match="trials holds a trial twice, the second time as seed 991"):
+        check(sealed(record | {"trials": [*trials, twin]}), RESULTS, f"{name}.json")
+
+
+def test_an_added_run_on_images_in_another_order_is_not_shown():
+    record = copy.deepcopy(READ("results/table1.json"))
+    record["settings"]["added"][0]["data_sha256_as_read"] = "0" * 64
+    with pytest.raises(InputError, match="on images in another order than that of the official files"):
+        checked("table1", sealed(record))
+
+
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     """It is neither judged nor shown, although `--quick --results results` puts it where the
     evidence lies."""
@@ -570,6 +603,19 @@ def test_what_a_json_says_is_text_on_a_page(where):
     assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
 
 
+def test_a_question_s_table_of_verdicts():
+    """It has the claim without brackets, save those of a formula, and says what else passes."""
+    ledger = READ("results/claims.json")
+    row = select(ledger["trials"], id="maxout-copes-better")
+    row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
+    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
+    read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
+    filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
+    assert (
+        "| paper, 3.3.1 | maxout (1 - T) copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
+    )
+
+
 def test_the_command_of_fashion_mnist():
     """It has the settings of the committed run_fashion.json, which the pages show."""
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
@@ -582,6 +628,15 @@ def test_the_command_of_fashion_mnist():
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
     }
+
+
+@pytest.mark.parametrize("name", [question.name for question in all_questions() if not question.awaits])
+def test_a_question_s_page_begins_with_its_finding(name):
+    """The list of questions shows it, without marks and links."""
+    found = finding(READ, name)
+    assert found.endswith((".", "?", "!"))
+    assert "<!--" not in found
+    assert "](" not in found
 
 
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------

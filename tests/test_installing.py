@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, one_line_error
 
 from highways.commands import run_command
 from highways.files import InputError
@@ -83,6 +83,23 @@ def test_a_training_says_that_tqdm_is_not_installed(tmp_path):
     assert process.stderr.endswith("error: tqdm is not installed: python -m pip install -r requirements.txt\n")
     assert "Traceback" not in process.stderr
     assert process.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        (("visualize_highway_networks.py", "--help"), "matplotlib"),
+        (("make_highway_networks_gif.py", "--out", "missing/new.gif"), "imageio"),
+        (("-m", "pages.make_explorer", "--help"), "matplotlib"),
+    ],
+)
+def test_a_program_that_draws_says_what_is_not_installed(tmp_path, words, package):
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, *words]
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    said = rf"error: {package}(\.v3)? is not installed: python -m pip install -r requirements.txt$"
+    assert re.search(said, one_line_error(process))
 
 
 def make_wheel(folder: Path, name: str, code: str) -> None:

@@ -138,7 +138,7 @@ STRANGERS = {
     "gzip in gzip": (lambda d: gzip.compress(gzip.compress(d)), "is compressed twice: gunzip it once"),
     "int32 labels": (
         lambda d: b"\0\0\x0c\1\0\0\1\x2c" + bytes(1200),
-        r"is an idx file of int32, 300, where bytes are needed: np.frombuffer\(\) and Dataset.of\(\) read it",
+        r"is an idx file of int32, 300, where bytes are needed: np.fromfile\(FILE, '>i4', offset=8\), reshaped",
     ),
     "a header alone": (lambda d: b"\0\0\x0c\1", "is an idx file of int32, 0, where"),
 }
@@ -357,6 +357,14 @@ def test_damage_is_named_in_one_line(data_set, damage):
         hn.load_mnist(data_set)
     assert str(data_set) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_colour_images_are_not_told_that_the_files_are_swapped(data_set):
+    colour = idx_bytes(np.zeros((300, 6, 6, 3)))
+    (data_set / f"{TRAIN_IMAGES}.gz").write_bytes(gzip.compress(colour))
+    said = r"is an idx file of uint8, 300 x 6 x 6 x 3, and grey images have three sizes: np.fromfile\(FILE, 'u1'"
+    with pytest.raises(InputError, match=said):
+        hn.load_mnist(data_set)
 
 
 def test_swapped_images_and_labels_are_refused(data_set):

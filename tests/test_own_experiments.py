@@ -10,6 +10,7 @@ from conftest import ROOT, SMALL, in_process, one_line_error
 from PIL import Image
 
 import highway_networks as hn
+from highways import like_mnist, read_grey
 from highways.nets.optimizers import SGD
 
 RNG = np.random.default_rng(0)
@@ -302,7 +303,7 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
 
 def test_an_image_of_mnist_stays_what_it_is(mnist):
     images = mnist.x_test[:200].reshape(-1, 28, 28)
-    made = np.array([hn.like_mnist(image / 255)[0] for image in images])
+    made = np.array([like_mnist(image / 255)[0] for image in images])
     pairs = zip(images, made, strict=True)
     alike = [np.corrcoef(image.ravel(), same.ravel())[0, 1] for image, same in pairs]
     assert np.mean(alike) > 0.95
@@ -313,7 +314,7 @@ def test_size_place_and_ink_do_not_matter(mnist, dark_on_light):
     digit = np.kron(mnist.x_test[0].reshape(28, 28) / 255, np.ones((4, 4)))
     large = np.pad(0.6 * digit, ((5, 60), (90, 0)))
     grey = 0.9 - large if dark_on_light else 0.1 + large
-    image, said = hn.like_mnist(grey)
+    image, said = like_mnist(grey)
     there = mnist.x_test[0].reshape(28, 28)
     assert np.abs(image.astype(float) - there)[there > 60].mean() < 30
     assert ("inverted" in said) is dark_on_light
@@ -323,14 +324,14 @@ def test_size_place_and_ink_do_not_matter(mnist, dark_on_light):
 def test_a_thin_line_at_the_edge_is_placed_whole():
     grey = np.zeros((300, 200))
     grey[:, 199] = 1
-    image, _ = hn.like_mnist(grey)
+    image, _ = like_mnist(grey)
     assert (image > 0).sum() == 20
     assert image[:, 14].max() == 255
 
 
 def test_a_blank_image_is_refused():
     with pytest.raises(ValueError, match="the image is blank"):
-        hn.like_mnist(np.ones((9, 9)))
+        like_mnist(np.ones((9, 9)))
 
 
 @pytest.mark.parametrize(
@@ -345,7 +346,7 @@ def test_a_blank_image_is_refused():
 )
 def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
     imageio.imwrite(tmp_path / "a.png", pixels)
-    np.testing.assert_allclose(hn.read_grey(tmp_path / "a.png"), np.full((5, 4), 0.2), atol=1e-3)
+    np.testing.assert_allclose(read_grey(tmp_path / "a.png"), np.full((5, 4), 0.2), atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +359,7 @@ def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
 )
 def test_what_is_no_image_is_refused(grey, message):
     with pytest.raises(ValueError, match=message):
-        hn.like_mnist(grey)
+        like_mnist(grey)
 
 
 UPRIGHT = np.repeat(np.repeat(np.array([[0, 255], [255, 255], [255, 255]], np.uint8), 16, axis=0), 16, axis=1)
@@ -384,7 +385,7 @@ def write_turned(path):
 )
 def test_an_image_is_read_as_it_looks(tmp_path, name, write):
     write(tmp_path / name)
-    np.testing.assert_allclose(hn.read_grey(tmp_path / name), UPRIGHT / 255, atol=0.1)
+    np.testing.assert_allclose(read_grey(tmp_path / name), UPRIGHT / 255, atol=0.1)
 
 
 # ---- saved nets

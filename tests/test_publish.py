@@ -1,8 +1,11 @@
 """`python -m experiments publish` makes what differs, and nothing else; --check names it and changes
 nothing."""
 
+import csv
 import inspect
+import io
 import json
+import math
 import shutil
 import sys
 from functools import partial
@@ -14,7 +17,7 @@ from test_docs import READ, run_in
 import experiments
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import api, publish
+from experiments import api, publish, results_table
 from highways.commands import run_command
 from highways.records import sealed
 
@@ -59,8 +62,9 @@ def named(process) -> set[str]:
 
 
 def state(clone) -> dict:
+    """When each file was changed; without caches and locks."""
     files = [path for path in clone.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return {path: path.stat().st_mtime_ns for path in files}
+    return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".lock"}
 
 
 def in_json(change):
@@ -74,6 +78,7 @@ def in_json(change):
     return changed
 
 
+@pytest.mark.thorough  # .ci/run asks publish --check
 def test_nothing_differs_in_the_repository(clone):
     before = state(clone)
     process = run_in(clone, COMMAND)
@@ -97,12 +102,11 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
     assert named(run_in(clone, CHECK)) == {
         "results/depth_for_width.json",
         "results/claims.json",
+        "results/results.csv",
         "experiments/depth_for_width/README.md",
         "docs/ledger.md",
         "viz/depth_for_width.png",
         "viz/lesion.png",
-        "viz/lesion_kept.png",
-        "viz/lesion_together.png",
         "pages/explorer.html",
         "viz/explorer.png",
         "viz/explorer_phone.png",
@@ -143,9 +147,8 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
 
     edit("results/benchmark_step.json", spoil)
     before = state(clone)
-    for command in (CHECK, COMMAND):
-        error = one_line_error(run_in(clone, command))
-        assert "benchmark_step.json: the record is not as it was written: its digest does not match" in error
+    error = one_line_error(run_in(clone, COMMAND))
+    assert "benchmark_step.json: the record is not as it was written: its digest does not match" in error
     assert state(clone) == before
 
 
@@ -175,6 +178,8 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "photographs", lambda pages: [])
     (tmp_path / "docs").mkdir()
     (tmp_path / api.PAGE).write_text(api.page(), encoding="utf-8")
+    (tmp_path / "results").mkdir()
+    (tmp_path / results_table.FILE).write_bytes(results_table.table({}))
     (tmp_path / "viz").mkdir()
 
     def make(*names):
@@ -240,3 +245,13 @@ def test_the_list_of_functions_explains_every_name_that_is_offered():
     assert api.signature(hn.train) == "(net, data, settings=Settings(), shuffle=None, report=ignore, *, " + (
         "optimizer=Adam, loss=softmax_cross_entropy)"
     )
+
+
+def test_the_table_of_results_has_a_row_for_each_trial():
+    rows = list(csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())))
+    record = READ("results/optimization.json")
+    for group, trials in record["trials"].items():
+        found = [row for row in rows if (row["question"], row["group"]) == ("optimization", group)]
+        assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(
+            [(trial["depth"], math.nan if trial["loss"] is None else trial["loss"]) for trial in trials], nan_ok=True
+        )

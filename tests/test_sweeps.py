@@ -459,3 +459,17 @@ def test_on_a_cluster_the_rows_are_the_same(tmp_path):
     ) as cluster:
         rows = sweep(product, a=[1, 2], log=tmp_path / "cluster.jsonl", scheduler=cluster.scheduler_address)
     assert rows == sweep(product, a=[1, 2], log=tmp_path / "here.jsonl", jobs=1)
+
+
+def multiplied(factor):
+    def times(a):
+        return {"product": a * factor}
+
+    return times
+
+
+def test_a_function_inside_another_needs_one_process(tmp_path):
+    with pytest.raises(InputError, match=r"other processes cannot be given this function: .* or give jobs=1"):
+        sweep(multiplied(3), a=[1, 2], jobs=2, log=tmp_path / "sweep.jsonl")
+    rows = sweep(multiplied(3), a=[1, 2], jobs=1, log=tmp_path / "sweep.jsonl")
+    assert [row["product"] for row in rows] == [3, 6]

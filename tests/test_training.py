@@ -328,7 +328,9 @@ def test_a_git_that_cannot_tell_costs_nothing_but_the_commit(tmp_path, fake_git,
     path = tmp_path / "x.json"
     assert run_command("test", lambda save: save({path: files.json_bytes(environment())})) == 0
     assert files.read_json(path)["git"] is None
-    assert capfd.readouterr().err == ""
+    said = "git did not answer within 0.2 s: this goes on without what git would say, such as the commit in the results"
+    is_slow = script is not None and b"sleep" in script
+    assert capfd.readouterr().err.splitlines() == ([said] if is_slow else [])
 
 
 def test_a_residual_net_trains_at_depth_30(mnist):

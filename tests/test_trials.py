@@ -54,6 +54,18 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
     assert {name: first[name] for name in ("trial", "data", "code")} == {"trial": {"a": 1}, "data": "0", "code": "x"}
 
 
+def test_a_logged_trial_without_results_is_run_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trials_module, "checksum_of_code", lambda function, needs: "x")
+    log = tmp_path / "log.jsonl"
+    key = trials_module.key_of({"a": 1}, None, "x")
+    log.write_text(json.dumps(trials_module.line_of_log(key, {}, None)) + "\n")
+    with runner_in(tmp_path) as runner:
+        [row] = runner.run(lambda t: {"is": t["a"]}, [{"a": 1}])
+    assert row["is"] == 1
+    said = f"{log}: trials without the results of one: 1; they are run again"
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
 def parameters_of(t):
     return {"scale": hn.block_of(t["block"]).scale}
 

@@ -24,7 +24,6 @@ from highways.lab.showing.style import (
 )
 from highways.lab.showing.tables import markdown_table
 from highways.records import select
-from highways.statistics import spaced
 
 CHANGES_IN_A_ROW = 3
 UNCHANGED = "as it was"  # in the record: Adam without a change
@@ -187,32 +186,3 @@ def worse(read, name: str) -> str:
         pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)
         shares.append(100 * mean(of_worst > of_median for of_worst, of_median in pairs))
     return f"{min(shares):.0f} to {max(shares):.0f} %"
-
-
-@table("bursts")
-def bursts(read) -> str:
-    lines = []
-    for trial in calm_before(read):
-        burst = trial["burst"]
-        ratio = spaced(round(burst["gradient_norm"] / burst["usual_norm"]))
-        stretches = " | ".join(f"{burst[image]['stretch'][0]:.2g}" for image in ("worst", "median"))
-        lines.append(f"| {trial['change']}, {trial['seed']} | {burst['epoch']} | {ratio} | {stretches} |")
-    names = ("epoch", "gradient over the usual", "stretch of the worst image", "of the median image")
-    return markdown_table(f"| change, seed | {' | '.join(names)} |", lines)
-
-
-@table("onsets")
-def onsets(read) -> str:
-    """For each explosion the step at which each statistic left its range, and the layer."""
-    exploded = [trial for trial in calm_before(read) if trial["explosion"]]
-    names = [*dict.fromkeys(name for trial in exploded for name in trial["explosion"]["by_layer"])]
-    lines = []
-    for trial in exploded:
-        explosion = trial["explosion"]
-        cells = [onset(explosion["onsets"].get(name)) for name in names]
-        lines.append(f"| {trial['change']}, {trial['seed']} | {explosion['epoch']} | {' | '.join(cells)} |")
-    return markdown_table(f"| change, seed | epoch | {' | '.join(names)} |", lines)
-
-
-def onset(found: dict | None) -> str:
-    return f"{found['step']}, layer {found['layer']}" if found else "in range"

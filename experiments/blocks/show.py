@@ -4,7 +4,7 @@ import math
 from statistics import median
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, layers_of_blocks, panels, trials_with
+from highways.lab.showing.style import GREY, KIND_MARKER, KINDS, headline, panels, trials_with
 from highways.lab.showing.tables import budget, markdown_table
 from highways.records import select
 
@@ -55,13 +55,6 @@ def finding_of_loss(record: dict) -> str:
     return f"Training loss at {deepest + 1} layers: {', '.join(texts)}"
 
 
-def matched_width_of(record: dict) -> int:
-    """The width that nets of all kinds have in the second comparison.
-
-    In the first comparison the widths differ, so that all kinds have equally many parameters."""
-    return select(record["summary"], row="definitions")["matched_width"]
-
-
 def loss_of(trial: dict) -> float:
     return math.inf if trial["diverged"] else trial["loss"]
 
@@ -96,79 +89,19 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
     ax.plot(*zip(*medians, strict=True), label=label, **style)
 
 
-@picture("blocks")
-def gradient_flow(record):
-    """How the gradient comes back through the layers of each kind of block, before and after training."""
-    depths = record["settings"]["depths"]
-    drawn_depths = [depth for depth in depths if depth in (19, 99, 199)] or depths
-    fig, axes = panels(3, len(drawn_depths), 7, sharex="col", sharey="row", squeeze=False)
-    for column, depth in zip(axes.T, drawn_depths, strict=True):
-        draw_depth(column, record, depth)
-    texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
-    for ax, text in zip(axes[:, 0], texts, strict=True):
-        ax.set(yscale="log", ylabel=text)
-    handles = {}  # of all depths, since a kind that diverged at one depth is missing there
-    for ax in axes[0]:
-        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles[text] = handle
-    fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
-    finding = finding_of_gradients(record, drawn_depths[-1])
-    headline(fig, finding, "each at the settings that its own search chose")
-    return fig
-
-
-def finding_of_gradients(record: dict, depth: int) -> str:
-    """How much smaller the gradient is at the first layer than at the last, before training."""
-    texts = []
-    for block in KINDS:
-        trained = with_gradients(record, block, depth)
-        if trained:
-            gradient = trained[0]["at_start"]["gradient"]
-            texts.append(f"{block} {gradient[0] / gradient[-1]:.2g}")
-    return f"Gradient at layer 1 over layer {depth + 1} before training: {', '.join(texts)}"
-
-
-def with_gradients(record: dict, block: str, depth: int) -> list[dict]:
-    """The trials of a kind whose gradients were measured.
-
-    These are the nets of equal parameters that did not diverge."""
-    trials = trials_with(record, "final", block=block, depth=depth)
-    return [trial for trial in trials if "trained" in trial]
-
-
-def draw_depth(column, record, depth: int) -> None:
-    """A column of the picture: the first seed of each kind that did not diverge."""
-    at_start, after_training, gates = column
-    for block, color in KINDS.items():
-        trained = with_gradients(record, block, depth)
-        if not trained:
-            continue
-        trial = trained[0]
-        for ax, when in ((at_start, "at_start"), (after_training, "trained")):
-            norms = [math.nan if norm is None else norm for norm in trial[when]["gradient"]]
-            ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
-        if "mean_T" in trial:
-            mean_T = trial["mean_T"]
-            gates.plot(layers_of_blocks(mean_T), mean_T, color=color, lw=1.8)
-    at_start.set_title(f"{depth + 1} layers")
-    gates.set_xlabel("layer")
-
-
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-@table("blocks", matched="parameters")
-@table("blocks-width-50", matched="width")
-def blocks_table(read, matched: str) -> str:
-    """Median loss and accuracy of four kinds of block, with equal parameters or at one width."""
+@table("blocks")
+def blocks_table(read) -> str:
+    """Median loss and accuracy of four kinds of block, with equally many parameters."""
     record = read("results/blocks.json")
     kinds = [row for row in record["summary"] if row["row"] == "block"]
     rows = []
     for depth in record["settings"]["depths"]:
         cells = []
         for kind in kinds:
-            width = matched_width_of(record) if matched == "width" else kind["width"]
-            trials = trials_with(record, "final", block=kind["block"], depth=depth, width=width)
+            trials = trials_with(record, "final", block=kind["block"], depth=depth, width=kind["width"])
             cells.append(medians_of(trials))
         rows.append(f"| {depth + 1} | {' | '.join(cells)} |")
     names = [kind["block"] for kind in kinds]
@@ -223,22 +156,6 @@ def compounding(read) -> str:
         "last third",
     )
     return markdown_table(f"| {' | '.join(columns)} |", rows)
-
-
-@table("unscaled")
-def unscaled(read) -> str:
-    """The best loss of residual nets, without the scale of W_H at the start and with it."""
-    record = read("results/blocks.json")
-    depths = record["settings"]["depths"]
-    rows = []
-    for start, text in (("unscaled", "not scaled"), ("scaled", "scaled")):
-        cells = [text]
-        for depth in depths:
-            row = select(record["summary"], row="residual start", depth=depth, start=start)
-            cells.append(f"{row['best_loss']:.2g}")
-        rows.append(f"| {' | '.join(cells)} |")
-    columns = [f"{depth + 1} layers" for depth in depths]
-    return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)
 
 
 @table("trials-blocks")

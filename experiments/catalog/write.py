@@ -44,6 +44,7 @@ SHARED = (  # what the three programs import
     "highways/schemas/run.json",
     "highways/lab/__init__.py",
     "highways/lab/showing/__init__.py",
+    "highways/lab/showing/installed.py",
     "highways/lab/showing/registry.py",
     "highways/lab/showing/style.py",
     "highways/lab/showing/tables.py",

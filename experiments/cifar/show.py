@@ -1,40 +1,16 @@
 """The paper's Tables 2 and 3, the nets for CIFAR: results/cifar.json."""
 
 import math
-from itertools import cycle
 
 import numpy as np
 
-from highways.lab.showing.convolutional import (
-    SMALL_IMAGE,
-    accuracy_cell,
-    error_curve,
-    figure_of_gates,
-    gate_maps,
-    in_grid,
-    rows_needed,
-    runs_with_filters,
-    title_of_errors,
-)
+from highways.lab.showing.convolutional import accuracy_cell, error_curve
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import (
-    COLOR,
-    MORE_KINDS,
-    NORMALISED,
-    OTHERS,
-    WIDTH,
-    blank,
-    headline,
-    panels,
-    trials_with,
-)
+from highways.lab.showing.style import COLOR, MORE_KINDS, NORMALISED, OTHERS, headline, panels
 from highways.lab.showing.tables import markdown_table
 from highways.records import select
 from highways.statistics import spaced
 
-CLASSES = (  # the classes of CIFAR-10
-    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
-)  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
 SHORT_NAMES = {"paper": "released settings", "whitened": "whitened"}  # of protocols, in a legend
 TRAININGS = {  # of the 19 layers on CIFAR-10
@@ -64,8 +40,6 @@ SUFFIXES = {"paper": ", released settings", "whitened": ", released settings, wh
 NAMES = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 400)
 ERRORS = (2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
-FILTERS_IN_A_ROW = 16
-WRONG_IN_A_ROW = 6
 
 
 def name_of(run: dict) -> str:
@@ -88,7 +62,7 @@ def cifar_curves(record, authors_logs):
         return data, ORDER.index(net)
 
     nets = sorted({(run["data"], run["net"]) for run in runs}, key=place)
-    n_rows = rows_needed(nets, PANELS_IN_A_ROW)
+    n_rows = math.ceil(len(nets) / PANELS_IN_A_ROW)
     fig, axes = panels(n_rows, PANELS_IN_A_ROW, 3 * n_rows + 0.5, sharex=True, sharey=True, squeeze=False)
     for ax in axes.flat[len(nets) :]:
         ax.set_axis_off()
@@ -243,63 +217,6 @@ def smoothed(differences: list[float]) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(len(means)) + 1 + SMOOTHED_OVER // 2, means
 
 
-@picture("cifar")
-def cifar_filters(record):
-    """The first layer's filters in colour: grey is a weight of 0, a bright colour adds, a dark one takes away."""
-    nets = runs_with_filters(record)
-    heights = [(SMALL_IMAGE + 0.08) * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.35 for net in nets]
-    fig = blank(sum(heights) + 0.6)
-    parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=heights))
-    for part, net in zip(parts, nets, strict=True):
-        part.suptitle(f"{name_of(net)}, seed 0", fontsize="small")
-        for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
-            ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max(), origin="upper")
-    scale = "each over its largest weight; grey is a weight of 0"
-    headline(fig, "The 3 x 3 filters of the first layer see colours", scale)
-    return fig
-
-
-@picture("cifar")
-def cifar_gates(record):
-    """Where the gates of the trained nets stand open: layer by layer, and position by position."""
-    nets = runs_with_filters(record)
-    fig, ax, parts = figure_of_gates(nets, 1.7)
-    runs = trials_with(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
-    n_in_the_last_two = 0
-    for run, color in zip(runs, cycle(OTHERS), strict=False):
-        T = run["mean_T"]
-        text = f"{name_of(run)}, b_T = {run['gate_bias']:.0f} at the start"
-        ax.plot(range(1, len(T) + 1), T, "o-", color=color, lw=1.3, ms=4, label=text)
-        n_in_the_last_two += max(T) == max(T[-2:])
-    ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
-    ax.legend()
-    title = "the gates of one of the last two layers are open widest"
-    headline(fig, f"In {n_in_the_last_two} of {len(runs)} trained nets {title}")
-    for part, net in zip(parts, nets, strict=True):
-        what = "mean T at each position of each highway layer"
-        part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")
-        maps = net["mean_T_per_position"]
-        titles = [str(layer) for layer in range(1, len(maps) + 1)]
-        gate_maps(part, maps, titles, maps)
-    return fig
-
-
-@picture("cifar")
-def cifar_wrong(record):
-    """The first test images of CIFAR-10 that a net gets wrong."""
-    net = runs_with_filters(record)[0]
-    fig = blank((WIDTH / WRONG_IN_A_ROW + 0.4) * rows_needed(net["wrong"], WRONG_IN_A_ROW) + 0.6)
-    for ax, image in in_grid(fig, net["wrong"], WRONG_IN_A_ROW):
-        pixels = np.frombuffer(bytes.fromhex(image["pixels"]), np.uint8).reshape(3, 32, 32)
-        ax.imshow(pixels.transpose(1, 2, 0), origin="upper")
-        label = CLASSES[image["label"]]
-        answer = CLASSES[image["answer"]]
-        ax.set_title(f"{label}\nas {answer}", pad=2)
-    n_wrong = round((1 - net["test_accuracy"]) * net["n_test"])
-    headline(fig, title_of_errors(name_of(net), f"the first of {n_wrong}", net))
-    return fig
-
-
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -348,48 +265,6 @@ def published_cell(paper: dict) -> str:
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
 
 
-@table("paper-19-layers")
-def paper_19_layers(read) -> str:
-    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100."""
-    paper = read("data/published.json")["table_3"]
-    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
-
-
-@table("beside-the-log")
-def beside_the_log(read) -> str:
-    """The numbers of our runs of 19 layers, and of the authors' earlier log, less those of their log."""
-    summary = read("results/cifar.json")["summary"]
-    rows = [row for row in summary if row.get("row") == "beside the log"]
-    if not rows:
-        return "Not measured yet."
-    lines = []
-    for row in rows:
-        is_accuracy = row["name"] == "test_accuracy"
-        scale = 100 if is_accuracy else 1
-        digits = 2 if is_accuracy else 3
-        name = "test accuracy, %" if is_accuracy else "test loss"
-        cells = [
-            TRAININGS[row["training"]],
-            str(row["epoch"]),
-            name,
-            f"{scale * row['log']:.4g}",
-            f"{scale * row['difference']:+.{digits}f} ± {scale * row['allowed']:.{digits}f}",
-            f"{scale * row['s']:.{digits}f}",
-            relation(row),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    measured = "in the log | mean of seven epochs, less the log | s"
-    columns = f"compared with the log | epoch | measure | {measured} | the two are"
-    return markdown_table(f"| {columns} |", lines)
-
-
-def relation(row: dict) -> str:
-    """How an accuracy or a loss stands to the log's.  What is alike is consistent, too."""
-    if row["alike"]:
-        return "alike"
-    return "consistent" if row["consistent"] else "different"
-
-
 def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
     """For our runs of the 19 layers whose rate fell, and for the authors' logs: the training, its history, and the
     epoch after which its rate falls to a tenth."""
@@ -416,77 +291,9 @@ def is_first_fall(run: dict) -> bool:
     return n_after >= AROUND_THE_FALL and math.isclose(10 * run["lr"], run["parent"]["lr"])
 
 
-@table("first-fall")
-def first_fall(read) -> str:
-    """What the first fall of the rate, to a tenth, gains: in our branch, and in the authors' logs."""
-    lines = []
-    for training, history, epoch in first_falls(read("results/cifar.json"), read("data/authors_logs_cifar.json")):
-        before = slice(epoch - AROUND_THE_FALL, epoch)
-        after = slice(epoch, epoch + AROUND_THE_FALL)
-        accuracies = 100 * np.array(history["test_accuracy"])
-        losses = np.array(history["test_loss"])
-        cells = [
-            TRAININGS[training],
-            str(epoch),
-            f"{accuracies[before].mean():.2f}",
-            f"{accuracies[epoch]:.2f}",
-            f"{accuracies[after].mean():.2f}",
-            f"{losses[before].mean():.3f}",
-            f"{losses[after].mean():.3f}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    accuracy = (
-        f"accuracy, %: mean of {AROUND_THE_FALL} epochs before | first epoch after | mean of {AROUND_THE_FALL} after"
-    )
-    return markdown_table(f"| training | falls after epoch | {accuracy} | loss: mean before | after |", lines)
-
-
-@table("earlier-log")
-def earlier_log(read) -> str:
-    """The accuracy of the authors' earlier log of the 19 layers, at the compared epochs that our run on
-    normalised contrast reached."""
-    accuracies = read("data/authors_logs_cifar.json")["CIFAR-10, earlier"]["test_accuracy"]
-    return " and ".join(f"{100 * accuracies[epoch - 1]:.1f} % at epoch {epoch}" for epoch in (10, 25))
-
-
 @table("archive-size")
 def archive_size(read) -> str:
     return f"{read('data/authors_logs_cifar.json')['archive_bytes'] / 1e9:.2f} GB"
-
-
-@table("first-layer")
-def first_layer(read) -> str:
-    """For each standard deviation of the first layer's initial weights, how many runs of Highway A
-    diverge in their first steps."""
-    trials = read("results/cifar.json")["trials"]["first_layer"]
-    lines = []
-    for deviation in dict.fromkeys(trial["first"] for trial in trials):
-        runs = [trial for trial in trials if trial["first"] == deviation]
-        losses = [f"{run['history']['test_loss'][-1]:.3f}" for run in runs if not run["diverged"]]
-        diverged = f"{len(runs) - len(losses)} of {len(runs)}"
-        lines.append(f"| {deviation:g} | {diverged} | {', '.join(losses)} |")
-    columns = "diverged within 60 steps | validation loss of the others after 60 steps"
-    return markdown_table(f"| deviation | {columns} |", lines)
-
-
-@table("prediction-intervals")
-def prediction_intervals(read) -> str:
-    """Prediction intervals from the paper's means on CIFAR, for one more run and for the mean, and
-    where the authors' log ends."""
-    logs = read("data/authors_logs_cifar.json")
-    summary = read("results/cifar.json")["summary"]
-    rows = [row for row in summary if row.get("row") == "prediction interval"]
-    lines = []
-    for row in rows:
-        is_logged = row["net"] == "nineteen-layers"
-        name = NAMES.get(row["net"], "Highway B")
-        end = f"{100 * logs[row['data'].upper()]['test_accuracy'][-1]:.2f}" if is_logged else "-"
-        one_run = f"{100 * row['low']:.2f} to {100 * row['high']:.2f}"
-        mean = f"{100 * row['low_of_mean']:.2f} to {100 * row['high_of_mean']:.2f}"
-        lines.append(f"| {name} | {row['data'].upper()} | {one_run} | {mean} | {end} |")
-    return markdown_table(
-        "| net | data | 95 % interval of one more run, % | of the mean, % | the authors' log ends at |", lines
-    )
 
 
 @table("evening")
@@ -498,27 +305,3 @@ def our_net(read) -> str:
     hours = row["epochs"] * row["seconds_per_epoch"] / 3600
     accuracy = 100 * row["test_accuracy"]["mean"]
     return f"{accuracy:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
-
-
-@table("evening-search")
-def search_for_our_net(read) -> str:
-    """The hours of the search for our own net's settings."""
-    trials = trials_with(read("results/cifar.json"), "search", net="eight-layers")
-    return f"{sum(trial['wallclock_sec'] for trial in trials) / 3600:.1f} hours"
-
-
-@table("cifar-search")
-def cifar_search(read) -> str:
-    lines = []
-    for trial in read("results/cifar.json")["trials"]["search"]:
-        accuracy = trial["test_accuracy"]
-        cells = [
-            f"{trial['net']}, {trial['block']}",
-            f"{trial['lr']:g}",
-            "-" if trial["block"].startswith("plain") else f"{trial['gate_bias']:g}",
-            f"{trial['dropout'][0]:g}" if any(trial["dropout"]) else "none",
-            str(trial["epochs"]),
-            "diverged" if accuracy is None else f"{100 * accuracy:.2f}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| net and block | rate | b_T at the start | dropout | epochs | validation, % |", lines)

@@ -5,7 +5,7 @@ import math
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import entry_text, markdown_table
-from highways.records import select, with_settings
+from highways.records import select
 
 
 def depths_of(record: dict) -> list[int]:
@@ -77,37 +77,6 @@ def last_losses(read) -> str:
         cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
         rows.append(f"| {' | '.join(cells)} |")
     return markdown_table("| layers | highway: loss | plain: loss | plain over highway (95 % interval) |", rows)
-
-
-@table("figure-1-speeds")
-def speeds(read) -> str:
-    """The epochs to each threshold, highway / plain."""
-    record = read("results/figure_1_finals.json")
-    rows = []
-    for depth in depths_of(record):
-        cells = [f"{depth + 1}"]
-        for threshold in thresholds_of(record):
-            cells.append(cell_of_speed(record, depth, threshold))
-        rows.append(f"| {' | '.join(cells)} |")
-    names = " | ".join(f"to {float(threshold):g}" for threshold in thresholds_of(record))
-    return markdown_table(f"| layers | {names} |", rows)
-
-
-def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
-    """ "12 / 40: highway first": mean epochs, and who is first where that is clear."""
-    parts = []
-    for block in ("highway", "plain"):
-        row = select(record["summary"], row="net", block=block, depth=depth)
-        epochs = row[f"epochs_to_{threshold}"]
-        if epochs["mean"] is None:
-            parts.append("never" if epochs["n"] == 0 else "not all")
-        else:
-            parts.append(f"{epochs['mean']:.3g}")
-    text = " / ".join(parts)
-    compared = with_settings(record["summary"], row="threshold", depth=depth, threshold=float(threshold))
-    if compared and compared[0]["first"] != "open":
-        text = f"{text}: {compared[0]['first']}"
-    return text
 
 
 def with_interval(row: dict, name: str, form: str) -> str:

@@ -14,7 +14,6 @@ from highways.records import select
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 MEASURED = {  # the rows of the page's table
     "share_of_biases_decreased": "share of gate biases that decreased in training",
-    "mean_bias": "mean gate bias after training",
     "bias_activity_correlation": "correlation, over blocks, of mean bias and mean T",
     "bias_depth_correlation": "correlation, over blocks, of a block's number and its mean bias",
     "mean_T_first_third": "mean T of the first third of the blocks",
@@ -23,10 +22,8 @@ MEASURED = {  # the rows of the page's table
     "share_active_on_average": "share of the gates whose mean T exceeds 0.5",
     "share_open_in_1_of_100": "share of the gates that are open for at least one image in a hundred",
     "share_open_for_any": "share of the gates that are open for any image at all",
-    "share_open_single": "share of the gates that are open for a single image, averaged over images",
-    "share_open_single_early": "... of the gates in the first third of the blocks",
+    "share_open_single_early": "share of the gates in the first third of the blocks that are open for a single image",
     "sparsity_single": "sparsity of one image's gates",
-    "sparsity_mean": "sparsity of the gates' means over all images",
     "change_share_first_15": "share of all change made by the first 15 blocks",
     "change_share_first_40": "by the first 40",
     "half_settled_layer": "block by which half of the change is made",
@@ -39,7 +36,6 @@ COLUMNS = (
     {"untrained": "MNIST"},
     {"data": "CIFAR-100"},
     {"untrained": "CIFAR-100"},
-    {"data": "fashion-mnist"},
 )
 LINEAR_TO = 0.2  # the colour scale of how far biases moved is linear up to here, and logarithmic beyond
 

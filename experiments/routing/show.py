@@ -1,9 +1,7 @@
 """What the gates know of the class: results/routing.json."""
 
-import math
-
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import COLOR, GREY, OTHERS, headline, panels
+from highways.lab.showing.style import GREY, OTHERS, headline, panels
 from highways.records import select
 
 # from what a classifier reads the class: (name in a row, key in a trial, name in the legend, colour, line)
@@ -17,8 +15,6 @@ PARTS = (  # the parts of T's variance: (key in a trial, name in the legend, gre
     ("between_class_by_block", "between classes", "0.65"),
     ("within_class_by_block", "within classes", "0.4"),
 )
-CLUSTERED = {"gates": "trained gates", "random gates": "random gates", "pixels": "pixels"}  # in words
-TOO_FEW = 0.005  # classes with a smaller share of a cluster are not named
 
 
 @picture("routing")
@@ -70,57 +66,3 @@ def draw_variance(ax, trials: list[dict], blocks: range) -> None:
     ax.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
     ax.legend(loc="center right", frameon=True)
     ax.set_title("on what T depends")
-
-
-@picture("routing")
-def routes(record):
-    """The clusters of routes: their mean T by block, and their most typical images."""
-    [clusters] = [trial["clusters"] for trial in record["trials"] if "clusters" in trial]  # of one seed
-    clusters = sorted(clusters, key=commonest_class)
-    n = len(clusters)
-    fig, axes = panels(n, 2, 0.85 * n + 0.9, width_ratios=(1.2, 2), sharex="col", sharey="col")
-    for row, cluster in zip(axes, clusters, strict=True):
-        left, right = row
-        draw_mean_gates(left, cluster["mean_T_less_that_of_all"])
-        draw_examples(right, cluster)
-    axes[0, 0].set_title("mean T less that of all images")
-    axes[-1, 0].set_xlabel("block")
-    purities = [f"{name} {mean_purity(record, source):.0%}" for source, name in CLUSTERED.items()]
-    finding = f"Images that are of the commonest digit of their cluster: {', '.join(purities)}"
-    purity = sum(max(cluster["classes"]) for cluster in clusters) / sum(cluster["size"] for cluster in clusters)
-    nets = f"means of {len(of_mnist(record['trials']))} nets; below, one with {purity:.0%}"
-    headline(fig, finding, f"{nets}, and typical images")
-    return fig
-
-
-def mean_purity(record: dict, source: str) -> float:
-    return select(record["summary"], data="MNIST", source=source)["cluster_purity"]["mean"]
-
-
-def commonest_class(cluster: dict) -> int:
-    return cluster["classes"].index(max(cluster["classes"]))
-
-
-def draw_mean_gates(ax, values: list[float]) -> None:
-    ax.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)
-    ax.axhline(0, color="0.3", lw=0.8)
-
-
-def draw_examples(ax, cluster: dict) -> None:
-    """The most typical images of a cluster, side by side, and its two commonest classes."""
-    images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
-    side = math.isqrt(len(images[0]))
-    rows = []
-    for start in range(0, side * side, side):
-        row_of_all = []
-        for image in images:
-            row_of_all += image[start : start + side]
-        rows.append(row_of_all)
-    ax.imshow(rows, cmap="gray_r", aspect="equal", origin="upper")
-    ax.set_axis_off()
-    classes = cluster["classes"]
-    size = cluster["size"]
-    two_commonest = sorted(range(len(classes)), key=lambda label: -classes[label])[:2]
-    shares = {label: classes[label] / max(size, 1) for label in two_commonest}
-    text = ", ".join(f"{share:.0%} are {label}" for label, share in shares.items() if share >= TOO_FEW)
-    ax.set_title(f"{size} images: {text}", pad=2)

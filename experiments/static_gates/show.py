@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks, trials_with
-from highways.lab.showing.tables import markdown_table, percent, verdict_cell
+from highways.lab.showing.tables import markdown_table, percent
 from highways.records import select, with_settings
-from highways.statistics import format_stat
+from highways.statistics import format_stat, spaced
 
 WORDS = {  # of the variants, from top to bottom of the picture
     "unit": "one static T a unit",
@@ -139,82 +139,30 @@ def nets(read) -> str:
     for data in data_sets(summary):
         for variant in VARIANTS:
             row = select(summary, row="net", data=data, variant=variant)
+            accuracies = (row["training_accuracy"], row["test_accuracy"], row["test_accuracy_at_the_end"])
             cells = [
                 data,
                 variant,
-                str(row["width"]),
-                str(row["learned_parameters"]),
-                format_stat(row["training_loss"], 2),
-                percent(row["training_accuracy"]),
-                format_stat(row["test_loss"], 3),
-                percent(row["test_accuracy"]),
-                percent(row["test_accuracy_at_the_end"]),
+                spaced(row["learned_parameters"]),
+                format_stat(row["training_loss"]["mean"], 2),
+                *[without_count(percent(accuracy)) for accuracy in accuracies],
             ]
             lines.append(f"| {' | '.join(cells)} |")
     header = (
-        "| data | net | width | parameters learned | training loss | training accuracy, % "
-        "| test log loss | test accuracy, % | at the end, % |"
+        "| data | net | parameters learned | training loss | training accuracy, % "
+        "| test accuracy after 25 epochs, % | at the end, % |"
     )
     return markdown_table(header, lines)
 
 
-@table("static-gates-compared")
-def compared(read) -> str:
-    """What each variant costs against full, by the two measures that are judged, with Holm's p-values."""
-    summary = read("results/static_gates.json")["summary"]
-    lines = []
-    for measure in ("training loss", "test accuracy"):
-        for data in data_sets(summary):
-            for variant in WORDS:
-                row = select(summary, row="compared", measure=measure, data=data, variant=variant)
-                verdict = verdict_cell(row["full_is"])
-                lines.append(f"| {measure} | {data} | {variant} | {cost_as_text(row)} | {verdict} |")
-    return markdown_table(
-        "| measure | data | net | cost against full (95 % interval) | p (Holm) | full's T is |", lines
-    )
-
-
-def cost_as_text(row: dict) -> str:
-    """The cost with its interval, and the p-value: two cells of a table.
-
-    The cost of a loss is a ratio, that of an accuracy a difference in points."""
-    if row["cost"] is None:
-        return "a seed is lost | -"
-    if "loss" in row["measure"]:
-        return "{cost:.3g} times ({low:.3g} to {high:.3g}) | {p:.2g}".format_map(row)
-    points = {name: round(100 * row[name], 2) + 0.0 for name in ("cost", "low", "high")}  # no "-0.00"
-    return "{cost:.2f} points ({low:.2f} to {high:.2f})".format_map(points) + f" | {row['p']:.2g}"
-
-
-@table("static-gates-replaced")
-def replaced(read) -> str:
-    """Trained full nets with T replaced by its mean."""
-    summary = read("results/static_gates.json")["summary"]
-    lines = []
-    for data in data_sets(summary):
-        for by, words in REPLACED_BY_MEAN.items():
-            row = select(summary, row="replaced", data=data, by=by)
-            cells = [
-                data,
-                words,
-                percent(row["error"]),
-                percent(row["error_replaced"]),
-                format_stat(row["loss_replaced"], 3),
-                percent(row["test_accuracy_replaced"]),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    header = (
-        "| data | T replaced by the mean | training error, % | with T replaced, % "
-        "| training loss then | test accuracy then, % |"
-    )
-    return markdown_table(header, lines)
+def without_count(text: str) -> str:
+    return text.partition(",")[0]
 
 
 # ---- Numbers in the text of the page ---------------------------------------------------------------------------------
 
 
 @table("static-gates-unit-mnist", data="MNIST", variant="unit", digits=1)
-@table("static-gates-random-mnist", data="MNIST", variant="random", digits=2)
 @table("static-gates-wide-cifar", data="CIFAR-100", variant="wide", digits=1)
 def points_of_accuracy(read, data: str, variant: str, digits: int) -> str:
     """By how many percentage points of test accuracy a net differs from full."""
@@ -240,23 +188,3 @@ def times_the_loss_with_equal_settings(read) -> str:
         for unit in with_settings(finalists, variant="unit", **setting):
             return f"{unit['loss'] / full['loss']:.1f}"
     raise LookupError("full and unit have no setting in common")
-
-
-@table("static-gates-settings")
-def settings_of_the_search(read) -> str:
-    """The training loss on CIFAR-100 of full and unit, each with its own setting and with that of the other."""
-    trials = read("results/static_gates.json")["trials"]
-    lines = []
-    for variant, whose in (("full", "*full*"), ("unit", "the others")):
-        final = with_settings(trials["final"], data="CIFAR-100", variant=variant)[0]
-        setting = {name: final[name] for name in SEARCHED}
-        losses = []
-        for group in ("search", "finalists"):
-            for net in ("full", "unit"):
-                tried = with_settings(trials[group], data="CIFAR-100", variant=net, **setting)
-                losses.append(f"{tried[0]['loss']:.2f}" if tried else "-")
-        rate, momentum, gate_bias = setting.values()
-        words = f"that of {whose}: rate {rate:.2g}, momentum {momentum:.2g}, b_T {gate_bias:g}"
-        lines.append(f"| {words} | {' | '.join(losses)} |")
-    header = "| setting on CIFAR-100 | *full*, 8 epochs | *unit*, 8 epochs | *full*, 25 epochs | *unit*, 25 epochs |"
-    return markdown_table(header, lines)

@@ -1,36 +1,8 @@
 """The paper's Table 1, the convolutional nets: results/table1.json."""
 
-import math
-
-from highways.lab.showing.convolutional import (
-    SMALL_IMAGE,
-    accuracy_cell,
-    error_curve,
-    figure_of_gates,
-    gate_maps,
-    in_grid,
-    log_curve,
-    rows_needed,
-    runs_with_filters,
-    title_of_errors,
-)
+from highways.lab.showing.convolutional import accuracy_cell, error_curve, log_curve
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import (
-    COLOR,
-    KINDS,
-    NORMALISED,
-    PUBLISHED,
-    SIGNED,
-    WIDTH,
-    blank,
-    headline,
-    initial_gate,
-    layers_of_blocks,
-    level,
-    panels,
-    shades,
-    trials_with,
-)
+from highways.lab.showing.style import KINDS, NORMALISED, PUBLISHED, headline, panels
 from highways.lab.showing.tables import markdown_table, percent
 from highways.records import select, with_settings
 from highways.statistics import format_stat, mean_sd_n, spaced
@@ -41,8 +13,6 @@ LINE_WIDTHS = {"short": 1.8, "paper": 0.8}  # by protocol
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 300)
 ERRORS = (0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90)  # percent
 UNNAMED = (0.5, 0.8)  # ticks without a number, which would touch the next one's
-FILTERS_IN_A_ROW = 16
-WRONG_IN_A_ROW = 9
 
 
 @picture("table1", "published")
@@ -116,85 +86,9 @@ def label_of(runs: list[dict]) -> str:
     return f"{runs[0]['block']}, {how}: {error['mean']:.2f}{seeds}"
 
 
-def narrowest_first(record: dict) -> list[dict]:
-    return sorted(runs_with_filters(record), key=lambda net: net["width"])
-
-
-@picture("table1")
-def conv_filters(record):
-    """The first layer's filters: red where a dark stroke adds, blue where it takes away."""
-    nets = narrowest_first(record)
-    heights = [(SMALL_IMAGE + 0.25) * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.3 for net in nets]
-    fig = blank(sum(heights) + 1.1)
-    *parts, last = fig.subfigures(len(nets) + 1, 1, height_ratios=[*heights, 0.6])
-    for part, net in zip(parts, nets, strict=True):
-        part.suptitle(f"{net['width']} maps, seed 0", fontsize="small")
-        for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
-            largest = max(abs(weight) for row in weights for weight in row)
-            shares = [[weight / largest for weight in row] for row in weights]
-            image = ax.imshow(shares, cmap=SIGNED, vmin=-1, vmax=1, origin="upper")
-            ax.set_title(f"{largest:.2f}", pad=2)
-    bar = last.colorbar(image, cax=last.subplots(), orientation="horizontal", ticks=(-1, 0, 1))
-    bar.set_label("weight, as a part of the filter's largest (the number above it)")
-    headline(fig, "The 5 x 5 filters of the first layer: red where a dark stroke adds")
-    return fig
-
-
-@picture("table1")
-def conv_gates(record):
-    """Where the gates of the trained nets stand open: layer by layer, and position by position."""
-    nets = narrowest_first(record)
-    fig, ax, parts = figure_of_gates(nets, 1.5)
-    ends = []
-    for net, color in zip(nets, shades(COLOR["highway"], len(nets)), strict=True):
-        width = net["width"]
-        kind = {"width": width, "block": "highway", "protocol": "short"}
-        runs = trials_with(record, "final", **kind, diverged=False)
-        gates = net["mean_T"]
-        largest = max(gates)
-        layer = layers_of_blocks(gates)[gates.index(largest)]
-        ends.append(f"in layer {layer} with {width} maps ({largest:.2f})")
-        for i, run in enumerate(runs):
-            T = run["mean_T"]
-            text = None if i else f"{width} maps, {len(runs)} seeds"
-            ax.plot(layers_of_blocks(T), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
-    level(ax, initial_gate(nets[0]), "at the start")
-    ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
-    ax.legend()
-    headline(fig, f"The gates are open widest, on average, {' and '.join(ends)}")
-    all_maps = [T for net in nets for T in net["mean_T_per_position"]]
-    for part, net in zip(parts, nets, strict=True):
-        text = f"{net['width']} maps, seed 0: mean T at each position of each layer"
-        part.suptitle(text, fontsize="small")
-        maps = net["mean_T_per_position"]
-        titles = [str(layer) for layer in layers_of_blocks(maps)]
-        gate_maps(part, maps, titles, all_maps)
-    return fig
-
-
-@picture("table1")
-def conv_wrong(record):
-    """The test images that the widest net gets wrong."""
-    net = narrowest_first(record)[-1]
-    shown = [image for image in net["wrong"] if "pixels" in image]
-    fig = blank((WIDTH / WRONG_IN_A_ROW + 0.25) * rows_needed(shown, WRONG_IN_A_ROW) + 0.6)
-    for ax, image in in_grid(fig, shown, WRONG_IN_A_ROW):
-        grey = bytes.fromhex(image["pixels"])
-        side = math.isqrt(len(grey))
-        rows = [[*grey[i * side : (i + 1) * side]] for i in range(side)]
-        ax.imshow(rows, cmap="gray_r", origin="upper")
-        ax.set_title(f"{image['label']} as {image['answer']}", pad=2)
-    n = len(shown)
-    n_wrong = len(net["wrong"])
-    how_many = f"all {n}" if n == n_wrong else f"the first {n} of {n_wrong}"
-    headline(fig, title_of_errors(f"{net['width']} maps", how_many, net))
-    return fig
-
-
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-WIDTHS = (16, 32)  # the paper's
 NETS = ((16, "highway"), (32, "highway"), (16, "plain"), (16, "residual"))
 
 
@@ -217,32 +111,6 @@ def table_1(read) -> str:
 def published_cell(paper: dict) -> str:
     accuracy = f"{100 * paper['mean']:.2f} ± {100 * paper['sd']:.2f}"
     return f"{accuracy}, {paper['runs']} runs, {paper['epochs']} epochs"
-
-
-@table("table-1-differences")
-def table_1_differences(read) -> str:
-    summary = read("results/table1.json")["summary"]
-    published = read("data/published.json")["table_1"]
-    lines = []
-    for width in WIDTHS:
-        paper = published[str(width)]
-        by_paper = select(summary, width=width, block="highway", protocol="paper")
-        short = select(summary, width=width, block="highway", protocol="short")
-        seconds = by_paper["seconds_per_epoch"]  # None if every run had several cores
-        hours = f"{paper['epochs'] * seconds / 3600:.1f} h" if seconds else "-"
-        differences = [difference(row["test_accuracy"], paper) for row in (by_paper, short)]
-        lines.append(f"| {width} | {' | '.join(differences)} | {hours} |")
-    columns = "released settings, less the paper | short, less the paper | 300 epochs take, at the fastest"
-    return markdown_table(f"| maps | {columns} |", lines)
-
-
-def difference(ours: dict, paper: dict) -> str:
-    """Our mean less the paper's, in points; with its standard error if we have several runs."""
-    points = f"{100 * (ours['mean'] - paper['mean']):+.2f}"
-    if ours["n"] == 1:
-        return f"{points}, 1 seed"
-    error = 100 * (paper["sd"] ** 2 / paper["runs"] + ours["sd"] ** 2 / ours["n"]) ** 0.5
-    return f"{points} ± {error:.2f}"
 
 
 @table("paper-16-maps")
@@ -270,10 +138,3 @@ def normalised(read) -> str:
         first_epoch = format_stat(row["epochs_to_99"], 2)
         lines.append(f"| {block} | {accuracy} | {first_epoch} | {cost:.2f} |")
     return markdown_table("| block, 16 maps | test accuracy, % | epochs to 99 % | time of a step |", lines)
-
-
-@table("recipes")
-def recipes(read) -> str:
-    rows = [row for row in read("results/table1.json")["summary"] if row.get("row") == "recipe"]
-    lines = [f"| {row['recipe']} | {100 * row['validation_accuracy']:.2f} |" for row in rows]
-    return markdown_table("| recipe | validation, % |", lines)

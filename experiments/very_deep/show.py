@@ -4,7 +4,6 @@ import math
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import (
-    COLOR,
     GREY,
     KIND_MARKER,
     KINDS,
@@ -64,48 +63,6 @@ def mean_text(trials: list[dict], name: str) -> str:
     """The mean over the seeds that did not diverge."""
     values = [trial[name] for trial in trials if trial[name] is not None]
     return f"{mean_sd_n(values)['mean']:.3f}" if values else "diverged"
-
-
-@picture("very_deep")
-def bias_sweep(record):
-    """Which gate bias at the start suits a highway net of 1000 layers."""
-    fig, axes = panels(1, 2, 3.6)
-    loss, accuracy = axes
-    biases = sorted(swept_biases(record), reverse=True)
-    nets = [trials_with(record, "by_bias", gate_bias=bias) for bias in biases]
-    draw_means(loss, biases, nets, "loss", color=COLOR["highway"], marker="o")
-    style = {"color": COLOR["highway"], "marker": "o", "ls": "-"}
-    draw_means(accuracy, biases, nets, "test_accuracy", label=WITH_BLOCKS, **style)
-    style = {"color": COLOR["highway"], "marker": "s", "ls": ":"}
-    draw_means(accuracy, biases, nets, "skipped_accuracy", label=CLOSED, **style)
-    loss.set(ylabel="training loss")
-    accuracy.set(ylabel="test accuracy")
-    for ax in (loss, accuracy):
-        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
-        ax.margins(0.1)
-        ax.invert_xaxis()  # the more negative, the further to the right
-    accuracy.legend()
-    depth = record["settings"]["depths"][-1]
-    epochs = epochs_as_text(record["settings"]["longer"])
-    lowest = ", ".join(f"{bias:g}" for bias in biases_of_lowest_losses(biases, nets))
-    nets_as_text = f"highway, {depth + 1} layers, {epochs}; dots: seeds"
-    headline(fig, f"Training loss is lowest at a gate bias of {lowest}", nets_as_text)
-    return fig
-
-
-def biases_of_lowest_losses(biases: list[float], nets: list[list[dict]]) -> list[float]:
-    """The bias with the lowest mean loss, and those of which a seed ends below a seed of it."""
-    losses = {}
-    for bias, trials in zip(biases, nets, strict=True):
-        known = [trial["loss"] for trial in trials if trial["loss"] is not None]
-        if known:
-            losses[bias] = known
-    best = min(losses, key=lambda bias: mean_sd_n(losses[bias])["mean"])
-    return [bias for bias, seeds in losses.items() if min(seeds) <= max(losses[best])]
-
-
-def swept_biases(record: dict) -> list[float]:
-    return [row["gate_bias"] for row in record["summary"] if row["row"] == "bias"]
 
 
 def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None:

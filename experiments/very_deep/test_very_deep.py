@@ -5,7 +5,6 @@ import pytest
 from conftest import setting
 
 from experiments.very_deep import question as very_deep
-from experiments.very_deep.show import biases_of_lowest_losses
 from experiments.very_deep.trial import trial
 from highways.nets.matched_blocks import GATE_BIASES
 
@@ -29,9 +28,3 @@ def test_nets_start_with_a_sum_of_T_like_that_of_200_layers(depth):
     sums = [sum_of_T_at_the_start(depth, sampled["gate_bias"]) for sampled in tried]
     low, high = [sum_of_T_at_the_start(199, gate_bias) for gate_bias in GATE_BIASES[199]]
     assert (min(sums), max(sums)) == pytest.approx((low, high), rel=0.05)
-
-
-def test_gate_biases_with_seeds_that_overlap_are_as_good():
-    losses = {-6: (0.10, 0.11), -7: (0.07, 0.08), -8: (0.06, 0.075), -9: (None, 0.2)}
-    nets = [[{"loss": loss} for loss in seeds] for seeds in losses.values()]
-    assert biases_of_lowest_losses(list(losses), nets) == [-7, -8]

@@ -17,10 +17,9 @@ from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
+from highways.records import FINAL
 
 INSPECTED = 1000  # the number of test images over which gates are averaged
-# {name of a final number: the column of the history that it ends}
-FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 PICTURED = 60  # the most misclassified test images whose pixels are kept for a picture
 
 

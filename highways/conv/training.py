@@ -19,6 +19,9 @@ from highways.conv.together import ALONE, Ranks
 from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
+from highways.records import check_entries
+
+HEAD = ("settings", "images", "history", "seconds", "commits", "parent", "rng")  # of a checkpoint
 
 
 class Training:
@@ -266,10 +269,13 @@ class Training:
 
         try:
             head, arrays = hn.read_arrays(path, shapes_of)
+            check_head(head)
             training = cls(*arguments_of(head))
             training._restore(head, arrays)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        except ModuleNotFoundError:
+            raise  # the checkpoint is not to blame
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             message = f"{path} is not a checkpoint of a convolutional net ({reason}): name another file"
@@ -290,6 +296,20 @@ class Training:
         self._check_history()
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
+
+
+def check_head(head: dict) -> None:
+    """Raises ValueError for what the record of a run could not hold: it would be refused only after
+    the training."""
+    if head.keys() != {*HEAD}:
+        raise ValueError(f"it has {', '.join(head)}, not {', '.join(HEAD)}")
+    entries = {"history": head["history"], "wallclock_sec": head["seconds"], "commits": head["commits"]}
+    parent = head["parent"]
+    if parent is not None:
+        entries["parent"] = parent
+    check_entries(entries, "its head")
+    if parent and parent["epoch"] > len(head["history"]["epoch"]):
+        raise ValueError(f"it is a branch of epoch {parent['epoch']}, which its history does not have")
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:

@@ -101,7 +101,9 @@ class Contents:
             return
         self.functions.append(function)
         if function.__name__ == "<lambda>":
-            raise InputError(f"{what}: a lambda has no name to know it by; define a function with def")
+            raise InputError(
+                f"{what}: a lambda has no name to know it by; define a function with def, at the top of a file"
+            )
         self.checksums.append(checksum_of_definition(function))
         used = {}
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

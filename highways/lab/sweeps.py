@@ -16,6 +16,7 @@ import inspect
 import itertools
 import json
 import os
+import pickle
 import sys
 import time
 from contextlib import closing
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import highway_networks as hn
-from highways.files import Lock, commit, write_whole
+from highways.files import InputError, Lock, commit, write_whole
 from highways.lab.contents import LIBRARY, Contents
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
 from highways.processes import all_cores, in_processes
@@ -74,6 +75,8 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
             print(f"{len(planned) - len(missing)} of {len(planned)} runs were in {path}")
         tasks = [(function, passed(setting), key) for key, setting in missing.items()]
         jobs = usable_jobs(function, min(jobs or all_cores(), len(tasks) or 1))
+        if jobs > 1 or scheduler:
+            check_can_be_sent(function, tasks)
         finished = finished_runs(tasks, jobs, scheduler)
         progress = Progress(len(tasks))
         with path.open("a", encoding="utf-8") as file, closing(finished):
@@ -202,6 +205,20 @@ def usable_jobs(function, jobs: int) -> int:
         print("the runs go one after another: other processes cannot find a function of this notebook")
         return 1
     return jobs
+
+
+def check_can_be_sent(function, tasks: list[tuple]) -> None:
+    """Raises InputError for functions, and classes among the values, that other processes would not
+    find."""
+    values = {id(value): value for _, setting, _ in tasks for value in setting.values() if callable(value)}
+    for value in (function, *values.values()):
+        try:
+            pickle.dumps(value)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"other processes cannot be given this function: {error}; define it at the top of a file, "
+                "outside of other functions, or give jobs=1, which runs it here"
+            ) from error
 
 
 class Progress:

@@ -153,11 +153,16 @@ class Runner:
         return key_of(setting, data and data.sha256, code)
 
     def _read_logged_lines(self) -> dict[str, dict]:
-        """The lines of the log by key, without those whose code is unknown."""
+        """The lines of the log by key, without those whose code is unknown, and those without the
+        "seconds" that every result of a trial has."""
         lines, problem = read_log(self.log)
         if problem:
             self._print_once(problem)
-        known = [line for line in lines if line["code"] is not None]
+        whole = [line for line in lines if "seconds" in line["result"]]
+        if len(whole) < len(lines):
+            n_without = len(lines) - len(whole)
+            self._print_once(f"{self.log}: trials without the results of one: {n_without}; they are run again")
+        known = [line for line in whole if line["code"] is not None]
         return {key_of(line["trial"], line["data"], line["code"]): line for line in known}
 
     def _print_once(self, text: str) -> None:

@@ -8,6 +8,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     FILE.KEY[...]:2                          only its mean, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
+    verdicts-QUESTION                        a table of the ledger's verdicts on this question's claims
     takes-FILE                               how long the measurement of this record took
     the name of a table or a sentence that a show.py registers
 
