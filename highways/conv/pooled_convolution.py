@@ -17,10 +17,10 @@ class PooledConvolution(Layer):
     padding.  With a stride of 2 that is a 3 x 3 convolution of an image whose blocks of 2 x 2
     pixels were made four maps ("space to depth", Shi et al. 2016), for k = 6.
 
-    The four neighbours of a maximum see `span` x `span` pixels together, span = k + stride.  So
-    four copies of W, each at its place in such a window, give all four in one product, one above
-    the other, and their maximum is taken over whole planes.  Bias and ReLU come after it, on a
-    quarter of the numbers: neither changes which of the four is the largest.
+    Two neighbours in a row see k x `span` pixels together, span = k + stride.  So two copies of W,
+    each at its place in such a window, give both in one product, one above the other, and maxima
+    are taken over whole planes.  Bias and ReLU come after them, on a quarter of the numbers:
+    neither changes which of the four is the largest.
 
     The gradient of a maximum goes to the first of the largest.  In a uniform part of the image all
     four are equal.
@@ -53,97 +53,96 @@ class PooledConvolution(Layer):
         maps, out = self.out_shape
         in_maps = self.in_shape[0]
         span = self.span
-        arrays.V = work.new("V", (out, out, span, in_maps, span, n))
+        arrays.V = work.new("V", (2 * out, out, self.k, in_maps, span, n))
         arrays.H = work.new("H", (out, out, maps, 1, n))
-        arrays.W = np.zeros((2, 2, maps, span, in_maps, span), arrays.x.dtype)
-        arrays.z = work.scratch("z", (out, 2, 2, maps, n))
-        arrays.rows = work.scratch("the larger of two", (out, 2, maps, n))
+        arrays.W = np.zeros((2, maps, self.k, in_maps, span), arrays.x.dtype)
+        arrays.z = work.scratch("z", (2, out, 2, maps, n))
+        arrays.pair = work.scratch("the larger of two rows", (out, 2, maps, n))
         arrays.top = work.scratch("the largest of four", (out, maps, n))
         arrays.zeros = np.zeros((maps, n), arrays.x.dtype)
-        arrays.first_column = None
         if work.keep:
-            # where the first column of a row, and the first row, hold the largest
-            arrays.first_column = np.zeros((out, out, 2, maps, n), bool)
-            arrays.first_row = np.zeros((out, out, maps, n), bool)
+            # where the first row of two holds the larger number, and then the first column of two
+            arrays.is_first_row = np.zeros((out, out, 2, maps, n), bool)
+            arrays.is_first_column = np.zeros((out, out, maps, n), bool)
             arrays.dW = np.zeros_like(arrays.W)
-            arrays.dW_part = np.zeros((out, 4 * maps, span * in_maps * span), arrays.x.dtype)
+            arrays.dW_parts = np.zeros((2, out, 2 * maps, self.k * in_maps * span), arrays.x.dtype)
             arrays.dx = work.new("dx", arrays.x.shape)
         return arrays
 
     def _copies(self, W):
-        """Yields the places of W's four copies in (2, 2, maps, span, maps of x, span), as views
-        (maps, k, k, maps of x)."""
-        for row in range(2):
-            for column in range(2):
-                first = row * self.stride
-                left = column * self.stride
-                window = W[row, column, :, first : first + self.k, :, left : left + self.k]
-                yield window.transpose(0, 1, 3, 2)
+        """The places of W's two copies in (2, maps, k, maps of x, span), as views (maps, k, k, maps of x)."""
+        first = W[0][..., : self.k]
+        second = W[1][..., self.stride :]
+        return [copy.transpose(0, 1, 3, 2) for copy in (first, second)]
+
+    def _windows(self, arrays, i):
+        """What the outputs under row i of y see: (two rows, columns of y, pixels, n)."""
+        return arrays.V[2 * i : 2 * i + 2].reshape(2, self.out_shape[1], -1, arrays.n)
 
     def prepare_input(self, arrays, rows):
         """Copies windows to arrays.V when the last rows of arrays.x are written."""
         if rows.stop not in (None, self.in_shape[1]):
             return
         x = arrays.x[:, 0]  # (rows, maps, columns, n)
-        views = sliding_window_view(x, (self.span, self.span), (0, 2))
-        step = 2 * self.stride
-        # (rows, maps, columns, n, span, span) -> (rows, columns, span, maps, span, n)
-        arrays.V[...] = views[::step, :, ::step].transpose(0, 2, 4, 1, 5, 3)
+        views = sliding_window_view(x, (self.k, self.span), (0, 2))
+        # (rows, maps, columns, n, k, span) -> (rows, columns, k, maps, span, n)
+        arrays.V[...] = views[:: self.stride, :, :: 2 * self.stride].transpose(0, 2, 4, 1, 5, 3)
 
     def forward(self, arrays, y, prepare_next):
         for copy in self._copies(arrays.W):
             copy[...] = self.W
-        W = arrays.W.reshape(4 * len(self.W), -1)
+        W = arrays.W.reshape(2 * len(self.W), -1)
         z = arrays.z
-        first_row, second_row = arrays.rows[:, 0], arrays.rows[:, 1]
+        pair = arrays.pair
         for i in range(self.out_shape[1]):
             H = arrays.H[i, :, :, 0]
-            V = arrays.V[i].reshape(len(z), -1, arrays.n)
-            matmul(W, V, z.reshape(len(z), -1, arrays.n))  # (4 maps, pixels) (pixels, n)
-            maximum(z[:, :, 0], z[:, :, 1], out=arrays.rows)
-            if arrays.first_column is not None:
-                greater_equal(z[:, :, 0], z[:, :, 1], arrays.first_column[i])
-                greater_equal(first_row, second_row, arrays.first_row[i])
-            maximum(first_row, second_row, out=H)
+            matmul(W, self._windows(arrays, i), z.reshape(*z.shape[:2], -1, arrays.n))  # (2 maps, pixels) (pixels, n)
+            maximum(z[0], z[1], out=pair)
+            maximum(pair[:, 0], pair[:, 1], out=H)
+            if arrays.training:
+                greater_equal(z[0], z[1], arrays.is_first_row[i])
+                greater_equal(pair[:, 0], pair[:, 1], arrays.is_first_column[i])
             add(H, self.b[:, None], H)
             maximum(H, arrays.zeros, out=H)
             copy_columns(arrays.H[i], y[i])
         prepare_next(slice(None))
 
     def backward(self, arrays, dy, needs_dx):
-        W = arrays.W.reshape(4 * len(self.W), -1)
+        W = arrays.W.reshape(2 * len(self.W), -1)
         dW = arrays.dW.reshape(W.shape)
         dW[:] = 0
         self.grad.b[:] = 0
+        d_top = arrays.top
+        d_pair = arrays.pair
         dz = arrays.z
-        dz_of_window = dz.reshape(len(dz), -1, arrays.n)
-        d_rows = arrays.rows
+        flat_dz = dz.reshape(*dz.shape[:2], -1, arrays.n)
         if needs_dx:
             arrays.dx[...] = 0
         for i in range(self.out_shape[1]):
-            d_top = arrays.top
             H = arrays.H[i, :, :, 0]
-            V = arrays.V[i].reshape(len(dz), -1, arrays.n)
             copy_columns(dy[i], d_top[:, :, None])
             greater(H, 0, H)  # H becomes H'
             multiply(d_top, H, d_top)
             add(self.grad.b, d_top.sum(axis=(0, 2)), self.grad.b)
-            multiply(d_top, arrays.first_row[i], d_rows[:, 0])
-            subtract(d_top, d_rows[:, 0], d_rows[:, 1])
-            multiply(d_rows, arrays.first_column[i], dz[:, :, 0])
-            subtract(d_rows, dz[:, :, 0], dz[:, :, 1])
-            matmul(dz_of_window, V.swapaxes(1, 2), arrays.dW_part)  # (4 maps, n) (n, pixels)
-            add(dW, arrays.dW_part.sum(axis=0), dW)
+            multiply(d_top, arrays.is_first_column[i], d_pair[:, 0])
+            subtract(d_top, d_pair[:, 0], d_pair[:, 1])
+            multiply(d_pair, arrays.is_first_row[i], dz[0])
+            subtract(d_pair, dz[0], dz[1])
+            matmul(flat_dz, self._windows(arrays, i).swapaxes(2, 3), arrays.dW_parts)  # (2 maps, n) (n, pixels)
+            add(dW, arrays.dW_parts.sum(axis=(0, 1)), dW)
             if needs_dx:
-                self._add_input_gradient(arrays, W, dz_of_window, i)
+                self._add_input_gradient(arrays, W, flat_dz, i)
         self.grad.W[:] = sum(self._copies(arrays.dW))
         return arrays.dx
 
     def _add_input_gradient(self, arrays, W, dz, i):
-        """Adds to dx what the windows of row i of y give to it."""
-        step = 2 * self.stride
-        dV = matmul(W.T, dz)  # (pixels, 4 maps) (4 maps, n)
-        dV = dV.reshape(len(dz), self.span, self.in_shape[0], self.span, arrays.n)
-        for j, d_window in enumerate(dV):
-            place = arrays.dx[i * step : i * step + self.span, 0, :, j * step : j * step + self.span]
-            add(place, d_window, place)
+        """Adds to dx what the outputs under row i of y give to it."""
+        k = self.k
+        dV = matmul(W.T, dz)  # (pixels, 2 maps) (2 maps, n)
+        dV = dV.reshape(*dz.shape[:2], k, self.in_shape[0], self.span, arrays.n)
+        for row in range(2):
+            top = (2 * i + row) * self.stride
+            for j, d_window in enumerate(dV[row]):
+                left = 2 * j * self.stride
+                place = arrays.dx[top : top + k, 0, :, left : left + self.span]
+                add(place, d_window, place)
