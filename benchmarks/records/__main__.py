@@ -33,7 +33,7 @@ from highways.files import ROOT, InputError, environment, printable, read_json, 
 from highways.records import RESULTS, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
-TABLE = re.compile("(?<=<!-- records -->\n\n).*(?=\n<!-- end -->)", re.S)
+TABLE = re.compile("(?<=<!-- records -->\n).*?(?=<!-- end -->)", re.S)
 HEAD = (
     "date", "record", "accuracy, mean of n seeds", "lowest", "seconds of processor time", "by the clock",
     "processor", "kernels", "commit", "who",
@@ -130,7 +130,7 @@ def table() -> str:
 def page() -> str:
     """The text of README.md, with the rows of all logs."""
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    return TABLE.sub(lambda match: table(), text)
+    return TABLE.sub(lambda match: f"\n{table()}\n", text)
 
 
 def git_name() -> str:

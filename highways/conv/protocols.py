@@ -115,7 +115,7 @@ RECORD_ON_MNIST = {  # see benchmarks/records/mnist/README.md
     "schedule": "warm cosine",
     "weight_decay": 0.0,
     "decay_of_last": 0.0,
-    "init": "he",
+    "init": "lecun",
     "first": "whitened",
     "last": 0.1,
     "images": "pixels",
