@@ -25,20 +25,20 @@ from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 
 
-def nesterov(net: ConvNet, settings: ConvSettings, part: slice) -> Nesterov:
-    """The optimiser of this part of the net's parameters."""
+def nesterov(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Nesterov:
+    """The optimiser of `parameters`, which are this part of the net's."""
     weight_decay = net.per_parameter(settings.weight_decay, last=settings.decay_of_last)
     rates = net.per_parameter(1.0, biases=2.0)
-    return Nesterov(net.parameters[part], settings.lr, weight_decay=weight_decay[part], rates=rates[part])
+    return Nesterov(parameters, settings.lr, weight_decay=weight_decay[part], rates=rates[part])
 
 
-def adam(net: ConvNet, settings: ConvSettings, part: slice) -> hn.Adam:
-    """The optimiser of this part of the net's parameters, without clip.  Its averages are short,
-    for trainings of a few hundred steps.  Raises ValueError where the settings ask for weight decay."""
+def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> hn.Adam:
+    """The optimiser of `parameters`, without clip.  Its averages are short, for trainings of a few
+    hundred steps.  Raises ValueError where the settings ask for weight decay."""
     if settings.weight_decay or settings.decay_of_last:
         decays = f"{settings.weight_decay}, {settings.decay_of_last}"
         raise ValueError(f"the optimizer 'adam' has no weight decay: it must be 0, not {decays}")
-    return hn.Adam(net.parameters[part], settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
+    return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
 
 
 OPTIMIZERS = {"nesterov": nesterov, "adam": adam}
@@ -72,12 +72,11 @@ class Training:
         self.net = self._make_net()
         # makes the net's input from images; train_conv() fits it to them
         self.inputs = inputs_of(settings)
-        self.optimizer = self._make_optimizer(slice(None))
+        self.optimizer = self._make_optimizer(self.net.parameters, slice(None))
         self.loss = hn.softmax_cross_entropy
         if settings.label_smoothing:
             self.loss = partial(smoothed_cross_entropy, smoothing=settings.label_smoothing)
-        # {name: array}: the optimiser's state; if there are several ranks, that of all their optimisers
-        self.states = {name: getattr(self.optimizer, name) for name in STATES[settings.optimizer]}
+        self.whole_states = None  # if there are several ranks, the states of all their optimisers
         # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
         self.ranks = ALONE
@@ -93,8 +92,8 @@ class Training:
         self.within_epoch = False
         self.after_step = lambda: None  # called after each update
 
-    def _make_optimizer(self, part: slice):
-        return OPTIMIZERS[self.settings.optimizer](self.net, self.settings, part)
+    def _make_optimizer(self, parameters: np.ndarray, part: slice):
+        return OPTIMIZERS[self.settings.optimizer](parameters, self.settings, self.net, part)
 
     def _make_net(self) -> ConvNet:
         settings = self.settings
@@ -145,10 +144,12 @@ class Training:
         if ranks.index > 0:
             self._restore(head, arrays)
         part = ranks.part_of(self.net.parameters)
-        self.optimizer = self._make_optimizer(part)
+        whole_states = self._states()
+        self.optimizer = self._make_optimizer(self.net.parameters[part], part)
         self._continue_adam()
-        for name, whole in self.states.items():
-            getattr(self.optimizer, name)[:] = whole[part]
+        for name, state in self._states().items():
+            state[:] = whole_states[name][part]
+        self.whole_states = whole_states
         for layer in self.net.layers:
             if isinstance(layer, Normalised):
                 layer.exchange = ranks.exchange
@@ -156,8 +157,12 @@ class Training:
     def collect_states(self) -> None:
         """Gets the other ranks' parts of the optimiser's state, which save() writes."""
         if self.ranks.count > 1:
-            for name, whole in self.states.items():
-                whole[:] = self.ranks.gather(getattr(self.optimizer, name))
+            for name, state in self._states().items():
+                self.whole_states[name][:] = self.ranks.gather(state)
+
+    def _states(self) -> dict[str, np.ndarray]:
+        """The optimiser's state: what a checkpoint holds of it."""
+        return {name: getattr(self.optimizer, name) for name in STATES[self.settings.optimizer]}
 
     def _continue_adam(self) -> None:
         """Tells Adam, which corrects its averages by it, how many steps have been made."""
@@ -285,7 +290,7 @@ class Training:
         return {
             "parameters": self.net.parameters,
             "statistics": self.net.statistics,
-            **self.states,
+            **(self.whole_states or self._states()),
         }
 
     @classmethod
