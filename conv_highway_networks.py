@@ -98,7 +98,7 @@ def make_parser() -> Parser:
     highest_rate = "the highest learning rate (default: the protocol's)"
     add("--lr", type=number(float, 1e-12), help=highest_rate)
     add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (default: the net's own)")
-    add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all)")
+    add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all, or the protocol's)")
     add("--n-test", type=number(int, 1), help="take the first N test images (default: all)")
     validation = f"test on the last {HELD_OUT} training images instead"
     add("--validation", action="store_true", help=validation)
@@ -189,6 +189,7 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
     check_shape(args, data)
     gate_bias = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
     others = {} if args.lr is None else {"lr": args.lr}
+    n_train = min(n_train, PROTOCOLS[args.data][args.protocol].get("n_train", n_train))
     settings = settings_of(
         net=args.net,
         data=args.data,

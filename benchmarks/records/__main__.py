@@ -3,7 +3,7 @@
     python -m benchmarks.records mnist        -> benchmarks/records/mnist/DATE.json
 
 The table in benchmarks/records/README.md then has a row for each log in the folders.  The rules are
-on that page.  A log of another day stays, and one of the same day is replaced.
+on that page.  A log of the same day is replaced, unless it was given another name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import highway_networks as hn
 from benchmarks.report import end
 from benchmarks.step import pin
 from highways.commands import Parser, first_line, path_name
-from highways.conv.images import fingerprint, load_images
+from highways.conv.images import fingerprint, load_images, select_images
 from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings, settings_of
 from highways.conv.training import Training, train_conv
@@ -52,8 +52,8 @@ class Record(NamedTuple):
 RECORDS = {"mnist": Record("record-mnist", "mnist", range(10), 0.99)}
 
 
-def settings_for(record: Record, data: hn.Dataset) -> list[ConvSettings]:
-    """The settings of each seed, for all training and all test images."""
+def settings_for(record: Record) -> list[ConvSettings]:
+    """The settings of each seed."""
     net = find_net(record.net)
     return [
         settings_of(
@@ -61,8 +61,6 @@ def settings_for(record: Record, data: hn.Dataset) -> list[ConvSettings]:
             data=record.data,
             protocol=net.protocol,
             gate_bias=net.gate_bias,
-            n_train=len(data.x_train),
-            n_test=len(data.x_test),
             seed=seed,
         )
         for seed in record.seeds
@@ -100,15 +98,16 @@ def summary_of(trials: list[dict]) -> dict:
     }
 
 
-def row_of(log: dict) -> list[str]:
+def row_of(path: Path) -> list[str]:
     """The row of a log in the table."""
+    log = read_json(path)
     settings = log["settings"]
     summary = log["summary"]
     env = log["env"]
     kernels = (env["blas"] or "not known").split()
     return [
         settings["date"],
-        f"[{settings['record']}]({settings['record']}/README.md), [log]({settings['record']}/{settings['date']}.json)",
+        f"[{settings['record']}]({settings['record']}/README.md), [log]({settings['record']}/{path.name})",
         f"{100 * summary['test_accuracy']:.2f} % of {summary['seeds']}",
         f"{100 * summary['lowest_test_accuracy']:.2f} %",
         f"**{summary['processor_seconds']:.2f}**",
@@ -121,8 +120,8 @@ def row_of(log: dict) -> list[str]:
 
 
 def table() -> str:
-    """A row for each log, the latest first."""
-    logs = [read_json(path) for name in RECORDS for path in sorted((FOLDER / name).glob("*.json"), reverse=True)]
+    """A row for each log, in the order of their names, which begin with the date."""
+    logs = [path for name in RECORDS for path in sorted((FOLDER / name).glob("*.json"))]
     lines = [HEAD, ["---"] * len(HEAD), *map(row_of, logs)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
@@ -152,9 +151,10 @@ def main(argv=None) -> int:
     record = RECORDS[args.record]
     where = pin()
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    data = load_images(record.data)
+    planned = settings_for(record)
+    data = select_images(load_images(record.data), planned[0])
     trials = []
-    for settings in settings_for(record, data):
+    for settings in planned:
         trial = measure(settings, data)
         trials.append(trial)
         times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
