@@ -53,6 +53,18 @@ def larger(pieces):
     return np.where(first.real >= second.real, first, second)
 
 
+def pooled(x, k, stride, side):
+    """The largest of k x k windows `stride` apart, (N, maps, side, side)."""
+    largest = []
+    for i in range(side):
+        for j in range(side):
+            window = x[:, :, i * stride : i * stride + k, j * stride : j * stride + k]
+            window = window.reshape(*x.shape[:2], -1)
+            place = window.real.argmax(axis=2)[..., None]
+            largest.append(np.take_along_axis(window, place, 2))
+    return np.concatenate(largest, axis=2).reshape(*x.shape[:2], side, side)
+
+
 def straightforward(net, layers, x):
     """The logits by the paper's equations, images first.  `layers` are those that the net was made of.
 
@@ -72,16 +84,10 @@ def straightforward(net, layers, x):
         elif kind in ("conv-maxout", "plain-maxout"):
             x = larger(convolved(x, layer.W, layer.b, layer.pad))
         elif kind == "pool":
-            k, stride = settings
-            side = layer.out_shape[1]
-            largest = []
-            for i in range(side):
-                for j in range(side):
-                    window = x[:, :, i * stride : i * stride + k, j * stride : j * stride + k]
-                    window = window.reshape(*x.shape[:2], -1)
-                    place = window.real.argmax(axis=2)[..., None]
-                    largest.append(np.take_along_axis(window, place, 2))
-            x = np.concatenate(largest, axis=2).reshape(*x.shape[:2], side, side)
+            x = pooled(x, *settings, layer.out_shape[1])
+        elif kind == "conv-pool":
+            z = convolved(x, layer.W, layer.b, 0)[:, :, :: layer.stride, :: layer.stride]
+            x = pooled(np.where(z.real > 0, z, 0), 2, 2, layer.out_shape[1])
         elif kind == "average":
             k = settings[0]
             maps, side = layer.out_shape
@@ -95,6 +101,8 @@ def straightforward(net, layers, x):
 
 # windows that leave pixels out
 APART = [("conv", 3, 2), ("pool", 1, 2), ("conv", 3, 2), ("pool", 2, 3), ("dense", 3)]
+# overlapping windows of a convolution with pooling, then layers of other phases than its own
+POOLED = [("conv", 3, 2), ("conv-pool", 3, 4, 1), ("highway", 3), ("conv-pool", 1, 3, 1), ("pool", 2, 1), ("dense", 3)]
 # layers with equal work arrays
 DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]
 # windows larger than the whole image
@@ -109,6 +117,7 @@ WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]
         (DIRECT, 9, np.float64),
         (WIDE, 2, np.float64),
         (APART, 10, np.float64),
+        (POOLED, 10, np.float64),
     ],
 )
 def test_forward_and_predict_are_the_equations(layers, side, dtype):
@@ -128,6 +137,7 @@ def test_forward_and_predict_are_the_equations(layers, side, dtype):
         [("conv", 5, 3), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("pool", 2, 2), ("dense", 3)],
         [("residual", 1), ("pool", 3, 1), ("plain", 3), ("pool", 5, 3), ("dense", 3)],
         [("conv", 3, 2), ("pool", 4, 4), *WIDE],
+        [("conv-pool", 2, 3, 1), ("highway", 3), ("conv-pool", 1, 2, 1), ("dense", 3)],
         *([("conv", 3, 2), ("highway", 3), ("pool", *apart), ("dense", 3)] for apart in ((1, 2), (2, 3), (1, 3))),
     ],
     ids=str,
@@ -146,6 +156,32 @@ def test_every_parameter(layers):
         expected[i] = hn.softmax_cross_entropy(net.forward(x), y)[0].imag / STEP
         net.parameters[i] = net.parameters[i].real
     np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-14 * np.abs(expected).max())
+
+
+def test_a_uniform_image_counts_once_where_all_four_are_the_largest():
+    """All four outputs under a maximum are equal there, and only the first of them gets its gradient."""
+    net, x, y = nets(("conv-pool", 3, 4, 1), ("dense", 3), shape=(2, 6, 6), dtype=np.complex128)
+    x = np.zeros_like(x)
+    gradient = gradient_of(net, x, y).real.copy()
+    first = net.layers[0]
+    for i in range(len(first.b)):
+        first.b[i] += 1j * STEP
+        expected = hn.softmax_cross_entropy(net.forward(x), y)[0].imag / STEP
+        first.b[i] = first.b[i].real
+        assert gradient[first.W.size + i] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "side", "message"),
+    [
+        ((6, 4, 2), 27, "windows of 8 pixels, 4 apart, do not fill an image of 27 x 27"),
+        ((3, 4, 1), 3, "windows of 4 pixels, 2 apart, do not fill an image of 3 x 3"),
+        ((3, 4, 0), 6, "a window, its stride and the maps are at least 1, not 3, 0, 4"),
+    ],
+)
+def test_a_pooled_convolution_fills_the_image(settings, side, message):
+    with pytest.raises(ValueError, match=message):
+        ConvNet((1, side, side), [("conv-pool", *settings), ("dense", 2)], 0)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])

@@ -30,6 +30,7 @@ from highways.conv.convolution import METHODS, Convolution, HighwayConvolution, 
 from highways.conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
 from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
+from highways.conv.pooled_convolution import PooledConvolution
 from highways.conv.pooling import Average, Pool
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
@@ -38,6 +39,7 @@ KINDS = {
     "conv": Convolution,
     "conv-bn": NormalisedConvolution,
     "conv-maxout": MaxoutConvolution,
+    "conv-pool": PooledConvolution,
     "plain": Convolution,
     "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,

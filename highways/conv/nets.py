@@ -1,4 +1,4 @@
-"""The paper's convolutional nets, and one of our own, as data: lists of layers.  For each net also
+"""The paper's convolutional nets, and two of our own, as data: lists of layers.  For each net also
 its published size, and how sure we are of its layers."""
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import NamedTuple
 # ("plain", k), ("residual", k)                 likewise
 # ("conv-maxout", k, maps), ("plain-maxout", k) as "conv" and "plain", without ReLU: the larger of two linear pieces
 # ("pool", k, stride)                           the maximum of k x k windows, which may overhang the image
+# ("conv-pool", k, maps, stride)                k x k convolution `stride` apart without padding, the maximum
+#                                               of 2 x 2 of its outputs, ReLU
 # ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)
 # ("hidden", units)                             fully connected, with ReLU
@@ -89,6 +91,23 @@ def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), cla
     return [*layers, ("dropout", last_rate), ("dense", classes)]
 
 
+def record_net(maps: int = 32, *, block: str = "highway", dropout=(), classes: int = 10) -> list[tuple]:
+    """Our own net for MNIST in a few seconds: benchmarks/records/mnist.  Most of its layers are
+    blocks, on images of 6 x 6 and 3 x 3.
+
+    It drops no units: raises ValueError for rates in `dropout` that are not 0."""
+    if any(dropout):
+        raise ValueError(f"the net record-mnist drops no units: its dropout rates must be 0, not {dropout}")
+    return [
+        ("conv-pool", 6, maps, 2),
+        (block, 3),
+        (block, 3),
+        ("pool", 2, 2),
+        (block, 3),
+        ("dense", classes),
+    ]
+
+
 class NamedNet(NamedTuple):
     """A net of the paper, or one of our own."""
 
@@ -99,6 +118,7 @@ class NamedNet(NamedTuple):
     parameters: float | None  # as published
     gate_bias: float  # b_T at the start
     block: str = "highway"  # the kind of hidden layer that the net is for
+    protocol: str | None = None  # the only protocol that trains it; None: any of its images'
 
     layers = property(lambda self: self.layers_of())
 
@@ -130,6 +150,7 @@ PUBLISHED = {
 }  # fmt: skip
 NETS = PUBLISHED | {
     "eight-layers": NamedNet("", CIFAR, eight_layers, "our own", None, -1.0, block="highway-bn"),
+    "record-mnist": NamedNet("", MNIST, record_net, "our own", None, 0.0, protocol="record"),
 }
 
 

@@ -3,7 +3,9 @@ it ends with the same bits as without the stop."""
 
 from __future__ import annotations
 
+import math
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,34 @@ from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
 from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE, Ranks
+from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
+from highways.nets.losses import smoothed_cross_entropy
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 from highways.records import check_entries
 
 HEAD = ("settings", "images", "history", "seconds", "commits", "parent", "rng")  # of a checkpoint
+
+
+def nesterov(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Nesterov:
+    """The optimiser of `parameters`, which are this part of the net's."""
+    weight_decay = net.per_parameter(settings.weight_decay, last=settings.decay_of_last)
+    rates = net.per_parameter(1.0, biases=2.0)
+    return Nesterov(parameters, settings.lr, weight_decay=weight_decay[part], rates=rates[part])
+
+
+def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> hn.Adam:
+    """The optimiser of `parameters`, without clip.  Its averages are short, for trainings of a few
+    hundred steps.  Raises ValueError where the settings ask for weight decay."""
+    if settings.weight_decay or settings.decay_of_last:
+        decays = f"{settings.weight_decay}, {settings.decay_of_last}"
+        raise ValueError(f"the optimizer 'adam' has no weight decay: it must be 0, not {decays}")
+    return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
+
+
+OPTIMIZERS = {"nesterov": nesterov, "adam": adam}
+STATES = {"nesterov": ("v",), "adam": ("m", "v")}  # what a checkpoint holds of an optimiser
 
 
 class Training:
@@ -44,21 +68,18 @@ class Training:
             needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {settings.schedule!r}"
             raise ValueError(f"at least {needed} are needed, not {given}")
+        if settings.optimizer not in OPTIMIZERS:
+            raise ValueError(f"{settings.optimizer!r} is not one of {', '.join(OPTIMIZERS)}")
         self.settings = settings
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
         # makes the net's input from images; train_conv() fits it to them
         self.inputs = inputs_of(settings)
-        self.optimizer = Nesterov(
-            self.net.parameters,
-            settings.lr,
-            weight_decay=self.net.per_parameter(
-                settings.weight_decay,
-                last=settings.decay_of_last,
-            ),
-            rates=self.net.per_parameter(1.0, biases=2.0),
-        )
-        self.whole_v = None  # if there are several ranks, the v of all their optimisers
+        self.optimizer = self._make_optimizer(self.net.parameters, slice(None))
+        self.loss = hn.softmax_cross_entropy
+        if settings.label_smoothing:
+            self.loss = partial(smoothed_cross_entropy, smoothing=settings.label_smoothing)
+        self.whole_states = None  # if there are several ranks, the states of all their optimisers
         # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
         self.ranks = ALONE
@@ -74,8 +95,14 @@ class Training:
         self.within_epoch = False
         self.after_step = lambda: None  # called after each update
 
+    def _make_optimizer(self, parameters: np.ndarray, part: slice):
+        return OPTIMIZERS[self.settings.optimizer](parameters, self.settings, self.net, part)
+
     def _make_net(self) -> ConvNet:
         settings = self.settings
+        first = settings.first
+        if first == "whitened":
+            first = None  # begin() replaces these weights
         shape, layers = self.shape_and_layers(settings, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with hn.memory_for(f"nets of this size: {size}"):
@@ -84,7 +111,7 @@ class Training:
                 layers,
                 np.random.default_rng(settings.seed),
                 init=settings.init,
-                first=settings.first,
+                first=first,
                 last=settings.last,
                 gate_bias=settings.gate_bias,
             )
@@ -119,24 +146,40 @@ class Training:
             raise InputError(f"rank {ranks.index} has other images than the first: {advice}")
         if ranks.index > 0:
             self._restore(head, arrays)
-        whole = self.optimizer
         part = ranks.part_of(self.net.parameters)
-        self.optimizer = Nesterov(
-            self.net.parameters[part],
-            whole.lr,
-            weight_decay=whole.weight_decay[part],
-            rates=whole.rates[part],
-        )
-        self.optimizer.v[:] = whole.v[part]
-        self.whole_v = whole.v
+        whole_states = self._states()
+        self.optimizer = self._make_optimizer(self.net.parameters[part], part)
+        self._continue_adam()
+        for name, state in self._states().items():
+            state[:] = whole_states[name][part]
+        self.whole_states = whole_states
         for layer in self.net.layers:
             if isinstance(layer, Normalised):
                 layer.exchange = ranks.exchange
 
-    def collect_v(self) -> None:
-        """Gets the other ranks' parts of v, which save() writes."""
+    def collect_states(self) -> None:
+        """Gets the other ranks' parts of the optimiser's state, which save() writes."""
         if self.ranks.count > 1:
-            self.whole_v[:] = self.ranks.gather(self.optimizer.v)
+            for name, state in self._states().items():
+                self.whole_states[name][:] = self.ranks.gather(state)
+
+    def _states(self) -> dict[str, np.ndarray]:
+        """The optimiser's state: what a checkpoint holds of it."""
+        return {name: getattr(self.optimizer, name) for name in STATES[self.settings.optimizer]}
+
+    def _continue_adam(self) -> None:
+        """Tells Adam, which corrects its averages by it, how many steps have been made."""
+        if self.settings.optimizer == "adam":
+            self.optimizer.t = self.steps
+
+    def begin(self, x_train: np.ndarray) -> None:
+        """Fits what depends on the training images, (N, pixels) uint8: the inputs and, before the
+        first epoch, a whitened start."""
+        self.inputs.fit(x_train)
+        if self.settings.first == "whitened" and self.epochs == 0:
+            x = self.inputs.test(x_train[:IMAGES]).reshape(-1, *self.net.shape)
+            start_whitened(next(layer for layer in self.net.layers if layer.shapes), x)
+            self.parameters[:] = self.ranks.exchange(self.parameters)[0]  # the same to the last bit
 
     def begin_epoch(self) -> np.ndarray:
         """The order of the training images in the next epoch."""
@@ -250,7 +293,7 @@ class Training:
         return {
             "parameters": self.net.parameters,
             "statistics": self.net.statistics,
-            "v": self.optimizer.v if self.whole_v is None else self.whole_v,
+            **(self.whole_states or self._states()),
         }
 
     @classmethod
@@ -264,7 +307,9 @@ class Training:
         def shapes_of(head):
             shape, layers = cls.shape_and_layers(*arguments_of(head))
             sizes = ConvNet.sizes_of(shape, layers)
-            sizes["v"] = sizes["parameters"]
+            settings, _ = arguments_of(head)
+            for name in STATES[settings.optimizer]:
+                sizes[name] = sizes["parameters"]
             return {name: (size,) for name, size in sizes.items()}
 
         try:
@@ -295,6 +340,7 @@ class Training:
         self.parent = head["parent"]
         self._check_history()
         self.steps = self.epochs * self.steps_of_epoch
+        self._continue_adam()
         self.rng.bit_generator.state = head["rng"]
 
 
@@ -368,13 +414,13 @@ def train_conv(
             allowed = "after its first epoch or a later one"
             raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
         last = min(last, stop_after)
-    training.inputs.fit(data.x_train)
+    training.begin(data.x_train)
     for epoch in range(training.epochs + 1, last + 1):
         start = time.perf_counter()
         training.within_epoch = True
         order = training.begin_epoch()
         try:
-            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
+            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH, training.loss)
             row["train_accuracy"] = row.pop("train_acc")  # the published program's name
             row |= {"epoch": epoch, **evaluate(training, data.x_test, data.y_test)}
         except FloatingPointError as error:
@@ -386,7 +432,7 @@ def train_conv(
         if files.commit() not in training.commits:
             training.commits.append(files.commit())
         training.within_epoch = False
-        training.collect_v()
+        training.collect_states()
         if checkpoint and training.ranks.index == 0:
             training.save(checkpoint)
         report(row)

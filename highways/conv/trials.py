@@ -27,11 +27,11 @@ FOR_PICTURES = ("filters", "mean_T_per_position", "wrong")  # results that only 
 def setting(settings: ConvSettings) -> dict:
     """The setting of a trial."""
     values = settings.for_json()
-    return {name: values[name] for name in TRIAL_NAMES}
+    return {name: values[name] for name in TRIAL_NAMES if name in values}
 
 
 def settings_in(trial: dict) -> ConvSettings:
-    return ConvSettings(**{name: trial[name] for name in TRIAL_NAMES})
+    return ConvSettings(**{name: trial[name] for name in TRIAL_NAMES if name in trial})
 
 
 def kind_of(trial: dict) -> str:

@@ -1,0 +1,195 @@
+"""Repeats a record: trains its net with all seeds, and writes accuracy and seconds to its log.
+
+    python -m benchmarks.records mnist        -> benchmarks/records/mnist/DATE.json
+
+The table in benchmarks/records/README.md then has a row for each log in the folders.  The rules are
+on that page.  A log of the same day is replaced, unless it was given another name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import benchmarks.one_thread  # noqa: F401  first: NumPy reads its environment when it is imported
+
+# isort: split
+import numpy as np
+
+import highway_networks as hn
+from benchmarks.report import end
+from benchmarks.step import pin
+from highways.commands import Parser, first_line, path_name
+from highways.conv.images import fingerprint, load_images, select_images
+from highways.conv.nets import find_net
+from highways.conv.protocols import ConvSettings, settings_of
+from highways.conv.training import Training, train_conv
+from highways.files import ROOT, InputError, environment, printable, read_json, write_whole
+from highways.records import RESULTS, record_bytes
+
+FOLDER = ROOT / "benchmarks" / "records"
+TABLE = re.compile("(?<=<!-- records -->\n).*?(?=<!-- end -->)", re.S)
+HEAD = (
+    "date", "record", "accuracy, mean of n seeds", "lowest", "seconds of processor time", "by the clock",
+    "processor", "kernels", "commit", "who",
+)  # fmt: skip
+
+
+class Record(NamedTuple):
+    """What a command repeats; the settings are those of `conv_highway_networks.py --net NET`."""
+
+    net: str
+    data: str
+    seeds: range
+    aim: float  # the least mean accuracy that counts
+
+
+RECORDS = {"mnist": Record("record-mnist", "mnist", range(10), 0.99)}
+
+
+def settings_for(record: Record) -> list[ConvSettings]:
+    """The settings of each seed."""
+    net = find_net(record.net)
+    return [
+        settings_of(
+            net=record.net,
+            data=record.data,
+            protocol=net.protocol,
+            gate_bias=net.gate_bias,
+            seed=seed,
+        )
+        for seed in record.seeds
+    ]
+
+
+def measure(settings: ConvSettings, data: hn.Dataset) -> dict:
+    """Trains one net.  The time is that from the images in memory to the last test logits."""
+    of_processor = time.process_time()
+    by_clock = time.perf_counter()
+    training = Training(settings, fingerprint(data))
+    train_conv(training, data)
+    of_processor = time.process_time() - of_processor
+    by_clock = time.perf_counter() - by_clock
+    if training.diverged:
+        raise InputError(f"seed {settings.seed} diverged in {training.diverged}: this is no record")
+    return {
+        "seed": settings.seed,
+        "test_accuracy": training.history["test_accuracy"][-1],
+        "train_loss": training.history["train_loss"][-1],
+        "processor_seconds": of_processor,
+        "seconds": by_clock,
+    }
+
+
+def summary_of(trials: list[dict]) -> dict:
+    """Accuracy and seconds over the seeds."""
+    accuracies = [trial["test_accuracy"] for trial in trials]
+    return {
+        "seeds": len(trials),
+        "test_accuracy": float(np.mean(accuracies)),
+        "lowest_test_accuracy": min(accuracies),
+        "processor_seconds": float(np.mean([trial["processor_seconds"] for trial in trials])),
+        "seconds": float(np.mean([trial["seconds"] for trial in trials])),
+    }
+
+
+def row_of(path: Path) -> list[str]:
+    """The row of a log in the table."""
+    log = read_json(path)
+    settings = log["settings"]
+    summary = log["summary"]
+    env = log["env"]
+    kernels = (env["blas"] or "not known").split()
+    return [
+        settings["date"],
+        f"[{settings['record']}]({settings['record']}/README.md), [log]({settings['record']}/{path.name})",
+        f"{100 * summary['test_accuracy']:.2f} % of {summary['seeds']}",
+        f"{100 * summary['lowest_test_accuracy']:.2f} %",
+        f"**{summary['processor_seconds']:.2f}**",
+        f"{summary['seconds']:.2f}",
+        env["processor"],
+        f"{kernels[0]} {kernels[-1]}",
+        (env["git"] or "not known")[:8],
+        settings["who"] + (f"; {settings['beside']}" if settings["beside"] else ""),
+    ]
+
+
+def table() -> str:
+    """A row for each log, in the order of their names, which begin with the date."""
+    logs = [path for name in RECORDS for path in sorted((FOLDER / name).glob("*.json"))]
+    lines = [HEAD, ["---"] * len(HEAD), *map(row_of, logs)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def page() -> str:
+    """The text of README.md, with the rows of all logs."""
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    return TABLE.sub(lambda match: f"\n{table()}\n", text)
+
+
+def git_name() -> str:
+    """The name that git gives to commits of this user; empty without one."""
+    try:
+        process = subprocess.run(["git", "config", "user.name"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    except OSError:
+        return ""
+    return process.stdout.strip()
+
+
+def main(argv=None) -> int:
+    parser = Parser(prog="python -m benchmarks.records", description=first_line(__doc__))
+    parser.add_argument("record", choices=RECORDS, help="which record")
+    parser.add_argument("--who", default=git_name(), help="who measures it (%(default)s)")
+    parser.add_argument("--beside", default="", metavar="TEXT", help="what else computed on this machine (nothing)")
+    parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there, and no row to the page")
+    args = parser.parse_args(argv)
+    record = RECORDS[args.record]
+    where = pin()
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    planned = settings_for(record)
+    data = select_images(load_images(record.data), planned[0])
+    trials = []
+    for settings in planned:
+        trial = measure(settings, data)
+        trials.append(trial)
+        times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
+        print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
+    summary = summary_of(trials)
+    log = {
+        "experiment": f"record_{args.record}",
+        "source": "this project's own question",
+        "command": f"{parser.prog} {args.record}",
+        "settings": {
+            **settings.for_json(),
+            "seed": None,
+            "record": args.record,
+            "date": date.today().isoformat(),
+            "who": args.who,
+            "beside": args.beside,
+            "processes_that_computed_before": busy,  # the system's mean over a minute
+            "data_sha256": data.sha256,
+        },
+        "env": environment(),
+        "summary": summary,
+        "trials": trials,
+    }
+    path = Path(args.out) if args.out else FOLDER / args.record / f"{log['settings']['date']}.json"
+    write_whole({path: record_bytes(log, RESULTS)})
+    if not args.out:
+        write_whole({FOLDER / "README.md": page().encode()})
+    mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"
+    verdict = "reached" if summary["test_accuracy"] >= record.aim else "missed"
+    print(f"{mean}, {summary['processor_seconds']:.2f} s; {100 * record.aim:.0f} % is {verdict}")
+    print(f"saved to {printable(path)}")
+    return 0
+
+
+if __name__ == "__main__":
+    from benchmarks.records import __main__ as command  # under its own name
+
+    end(command.main)
