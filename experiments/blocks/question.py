@@ -36,7 +36,16 @@ import numpy as np
 import highway_networks as hn
 from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
 from highway_networks import four_digits
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.claim import (
+    CHOSEN_AFTER,
+    REFEREED,
+    NotMeasured,
+    Sample,
+    claim,
+    effect_as_text,
+    ratio_as_text,
+    values_of,
+)
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
@@ -69,6 +78,7 @@ SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here see
 SAME_WIDTH = 50  # the width at which all kinds are compared, too
 SEARCHED = [*WIDTH.items(), ("residual", SAME_WIDTH)]  # nets: (block, width)
 NOT_SEARCHED = ("plain", "highway-carry")  # at SAME_WIDTH they take the setting found at their WIDTH
+GUESSING = 0.1  # the accuracy of a net that diverged
 UNSCALED = 4  # the number of trials of each search that are repeated without the scale
 WHEN = ("at_start", "trained")
 FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last's is below this
@@ -243,18 +253,19 @@ def gradient_ratios(record: dict, when: str, depth: int) -> Sample:
 def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks: int = 1) -> list[bool | None]:
     """At each depth: whether our accuracies are at most this margin lower than theirs.
 
-    At a depth where only one side lost a seed, that side is the worse one.  The other depths are
-    tested, with Holm's correction for their number and one for the looks."""
+    At a depth where seeds are lost, their numbers are compared.  All depths are tested, with Holm's
+    correction for their number and one for the looks."""
     comparisons = [compared(is_above, ours[depth], theirs[depth], -margin) for depth in ours]
     return corrected(*comparisons, looks=looks)
 
 
 def have_learned(samples: list[Sample]) -> list[bool | None]:
-    """Whether each net has learned: its mean accuracy is above LEARNED, and no seed is lost."""
+    """Whether each net has learned: its mean accuracy is above LEARNED; a lost seed counts as
+    guessing."""
     comparisons = []
     for sample in samples:
-        has_lost_a_seed = None in sample
-        comparisons.append(False if has_lost_a_seed else is_above(sample, LEARNED))
+        counted = [GUESSING if accuracy is None else accuracy for accuracy in sample]
+        comparisons.append(is_above(counted, LEARNED))
     return corrected(*comparisons)
 
 
@@ -344,6 +355,7 @@ def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
     kind="open question",
     source="encyclopedia article, open",
     about=ALL,
+    note=f"{REFEREED}: at first one diverged seed decided; now it counts as an accuracy of {GUESSING}",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def carry_gate_trains(r):
@@ -359,15 +371,30 @@ def carry_gate_trains(r):
 @claim(
     "struggles-beyond-100",
     source="encyclopedia article",
+    note=f"{REFEREED}: at first nets on MNIST judged, and the row was 'not reproduced'; they have a row of their own, "
+    "without a claim",
+)
+def struggles_beyond_100(r):
+    """highway nets 'in practice struggle beyond ~100 layers', their 'maximum practical depth'"""
+    raise NotMeasured(
+        "the sentence is about practice, and needs convolutional nets of more and of fewer than 100 layers on images "
+        "such as CIFAR-10 or ImageNet"
+    )
+
+
+@claim(
+    "struggles-beyond-100-on-mnist",
+    kind="open question",
+    source="encyclopedia article, open",
     about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
-    note=f"{TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
+    note=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
     "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
     "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
     "and the rule allows for it",
 )
-def struggles_beyond_100(r, depth_of_use, thousand_layers):
-    """highway nets struggle beyond about 100 layers (at 100 and at 200 layers over three times the
+def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
+    """do highway nets struggle beyond about 100 layers on MNIST? (at 100 and at 200 layers over three times the
     loss of 20; at 1000 layers less accurate than one hidden layer, both at the same rate and at a
     rate of its own)"""
     at_20 = highway_losses(r, 19)

@@ -116,7 +116,7 @@ def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected)
     more = {"deep": accuracies_around(0.96), "one layer": accuracies_around(same_rate)}
     more["one layer, own rate"] = accuracies_around(own_rate) * 2
     records = (record, {"trials": more}, {"trials": known})
-    assert verdict_on("blocks", "struggles-beyond-100", *records) == expected
+    assert verdict_on("blocks", "struggles-beyond-100-on-mnist", *records) == expected
 
 
 @pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])

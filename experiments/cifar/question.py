@@ -401,7 +401,7 @@ def claim_of_accuracy(id: str, source: str, who: str, published: dict, net: str,
     notes = ["the paper gives no deviation"]
     if published["sd"]:
         sd = f" ± {100 * published['sd']:.2f}"
-        margin = "our mean lies in the 95 % prediction interval of the paper's runs"
+        margin = "our 95 % interval, or our one run, lies in the 95 % prediction interval of the paper's runs"
         notes = []
     notes += notes_on_settings(net)
     mean = 100 * published["mean"]

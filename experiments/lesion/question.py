@@ -123,7 +123,10 @@ def early_layers_matter(r):
     first_five = idle_shares(range(1, 6), trials)
     middle = idle_shares(MIDDLE, trials)
     all_idle = values_of(trials, "error_all_idle")
-    parts = corrected(is_below(early, MATTERS_BELOW), is_above(middle, NO_EFFECT_ABOVE))
+    parts = corrected(
+        is_below(early, MATTERS_BELOW, resolution=1 / len(EARLY)),
+        is_above(middle, NO_EFFECT_ABOVE, resolution=1 / len(MIDDLE)),
+    )
     return parts, (
         f"share of idle blocks of 1 to 14: {early:interval}, of the first five alone {first_five:2}; "
         f"of 15 to 45: {middle:interval}; all idle ones closed together: error {all_idle:2}"
@@ -165,7 +168,7 @@ def first_40_matter_on_cifar(r):
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training
     error)"""
     idle = idle_shares(FIRST_40, r["trials"])
-    return [below(idle, MATTERS_BELOW)], f"a share of {idle:interval} of them is idle"
+    return [below(idle, MATTERS_BELOW, resolution=1 / len(FIRST_40))], f"a share of {idle:interval} of them is idle"
 
 
 QUESTION = Question(

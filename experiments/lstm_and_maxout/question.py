@@ -40,7 +40,7 @@ import numpy as np
 from experiments.more_seeds.joined import with_more_seeds
 from highway_networks import four_digits
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.judging.rules import Comparison, Divergence, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -134,11 +134,11 @@ class Losses:
         self.deep = {depth: losses(record, block, depth) for depth in VERY_DEEP}
         self.plain = {depth: losses(blocks, "plain", depth, WIDTH["plain"]) for depth in VERY_DEEP}
 
-    def below_plain(self) -> list[Comparison | bool]:
+    def below_plain(self) -> list[Comparison | Divergence]:
         """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
         return [compared(is_below_in_ratio, self.deep[depth], self.plain[depth], 1) for depth in VERY_DEEP]
 
-    def within_three_times(self) -> list[Comparison | bool]:
+    def within_three_times(self) -> list[Comparison | Divergence]:
         """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
         return [compared(is_below_in_ratio, self.deep[depth], self.shallow, STRUGGLES) for depth in VERY_DEEP]
 
