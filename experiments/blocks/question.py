@@ -388,7 +388,8 @@ def struggles_beyond_100(r):
     source="encyclopedia article, open",
     about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
-    note=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
+    note=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; "
+    "the part on 1000 layers was chosen after the "
     "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
     "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
     "and the rule allows for it",

@@ -124,7 +124,7 @@ def log_ratios(pair: dict) -> list[float]:
 def ratio_of_pairs(pair: dict) -> tuple[float, float, float]:
     """The mean ratio (geometric) of free to clipped losses, and its 95 % interval."""
     logarithms = log_ratios(pair)
-    low, high = interval(logarithms)
+    low, high = interval(logarithms, resolution=0)
     return 10 ** mean(logarithms), 10**low, 10**high
 
 

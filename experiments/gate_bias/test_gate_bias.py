@@ -67,7 +67,7 @@ def test_gate_biases_are_counted_depth_by_depth():
     verdict, text = judgement_on("gate_bias", "high-gate-biases-fail", record)
     assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
     assert verdict == "in part, one run"
-    assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "not reproduced, one run"
+    assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "in part, one run"  # blocks are idle
     assert verdict_on("gate_bias", "gate-bias-is-critical", record) == "reproduced, one run"
     assert verdict_on("gate_bias", "start-more-negative", record) == "reproduced, one run"
     trials += [net(9, -20.0, "hard"), net(9, -20.0, "hard")]  # one more than of high biases at 10 layers

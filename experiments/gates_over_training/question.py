@@ -36,7 +36,7 @@ from 50 epochs on.
 from __future__ import annotations
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
-from experiments.gates.question import MOST_AGAIN, SETTLED_PERCENT
+from experiments.gates.question import MOST_AGAIN
 from experiments.gates.untrained import LONGER, NETS_AND_LONGER
 from experiments.gates_over_training.trial import trial
 from highways.lab.judging.claim import (
@@ -53,7 +53,15 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import CIFAR
-from highways.nets.gate_statistics import FIRST, FIRST_OF_CIFAR, HALF, MEANS_CHANGE, SETTLED, falls_of_biases, settled_at
+from highways.nets.gate_statistics import (
+    FIRST,
+    FIRST_OF_CIFAR,
+    HALF,
+    MEANS_CHANGE,
+    SETTLED,
+    falls_of_biases,
+    settled_at,
+)
 from highways.nets.search import stretched
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
@@ -129,6 +137,7 @@ def rows(record: dict) -> list[dict]:
 AFTER_25 = "nets of 25 epochs (results of commit a8a484f, three seeds)"
 TWO_ROWS = f"{CHOSEN_AFTER}: at first nets of 100 and of 200 epochs had a row each; {AFTER_25}"
 ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_25}"
+SETTLED_PERCENT = f"{100 * SETTLED:g}"
 LENGTHS = "in nets of 100 epochs and of 200"
 LENGTHS_AND_CHANGE = f"{LENGTHS}; {MEANS_CHANGE}"
 BOTH = ("gates", "gates_over_training")
@@ -219,9 +228,7 @@ def change_takes_first_40_on_cifar(nets, longer):
         is_above(share, SETTLED),
         is_above(share_longer, SETTLED),
     )
-    return parts, (
-        f"a share of {share:interval}; after 200 epochs {share_longer:interval}; an even one {even:.2f}"
-    )
+    return parts, (f"a share of {share:interval}; after 200 epochs {share_longer:interval}; an even one {even:.2f}")
 
 
 @claim(

@@ -13,7 +13,9 @@ by one run compares the number itself with the bound, and says one_run=True.
 Several equal values show that the spread is small, and not that there is none.  `resolution` is the
 step in which they are measured: 1 for a number of epochs, one fortieth for a share of 40 blocks.
 Equal values count as spread evenly over one step, with a standard deviation of resolution / sqrt(12).
-A resolution of 0 says that they are exact.  Without a resolution they leave every rule open.
+A resolution of 0 says that they are exact.  Results are written with four digits or more, so without
+a resolution equal values count as spread over a step of the fourth.  Whole numbers may be counts, or
+shares that are empty or full: without a resolution they leave every rule open.
 """
 
 from __future__ import annotations
@@ -30,9 +32,7 @@ def mean(values) -> float:
     return float(np.mean(np.array(values, float)))
 
 
-def interval(
-    values, baseline=0.0, level: float = 0.95, resolution: float | None = None
-) -> tuple[float, float]:
+def interval(values, baseline=0.0, level: float = 0.95, resolution: float | None = None) -> tuple[float, float]:
     """The confidence interval of the mean of `values`, minus the mean of `baseline`.
 
     Both ends are NaN if a sample has only one value, or equal values of an unknown resolution; and
@@ -53,7 +53,7 @@ def p_value(values, baseline=0.0, bound: float = 0.0, resolution: float | None =
     differs from the bound.
 
     It is below 0.05 if interval() excludes the bound, and NaN where the ends of the interval are."""
-    a = _spread(np.array(values, float) - bound, resolution)
+    a = _spread(np.array(values, float), resolution) - bound
     b = _spread(np.array(baseline, float), resolution)
     if _is_one_run(a) or _is_one_run(b):
         return np.nan
@@ -74,12 +74,19 @@ def _is_one_run(sample: np.ndarray) -> bool:
 
 def _spread(sample: np.ndarray, resolution: float | None) -> np.ndarray:
     """The sample; if its values are equal, as many of the same mean, spread evenly over one step."""
-    if sample.ndim == 0 or _is_one_run(sample) or not np.ptp(sample) == 0:  # NaN is not 0
+    if sample.ndim == 0 or _is_one_run(sample) or np.ptp(sample) != 0:  # NaN is not 0
         return sample
     if resolution is None:
-        return np.full(len(sample), np.nan)
+        resolution = _fourth_digit(sample[0])
     places = np.linspace(-1, 1, len(sample))
     return sample + places / np.std(places, ddof=1) * resolution / 12**0.5
+
+
+def _fourth_digit(value: float) -> float:
+    """A step of the value's fourth digit; NaN for a whole number."""
+    if value == round(value):
+        return np.nan
+    return 10.0 ** (np.floor(np.log10(abs(value))) - 3)
 
 
 def _t_test(a: np.ndarray, b: np.ndarray):
@@ -118,9 +125,7 @@ def paired(differences) -> Paired:
     return Paired(mean(differences), low, high, p_value(differences))
 
 
-def above(
-    values, bound: float, baseline=0.0, level: float = 0.95, resolution: float | None = None
-) -> bool | None:
+def above(values, bound: float, baseline=0.0, level: float = 0.95, resolution: float | None = None) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
