@@ -37,6 +37,7 @@ import highway_networks as hn
 from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
 from highway_networks import four_digits
 from highways.lab.judging.claim import (
+    ADDED,
     CHOSEN_AFTER,
     REFEREED,
     NotMeasured,
@@ -47,7 +48,7 @@ from highways.lab.judging.claim import (
     values_of,
 )
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
-from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -350,6 +351,18 @@ def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
     return (with_group(record, "final", trials),)
 
 
+def shallow_highway(record: dict, more_seeds: dict, thousand_layers: dict) -> tuple[dict, dict]:
+    """Nets of one hidden layer, seed by seed, in the place of highway nets."""
+    accuracies_of_seeds = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    nets = [trial for trial in record["trials"]["final"] if trial["block"] != "highway"]
+    for depth in DEPTHS:
+        for accuracy in accuracies_of_seeds:
+            net = {"block": "highway", "width": SAME_WIDTH, "depth": depth, "test_accuracy": accuracy}
+            nets.append(net)
+    without = {**more_seeds, "trials": {**more_seeds["trials"], "blocks": []}}
+    return with_group(record, "final", nets), without
+
+
 @claim(
     "carry-gate-trains",
     kind="open question",
@@ -530,6 +543,48 @@ def residual_half_parameters(r, more_seeds):
         f"{means(residual)}; highway {means(highway)}; "
         f"{least_difference(residual, highway, LEVEL)}"
     )
+
+
+@claim(
+    "generalises-at-every-depth",
+    source="paper, 3.3.2",
+    about=ALL,
+    over=("blocks", "more_seeds"),
+    note=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_highway, over=("thousand_layers",)),),
+)
+def generalises_at_every_depth(r, more_seeds):
+    """deeper highway nets are trained without sacrificing generalization (the test accuracy of 50, 100 and
+    200 layers is at most {MARGIN} below that of 10 and of 20)"""
+    highway = accuracies(with_more_seeds(r, more_seeds), HIGHWAY)
+    comparisons = []
+    for deep in (49, 99, 199):
+        for few in (9, 19):
+            comparisons.append(compared(is_above, highway[deep], highway[few], -MARGIN))
+    text = f"test accuracy at {range_of(highway)}: {means(highway)}"
+    least = min(np.mean(highway[deep]) - np.mean(highway[few]) for deep in (49, 99, 199) for few in (9, 19))
+    return corrected(*comparisons, looks=LOOKS), f"{text}; least difference {least:.4f}"
+
+
+@claim(
+    "gates-help-beyond-fixed-skips",
+    source="paper, 5",
+    about=ALL,
+    note=f"{TEN_EPOCHS}; {ADDED}; {NOT_RESNET}; {SCALED}; with as many "
+    "parameters residual nets have the lower loss at each depth; nets whose gates do not see x have rows of their own",
+)
+def gates_help_beyond_fixed_skips(r):
+    """the additional parameters of the gates help in routing information, unlike fixed skip connections
+    (read as: of the same width, 50, highway nets end at a lower training loss than residual nets, at
+    10 to 200 layers)"""
+    pairs = []
+    texts = []
+    for depth in DEPTHS:
+        highway = highway_losses(r, depth)
+        residual = values_of(r["trials"]["final"], "loss", block="residual", width=SAME_WIDTH, depth=depth)
+        pairs.append((highway, residual))
+        texts.append(ratio_as_text(highway, residual))
+    return all_ratios_below(pairs, 1), f"highway's loss over residual's at 10 to 200 layers: {', '.join(texts)}"
 
 
 @claim(

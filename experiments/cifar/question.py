@@ -512,6 +512,37 @@ claim_of_bound(
 )
 
 
+RIVALS = {"dasnet": "dasNet", "nin": "NiN", "dsn": "DSN"}
+
+for rival, name_of_rival in RIVALS.items():
+    for data_set in (TEN, HUNDRED):
+        claim_of_bound(
+            f"better-than-{rival}-on-{data_set}",
+            "paper, Table 3",
+            f"on {data_set.upper()} the 19 layers are more accurate than {name_of_rival}",
+            TABLE_3["others"][rival][data_set],
+            "nineteen-layers",
+            data=data_set,
+        )
+
+LATER = PUBLISHED["first_author_2025"]
+HIGHWAY_110 = f"{100 * LATER['highway']:.2f}"
+RESIDUAL_110 = f"{100 * LATER['residual']:.2f}"
+
+
+@claim(
+    "highway-as-good-as-residual-at-110-layers",
+    source="first author, 2025",
+    note="flukeskywalker/highway-resnet-comparison, with logs; He et al. 2016 found that exclusive gates do harm",
+)
+def highway_as_good_as_residual_at_110_layers(r):
+    """on CIFAR-10 a highway net of 110 layers with batch normalisation is as accurate as a residual one
+    ({HIGHWAY_110} and {RESIDUAL_110} %, one run each)"""
+    raise NotMeasured(
+        "it needs highway and residual nets with batch normalisation, with as many parameters, over seeds on CIFAR-10"
+    )
+
+
 # ---- Claims on a run of 400 epochs on whitened images --------------------------------------------
 
 NOT_NAMED = "on whitened images, which the paper does not name"

@@ -34,10 +34,11 @@ from __future__ import annotations
 
 import math
 
-from highways.lab.judging.claim import CHOSEN_AFTER, REFEREED, claim, values_of
+from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, REFEREED, claim, values_of
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.records import with_settings
 
 BUDGETS = {
     "quick": {"epochs": 1, "depths": (9, 19, 29), "n_train": 128, "n_test": 100},
@@ -248,6 +249,33 @@ def gate_bias_guideline(r):
     relu_fates = fates_at_guideline(r, "relu")
     parts = [fate == "trained" for fate in tanh_fates + relu_fates]
     return parts, f"tanh {', '.join(tanh_fates)}; ReLU {', '.join(relu_fates)}"
+
+
+@claim(
+    "more-negative-with-depth",
+    source="transcript, 2.2",
+    about=ABOUT,
+    note=f"{ADDED}; the paper suggests -1, -2 and -3 for convolutional nets of depth 10, 20 and 30; {ONE_RATE}",
+    one_run=True,
+)
+def more_negative_with_depth(r):
+    """the initial bias should be more negative as the net gets deeper (lower at 50 and 100 layers than at
+    10 and 20, in the mean: the bias with the lowest training loss among those whose blocks are in use,
+    and the highest bias that trains; tanh and ReLU)"""
+    parts = []
+    texts = []
+    for activation, name in (("tanh", "tanh"), ("relu", "ReLU")):
+        best = []
+        highest = []
+        for depth in BUDGETS["default"]["depths"]:
+            nets = with_settings(r["trials"], depth=depth, activation=activation)
+            in_use = [net for net in nets if net["fate"] == "trained"]
+            best.append(min(in_use, key=lambda net: net["loss"])["gate_bias"])
+            highest.append(max(net["gate_bias"] for net in nets if net["fate"] != "hard"))
+        for biases in (best, highest):
+            parts.append(sum(biases[-2:]) < sum(biases[:2]))
+        texts.append(f"{name}: best {listed(map('{:g}'.format, best))}, highest {listed(map('{:g}'.format, highest))}")
+    return parts, f"at 10, 20, 30, 50, 100 layers, {'; '.join(texts)}"
 
 
 @claim(

@@ -72,7 +72,8 @@ import numpy as np
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.gates.trial import AT_START, thirds_of, trial
 from experiments.gates.untrained import NETS
-from highways.lab.judging.claim import CHOSEN_AFTER, REFEREED, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, REFEREED, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -87,6 +88,9 @@ SPARSE = 0.5  # gates are sparse if Hoyer's measure, 0 for all alike and 1 for o
 HANDFUL = 0.05  # the transcript's "small, sparse handful" is a smaller share of the early gates
 ALMOST_ALL = 0.9  # the transcript's "almost all" is a larger share of the gates
 UNALTERED = 0.01  # data coast on unaltered if a smaller share of the change is left
+STRIPE = 10  # blocks: over so many an output stays constant in a stripe
+BAND = 0.2  # and it stays within this
+INVERSE = 0.3  # biases are inverse to what correlates with them below minus this
 ONE_GATE = 1 / (49 * 50)  # the resolution of a share of the gates
 STATISTICS = (
     "share_of_biases_decreased",
@@ -311,6 +315,74 @@ def classes_differ_in_first_15(r):
     most_of_squared, most_of_others = corrected(is_above(squared, HALF), is_above(not_squared, HALF))
     verdict = most_of_squared if most_of_squared == most_of_others else None
     return [verdict], f"a share of {squared:interval} of the squared differences, {not_squared:interval} of the others"
+
+
+def stripes(outputs: list[list[float]]) -> float:
+    """The share of the outputs of all blocks that lie in a stripe: STRIPE blocks or more, one after the
+    other, over which an output stays within BAND."""
+    states = np.array(outputs)
+    is_in_stripe = np.zeros(states.shape, bool)
+    for first in range(len(states) - STRIPE + 1):
+        blocks = slice(first, first + STRIPE)
+        is_constant = np.ptp(states[blocks], axis=0) <= BAND
+        is_in_stripe[blocks, is_constant] = True
+    return float(is_in_stripe.mean())
+
+
+def in_another_order(record: dict) -> tuple[dict]:
+    """The outputs of the blocks in an order drawn at random."""
+    nets = []
+    for trial in record["trials"]:
+        if "maps" in trial:
+            one = trial["maps"]["one"]
+            order = np.random.default_rng(0).permutation(len(one["outputs"]))
+            shuffled = {**one, "outputs": [one["outputs"][block] for block in order]}
+            trial = {**trial, "maps": {**trial["maps"], "one": shuffled}}
+        nets.append(trial)
+    return ({**record, "trials": nets},)
+
+
+@claim(
+    "outputs-form-stripes",
+    source="paper, Figure 2",
+    about=ON_ALL_SETS,
+    note=f"{ADDED}; the outputs of one image in one net of each set, as in the paper",
+    one_run=True,
+    controls=(Control("the same blocks in another order", in_another_order),),
+)
+def outputs_form_stripes(r):
+    """most of the outputs stay constant over many layers, forming a pattern of stripes, on MNIST and on
+    CIFAR-100 (over half of them lie in stripes of {STRIPE} blocks or more, over which they stay within
+    {BAND}, a tenth of tanh's range)"""
+    mapped = {trial["data"]: trial["maps"]["one"] for trial in r["trials"] if "maps" in trial}
+    shares = {data: stripes(mapped[data]["outputs"]) for data in ("MNIST", CIFAR)}
+    texts = [f"{data} {share:.2f}" for data, share in shares.items()]
+    return [share > HALF for share in shares.values()], f"share of the outputs in stripes: {', '.join(texts)}"
+
+
+@claim(
+    "negative-biases-make-gates-selective",
+    source="paper, Figure 2",
+    about=ON_CIFAR_100,
+    over=("gates", "routing"),
+    note=f"{ADDED}; the bound is that of the rows on biases and depth; "
+    "nets of 100 epochs: after 200 biases are no longer inverse to the gates",
+)
+def negative_biases_make_gates_selective(nets, routing):
+    """CIFAR-100: strong negative biases are not used to shut down the gates, but to make them more
+    selective (over the blocks, the mean bias correlates below -{INVERSE} with mean T, and with the share
+    of T's variance that lies between images)"""
+    with_T = values_of(nets["trials"], "bias_activity_correlation")
+    with_selectivity = Sample()
+    for net in nets["trials"]:
+        [static] = values_of(routing["trials"], "static_by_block", data=net["data"], seed=net["seed"])
+        between_images = 1 - np.array(static)
+        with_selectivity.append(float(np.corrcoef(net["bias_of_layer"], between_images)[0, 1]))
+    parts = corrected(is_below(with_T, -INVERSE), is_below(with_selectivity, -INVERSE))
+    return (
+        parts,
+        f"correlation with mean T {with_T:interval}, with the share between images {with_selectivity:interval}",
+    )
 
 
 @claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=(NETS,))

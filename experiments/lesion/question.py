@@ -34,7 +34,7 @@ import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -160,6 +160,12 @@ def more_layers_matter_on_cifar(r):
     mnist = values_of(r["trials"], "idle_share", data="MNIST")
     text = f"share of idle blocks on CIFAR-100 less that on MNIST: {effect_as_text(cifar, mnist)}"
     return [below(cifar, 0, baseline=mnist)], text
+
+
+@claim("idle-layers-are-hard-to-get-in-plain-nets", source="paper, 4.2")
+def idle_layers_are_hard_to_get_in_plain_nets(r):
+    """it 'appears difficult to obtain using plain networks' that a net keeps its unneeded layers idle"""
+    raise NotMeasured("it needs lesions of trained plain nets of 50 layers, each layer replaced by the identity")
 
 
 @claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH)

@@ -49,7 +49,7 @@ import numpy as np
 
 from experiments.controls.trial import CONTROLS
 from experiments.why_plain_fails.trial import trial
-from highways.lab.judging.claim import REFEREED, Sample, claim, values_of
+from highways.lab.judging.claim import ADDED, REFEREED, Sample, claim, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import Comparison, above, below, corrected, is_above, is_below
 from highways.lab.question import Question
@@ -58,6 +58,7 @@ from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
 from highways.statistics import mean_sd_n
 
+STABLE = 0.5  # a gradient is stable if a larger share of it arrives
 GUESSING = 0.1  # the accuracy of a net that diverged
 FEW = {"n_train": 256, "n_test": 100}  # images
 HEADLINE = {"n_train": 6000, "n_test": 2000}
@@ -336,6 +337,21 @@ def fresh_stack_near_identity(r):
         f"the stack changes its input by {change:interval} of the input's length; "
         f"the product of all 1 - T is {carried:2}"
     )
+
+
+@claim(
+    "stable-gradient-at-negative-bias",
+    source="encyclopedia article",
+    about=ABOUT,
+    note=f"{ADDED}; the bound is that of the claims on unattenuated "
+    "gradients; b_T is -2, the middle of the article's range",
+)
+def stable_gradient_at_negative_bias(r):
+    """b_T between -1 and -3 at the start 'ensures stable gradient flow' (at depth 30 over half of the
+    gradient at the last layer arrives at the first, before training)"""
+    looks = looks_at(r, "highway", "at_start")
+    arrives = Sample([None if look is None else first_over_last(look["gradient"]) for look in looks])
+    return [above(arrives, STABLE)], f"of the gradient arrives a share of {arrives:interval}"
 
 
 @claim(

@@ -169,8 +169,10 @@ def side_by_side(
 
 
 def expected(published: dict, paper: Accuracies, errors: float = ERRORS) -> str:
-    """The prediction interval in percent, after our own interval if there are several runs; if no deviation is published, as many standard errors as
-    the rule allows for, which there are only if no run diverged."""
+    """The prediction interval in percent, after our own interval if there are several runs.
+
+    If no deviation is published, as many standard errors as the rule allows for, which there are
+    only if no run diverged."""
     if published.get("sd"):
         intervals = []
         for low, high in ranges_of(published, paper):

@@ -35,8 +35,10 @@ SOURCES = (  # the ledger's order
     "transcript",
     "blog",
     "encyclopedia article",
+    "first author",
 )
 CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
+ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
 REFEREED = "rule changed on 27 November 2026, when the results were known"  # and this
 
 
