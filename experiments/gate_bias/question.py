@@ -35,6 +35,7 @@ from __future__ import annotations
 import math
 
 from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, REFEREED, claim, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -235,12 +236,21 @@ ABOUT = {"block": "highway", "depth": (9, 19, 29, 49, 69, 99), "n_train": 60000}
 MODERATE_BIASES = f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g}"
 
 
+def shut(record: dict) -> tuple[dict]:
+    """At every bias the net whose gates are shut at the start, as the lowest bias has them."""
+    nets = []
+    for lowest in with_settings(record["trials"], gate_bias=min(BIASES)):
+        nets += [{**lowest, "gate_bias": bias} for bias in BIASES]
+    return ({**record, "trials": nets},)
+
+
 @claim(
     "gate-bias-guideline",
     kind="open question",
     source="paper, 2.2, open",
     about=ABOUT,
     one_run=True,
+    controls=(Control("a net whose gates stay shut", shut),),
 )
 def gate_bias_guideline(r):
     """do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested

@@ -332,13 +332,13 @@ def stripes(outputs: list[list[float]]) -> float:
 def in_another_order(record: dict) -> tuple[dict]:
     """The outputs of the blocks in an order drawn at random."""
     nets = []
-    for trial in record["trials"]:
-        if "maps" in trial:
-            one = trial["maps"]["one"]
-            order = np.random.default_rng(0).permutation(len(one["outputs"]))
-            shuffled = {**one, "outputs": [one["outputs"][block] for block in order]}
-            trial = {**trial, "maps": {**trial["maps"], "one": shuffled}}
-        nets.append(trial)
+    for net in record["trials"]:
+        if "maps" not in net:
+            continue
+        one = net["maps"]["one"]
+        order = np.random.default_rng(0).permutation(len(one["outputs"]))
+        shuffled = {**one, "outputs": [one["outputs"][block] for block in order]}
+        nets.append({**net, "maps": {**net["maps"], "one": shuffled}})
     return ({**record, "trials": nets},)
 
 
@@ -379,9 +379,8 @@ def negative_biases_make_gates_selective(nets, routing):
         between_images = 1 - np.array(static)
         with_selectivity.append(float(np.corrcoef(net["bias_of_layer"], between_images)[0, 1]))
     parts = corrected(is_below(with_T, -INVERSE), is_below(with_selectivity, -INVERSE))
-    return (
-        parts,
-        f"correlation with mean T {with_T:interval}, with the share between images {with_selectivity:interval}",
+    return parts, (
+        f"correlation with mean T {with_T:interval}, with the share between images {with_selectivity:interval}"
     )
 
 
