@@ -92,3 +92,18 @@ def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
     assert pictures.finding(trials, 2.5) == (
         "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16"
     )
+
+
+def test_the_best_bias_falls_with_depth():
+    trials = []
+    for activation in ("tanh", "relu"):
+        for place, depth in enumerate((9, 19, 29, 49, 99)):
+            for bias in gate_bias.MODERATE:
+                fate = "hard" if bias > -1 - place else "trained"
+                trials.append(net(depth, bias, fate) | {"activation": activation, "loss": abs(bias + 2 + place)})
+    record = {"settings": {}, "trials": trials}
+    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "reproduced, one run"
+    for trial in trials:
+        trial["fate"] = "trained"
+        trial["loss"] = -trial["gate_bias"]
+    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "not reproduced, one run"
