@@ -185,10 +185,10 @@ def test_biases_that_make_gates_selective(with_bias, verdict):
     nets = []
     routes = []
     for seed in (1, 2, 3):
-        biases = [-4.0, -3.0 + seed / 100, -2.0]
+        biases = [-4.0, -3.0 + seed / 10, -2.0]
         place = {"data": "CIFAR-100", "depth": 49, "seed": seed}
         nets.append({**place, "bias_activity_correlation": -0.6 - seed / 100, "bias_of_layer": biases})
-        routes.append({**place, "static_by_block": [-with_bias * bias / 10 for bias in biases]})
+        routes.append({**place, "static_by_block": [-with_bias * bias / 10 for bias in (-4.0, -3.0, -2.0)]})
     records = ({"settings": {}, "trials": nets}, {"settings": {}, "trials": routes})
     assert verdict_on("gates", "negative-biases-make-gates-selective", *records) == verdict
 
