@@ -30,10 +30,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.depth_on_demand.question import FIRST_LEVEL, TASKS, slopes, trials_of
 from experiments.encyclopedia.trial import compare_at_one, count
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean, within
+from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.matched_blocks import DEPTHS, WIDTH
@@ -42,7 +41,6 @@ from highways.statistics import mean_sd_n
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
 ONE_WIDTH = 50  # the width at which parameters are counted
 ACTIVATIONS = ("tanh", "relu")
-SAME_DEPTH = 0.02  # a depth that changes by a smaller share for each step of a problem does not adapt
 WHEN = {"at_start": "at the start", "trained": "after training"}
 
 
@@ -190,25 +188,6 @@ def gradient_stronger_through_residual(blocks):
     return all_ratios_below(pairs, 1), (
         f"residual's over highway's at {min(DEPTHS) + 1} to {max(DEPTHS) + 1} layers: {'; '.join(texts)}"
     )
-
-
-@claim(
-    "depth-of-residual-nets-does-not-adapt",
-    source="encyclopedia article",
-    over=("depth_on_demand",),
-    note="written before there were results",
-)
-def depth_of_residual_nets_does_not_adapt(r):
-    """the depth of residual nets does not adapt to the input, 'adaptive depth: no (fixed)' (pointers and
-    rule 30: the block at which a problem is decided rises with k by under {SAME_DEPTH} of the depth a
-    step, and falls by no more)"""
-    parts = []
-    texts = []
-    for task in TASKS:
-        rise = Sample(slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual")))
-        parts.append(within(rise, -SAME_DEPTH, SAME_DEPTH))
-        texts.append(f"{task} {rise:interval}")
-    return parts, f"share of the depth by which each more step is decided later: {'; '.join(texts)}"
 
 
 def gradients(blocks: dict, when: str, block: str, depth: int) -> list[list[float]]:

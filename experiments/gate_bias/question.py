@@ -277,11 +277,11 @@ def more_negative_with_depth(r):
     for activation, name in (("tanh", "tanh"), ("relu", "ReLU")):
         best = []
         highest = []
-        for depth in BUDGETS["default"]["depths"]:
+        for depth in sorted({*values_of(r["trials"], "depth")}):
             nets = with_settings(r["trials"], depth=depth, activation=activation)
             in_use = [net for net in nets if net["fate"] == "trained"]
-            best.append(min(in_use, key=lambda net: net["loss"])["gate_bias"])
-            highest.append(max(net["gate_bias"] for net in nets if net["fate"] != "hard"))
+            best.append(min(in_use or nets, key=lambda net: net["loss"] or math.inf)["gate_bias"])
+            highest.append(max((net["gate_bias"] for net in nets if net["fate"] != "hard"), default=min(BIASES)))
         for biases in (best, highest):
             parts.append(sum(biases[-2:]) < sum(biases[:2]))
         texts.append(f"{name}: best {listed(map('{:g}'.format, best))}, highest {listed(map('{:g}'.format, highest))}")

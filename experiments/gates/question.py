@@ -355,7 +355,7 @@ def outputs_form_stripes(r):
     CIFAR-100 (over half of them lie in stripes of {STRIPE} blocks or more, over which they stay within
     {BAND}, a tenth of tanh's range)"""
     mapped = {trial["data"]: trial["maps"]["one"] for trial in r["trials"] if "maps" in trial}
-    shares = {data: stripes(mapped[data]["outputs"]) for data in ("MNIST", CIFAR)}
+    shares = {data: stripes(mapped[data]["outputs"]) for data in mapped}
     texts = [f"{data} {share:.2f}" for data, share in shares.items()]
     return [share > HALF for share in shares.values()], f"share of the outputs in stripes: {', '.join(texts)}"
 

@@ -36,7 +36,6 @@ from 50 epochs on.
 from __future__ import annotations
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
-from experiments.gates.question import MOST_AGAIN
 from experiments.gates.untrained import LONGER, NETS_AND_LONGER
 from experiments.gates_over_training.trial import trial
 from highways.lab.judging.claim import (
@@ -138,6 +137,10 @@ AFTER_25 = "nets of 25 epochs (results of commit a8a484f, three seeds)"
 TWO_ROWS = f"{CHOSEN_AFTER}: at first nets of 100 and of 200 epochs had a row each; {AFTER_25}"
 ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_25}"
 SETTLED_PERCENT = f"{100 * SETTLED:g}"
+MOST_AGAIN = (
+    f"{REFEREED}: before the runs {SETTLED_PERCENT} % was asked for, then for a while no longer, by which the row was "
+    f"'reproduced'"
+)
 LENGTHS = "in nets of 100 epochs and of 200"
 LENGTHS_AND_CHANGE = f"{LENGTHS}; {MEANS_CHANGE}"
 BOTH = ("gates", "gates_over_training")
