@@ -308,7 +308,7 @@ def most_change_in_first_15(r):
 )
 def classes_differ_in_first_15(r):
     """MNIST: classes differ in their gates within the first {FIRST} layers (more than half of the
-    differences; not clear if squared differences and others disagree)"""
+    differences; undecided if squared differences and others disagree)"""
     squared = values_of(r["trials"], "class_difference_share_first_15")
     of_blocks = values_of(r["trials"], "class_difference")
     not_squared = Sample([sum(of_block[:FIRST]) / sum(of_block) for of_block in of_blocks])
