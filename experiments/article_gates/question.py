@@ -45,6 +45,8 @@ BUDGETS = {
     "default": {"of_each": 1000},
 }
 PAPERS_SETS = ("MNIST", CIFAR)
+ONE_BLOCK = 1 / 16  # the resolution of a share of a third's blocks
+ONE_GATE = ONE_BLOCK / 50  # and of its gates
 
 
 def run(runner: Runner) -> list[dict]:
@@ -98,7 +100,7 @@ def late_gates_close_for_certain_inputs(r):
     for data in PAPERS_SETS:
         first, _, last = in_thirds(r, "closing", data)
         pairs += [(CERTAIN, last), (first, last)]
-    return all_below(pairs), thirds_as_text(r, "closing")
+    return all_below(pairs, resolution=ONE_GATE), thirds_as_text(r, "closing")
 
 
 @claim("net-shortened-for-certain-inputs", source="encyclopedia article", about=ABOUT, note="the definition is ours")
@@ -109,7 +111,7 @@ def net_shortened_for_certain_inputs(r):
     for data in PAPERS_SETS:
         _, _, last = in_thirds(r, "passed", data)
         pairs.append((CERTAIN, last))
-    return all_below(pairs), thirds_as_text(r, "passed")
+    return all_below(pairs, resolution=ONE_BLOCK), thirds_as_text(r, "passed")
 
 
 def in_thirds(record: dict, name: str, data: str) -> list[Sample]:

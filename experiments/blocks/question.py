@@ -36,9 +36,19 @@ import numpy as np
 import highway_networks as hn
 from experiments.more_seeds.joined import LEVEL, LOOKS, with_more_seeds
 from highway_networks import four_digits
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.claim import (
+    ADDED,
+    CHOSEN_AFTER,
+    REFEREED,
+    NotMeasured,
+    Sample,
+    claim,
+    effect_as_text,
+    ratio_as_text,
+    values_of,
+)
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
-from highways.lab.judging.rules import all_hold, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -69,6 +79,7 @@ SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here see
 SAME_WIDTH = 50  # the width at which all kinds are compared, too
 SEARCHED = [*WIDTH.items(), ("residual", SAME_WIDTH)]  # nets: (block, width)
 NOT_SEARCHED = ("plain", "highway-carry")  # at SAME_WIDTH they take the setting found at their WIDTH
+GUESSING = 0.1  # the accuracy of a net that diverged
 UNSCALED = 4  # the number of trials of each search that are repeated without the scale
 WHEN = ("at_start", "trained")
 FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last's is below this
@@ -243,18 +254,19 @@ def gradient_ratios(record: dict, when: str, depth: int) -> Sample:
 def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks: int = 1) -> list[bool | None]:
     """At each depth: whether our accuracies are at most this margin lower than theirs.
 
-    At a depth where only one side lost a seed, that side is the worse one.  The other depths are
-    tested, with Holm's correction for their number and one for the looks."""
+    At a depth where seeds are lost, their numbers are compared.  All depths are tested, with Holm's
+    correction for their number and one for the looks."""
     comparisons = [compared(is_above, ours[depth], theirs[depth], -margin) for depth in ours]
     return corrected(*comparisons, looks=looks)
 
 
 def have_learned(samples: list[Sample]) -> list[bool | None]:
-    """Whether each net has learned: its mean accuracy is above LEARNED, and no seed is lost."""
+    """Whether each net has learned: its mean accuracy is above LEARNED; a lost seed counts as
+    guessing."""
     comparisons = []
     for sample in samples:
-        has_lost_a_seed = None in sample
-        comparisons.append(False if has_lost_a_seed else is_above(sample, LEARNED))
+        counted = [GUESSING if accuracy is None else accuracy for accuracy in sample]
+        comparisons.append(is_above(counted, LEARNED))
     return corrected(*comparisons)
 
 
@@ -339,11 +351,24 @@ def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
     return (with_group(record, "final", trials),)
 
 
+def shallow_highway(record: dict, more_seeds: dict, thousand_layers: dict) -> tuple[dict, dict]:
+    """Nets of one hidden layer, seed by seed, in the place of highway nets."""
+    accuracies_of_seeds = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    nets = [trial for trial in record["trials"]["final"] if trial["block"] != "highway"]
+    for depth in DEPTHS:
+        for accuracy in accuracies_of_seeds:
+            net = {"block": "highway", "width": SAME_WIDTH, "depth": depth, "test_accuracy": accuracy}
+            nets.append(net)
+    without = {**more_seeds, "trials": {**more_seeds["trials"], "blocks": []}}
+    return with_group(record, "final", nets), without
+
+
 @claim(
     "carry-gate-trains",
     kind="open question",
     source="encyclopedia article, open",
     about=ALL,
+    note=f"{REFEREED}: at first one diverged seed decided; now it counts as an accuracy of {GUESSING}",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def carry_gate_trains(r):
@@ -359,15 +384,31 @@ def carry_gate_trains(r):
 @claim(
     "struggles-beyond-100",
     source="encyclopedia article",
+    note=f"{REFEREED}: at first nets on MNIST judged, and the row was 'not reproduced'; they have a row of their own, "
+    "without a claim",
+)
+def struggles_beyond_100(r):
+    """highway nets 'in practice struggle beyond ~100 layers', their 'maximum practical depth'"""
+    raise NotMeasured(
+        "the sentence is about practice, and needs convolutional nets of more and of fewer than 100 layers on images "
+        "such as CIFAR-10 or ImageNet"
+    )
+
+
+@claim(
+    "struggles-beyond-100-on-mnist",
+    kind="open question",
+    source="encyclopedia article, open",
     about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
-    note=f"{TEN_EPOCHS}, at 1000 layers four; the part on 1000 layers was chosen after the "
+    note=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; "
+    "the part on 1000 layers was chosen after the "
     "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
     "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
     "and the rule allows for it",
 )
-def struggles_beyond_100(r, depth_of_use, thousand_layers):
-    """highway nets struggle beyond about 100 layers (at 100 and at 200 layers over three times the
+def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
+    """do highway nets struggle beyond about 100 layers on MNIST? (at 100 and at 200 layers over three times the
     loss of 20; at 1000 layers less accurate than one hidden layer, both at the same rate and at a
     rate of its own)"""
     at_20 = highway_losses(r, 19)
@@ -502,6 +543,50 @@ def residual_half_parameters(r, more_seeds):
         f"{means(residual)}; highway {means(highway)}; "
         f"{least_difference(residual, highway, LEVEL)}"
     )
+
+
+@claim(
+    "generalises-at-every-depth",
+    source="paper, 3.3.2",
+    about=ALL,
+    over=("blocks", "more_seeds"),
+    note=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_highway, over=("thousand_layers",)),),
+)
+def generalises_at_every_depth(r, more_seeds):
+    """deeper highway nets are trained without sacrificing generalization (the test accuracy of 50, 100 and
+    200 layers is at most {MARGIN} below that of 10 and of 20)"""
+    highway = accuracies(with_more_seeds(r, more_seeds), HIGHWAY)
+    comparisons = []
+    texts = []
+    for deep in (49, 99, 199):
+        for few in (9, 19):
+            comparisons.append(compared(is_above, highway[deep], highway[few], -MARGIN))
+            difference = effect_as_text(highway[deep], highway[few], LEVEL)
+            texts.append(f"{deep + 1} less {few + 1} layers {difference}")
+    text = f"test accuracy at {range_of(highway)}: {means(highway)}"
+    return corrected(*comparisons, looks=LOOKS), f"{text}; {', '.join(texts)}"
+
+
+@claim(
+    "gates-help-beyond-fixed-skips",
+    source="paper, 5",
+    about=ALL,
+    note=f"{TEN_EPOCHS}; {ADDED}; {NOT_RESNET}; {SCALED}; with as many "
+    "parameters residual nets have the lower loss at each depth; nets whose gates do not see x have rows of their own",
+)
+def gates_help_beyond_fixed_skips(r):
+    """the additional parameters of the gates help in routing information, unlike fixed skip connections
+    (read as: of the same width, 50, highway nets end at a lower training loss than residual nets, at
+    10 to 200 layers)"""
+    pairs = []
+    texts = []
+    for depth in DEPTHS:
+        highway = highway_losses(r, depth)
+        residual = values_of(r["trials"]["final"], "loss", block="residual", width=SAME_WIDTH, depth=depth)
+        pairs.append((highway, residual))
+        texts.append(ratio_as_text(highway, residual))
+    return all_ratios_below(pairs, 1), f"highway's loss over residual's at 10 to 200 layers: {', '.join(texts)}"
 
 
 @claim(

@@ -64,15 +64,18 @@ USUAL = {
         ({("accuracy", "residual", 50, 49): 0.9677}, {"residual-half-parameters": "in part"}),
         ({("accuracy", "residual", 50, 49): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
         ({("accuracy", "residual", 50, 49): 0.9683}, {}),
-        ({("accuracy", "residual", 50, 49): None}, {"residual-half-parameters": "in part"}),
-        ({("accuracy", "residual", 71, 49): None}, {"residual-better": "not reproduced, the rest not clear"}),
+        ({("accuracy", "residual", 50, 49): None}, {"residual-half-parameters": "in part, the rest not clear"}),
+        ({("accuracy", "residual", 71, 49): None}, {"residual-better": "not clear"}),
         ({("accuracy", "residual", 71, 49): 0.98}, {"residual-better": "in part, the rest not clear"}),
         (
             {("accuracy", "highway", 50, 49): 0.5},
             {"carry-gate-not-needed": "in part", "residual-better": "in part, the rest not clear"},
         ),
         ({("accuracy", "highway-carry", 50, 9): 0.98}, {"carry-gate-not-needed": "in part"}),
-        ({("accuracy", "highway-carry", 50, 9): None}, {"carry-gate-trains": "in part"}),
+        (
+            {("accuracy", "highway-carry", 50, 9): None},
+            {"carry-gate-trains": "in part", "carry-gate-not-needed": "in part, the rest not clear"},
+        ),
         ({("accuracy", "highway-carry", 41, 199): 0.5}, {"carry-gate-trains": "in part"}),
         ({("gradient", "highway", 50, 199): 0.4}, {"gradient-fades": "in part"}),
         ({("gradient_at_start", "highway", 50, 199): 0.4}, {"gradient-fades": "in part"}),
@@ -116,20 +119,20 @@ def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected)
     more = {"deep": accuracies_around(0.96), "one layer": accuracies_around(same_rate)}
     more["one layer, own rate"] = accuracies_around(own_rate) * 2
     records = (record, {"trials": more}, {"trials": known})
-    assert verdict_on("blocks", "struggles-beyond-100", *records) == expected
+    assert verdict_on("blocks", "struggles-beyond-100-on-mnist", *records) == expected
 
 
-@pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
-def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
+@pytest.mark.parametrize("block", ["residual", "highway"])
+def test_three_lost_seeds_decide_nothing(block):
     record = made_up({("accuracy", block, 50, depth): None for depth in DEPTHS})
-    assert verdict_on_blocks("residual-half-parameters", record) == expected
+    assert verdict_on_blocks("residual-half-parameters", record) == "not clear"
 
 
-def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
+def test_depths_are_compared_with_a_correction_and_one_lost_seed_decides_nothing():
     better = {9: [0.98, 0.981, 0.982], 19: [0.97, None, 0.97], 49: [0.98, 0.981, 0.982]}
-    worse = {9: [0.95, 0.951, 0.952], 19: [0.95, 0.951, 0.952], 49: [None, 0.95, 0.95]}
-    assert blocks.as_good(better, worse, 0.002) == [True, False, True]
-    assert blocks.as_good(worse, better, 0.002) == [False, True, False]
+    worse = {9: [0.95, 0.951, 0.952], 19: [0.95, 0.951, 0.952], 49: [0.95, 0.951, 0.952]}
+    assert blocks.as_good(better, worse, 0.002) == [True, None, True]
+    assert blocks.as_good(worse, better, 0.002) == [False, None, False]
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ WAYS = {  # (the clip, the factor of the rate)
     "free, half": (None, 0.5),
 }
 FREE = ("free", "free, half")
+STEP = 1e-3  # the resolution of a share of steps: a training has more than a thousand of them
 FACTOR = 3  # the loss of free nets may be at most this many times that of clipped ones
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}}
 
@@ -123,13 +124,15 @@ def log_ratios(pair: dict) -> list[float]:
 def ratio_of_pairs(pair: dict) -> tuple[float, float, float]:
     """The mean ratio (geometric) of free to clipped losses, and its 95 % interval."""
     logarithms = log_ratios(pair)
-    low, high = interval(logarithms)
+    low, high = interval(logarithms, resolution=0)
     return 10 ** mean(logarithms), 10**low, 10**high
 
 
 def trains_free(found: dict[int, dict]) -> list[bool | None]:
     """Whether free nets train, depth by depth."""
-    verdicts = corrected(*(is_below(log_ratios(pair), math.log10(FACTOR)) for pair in found.values()))
+    bound = math.log10(FACTOR)
+    # where the clip never acts both trainings are the same: their ratio is exactly 1
+    verdicts = corrected(*(is_below(log_ratios(pair), bound, resolution=0) for pair in found.values()))
     result = []
     for pair, verdict in zip(found.values(), verdicts, strict=True):
         result.append(False if None in pair["free"] else verdict)
@@ -203,7 +206,8 @@ def clip_seldom_acts(r):
     """does the clip act in less than a tenth of the steps of highway nets?"""
     shares = {depth: share_of_steps(r, depth) for depth in depths(r, "highway")}
     text = ", ".join(f"{depth + 1} layers {share:interval}" for depth, share in shares.items())
-    return all_below([(share, 0.1) for share in shares.values()]), f"share of steps in which it acts: {text}"
+    pairs_with_bound = [(share, 0.1) for share in shares.values()]
+    return all_below(pairs_with_bound, resolution=STEP), f"share of steps in which it acts: {text}"
 
 
 def share_of_steps(record: dict, depth: int) -> Sample:

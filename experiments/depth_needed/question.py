@@ -19,6 +19,9 @@ or more must not.  Means over seeds are compared by Welch's t-test against a poi
 correction over all depths and data sets.  A depth within one block of what the lesions leave
 judges nothing, because what they leave differs by about a block between seeds.
 
+Changed after the runs, when a referee had asked for it: depths of which nearly any theory says the
+same as the lesions judge nothing, either.
+
 Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
 nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
 problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well as those of 49.
@@ -28,7 +31,7 @@ from __future__ import annotations
 
 from experiments.fifty_layers.trial import settings_of_kept_nets
 from highways.files import InputError
-from highways.lab.judging.claim import claim, values_of
+from highways.lab.judging.claim import REFEREED, claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -42,6 +45,9 @@ BUDGETS = {
     "default": {"blocks": (6, 15, 45)},
 }
 POINT = 0.01  # of the training error
+ONE_IMAGE = 1 / 50_000  # the resolution of a training error; on MNIST it is a little finer
+# trainings whose outcome nearly any theory of depth predicts: they count neither for nor against it
+BY_NEARLY_ANY_THEORY = (("MNIST", 45), (CIFAR, 45), (CIFAR, 6))
 NEAR = 1  # blocks: a depth this near to what the lesions leave judges nothing
 PAPERS_SETS = ("MNIST", CIFAR)
 MEASURED = ("training_error", "loss", "test_accuracy")
@@ -107,8 +113,9 @@ def rows(record: dict) -> list[dict]:
     source="paper, 5",
     about={"data": PAPERS_SETS},
     note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
-    "parameters, too; of the five parts, three hold for nearly any theory: 45 blocks fit nearly as "
-    "49 do, on both sets, and 6 fit CIFAR-100 worse",
+    "parameters, too; "
+    f"{REFEREED}: what nearly any theory says does not count, that 45 blocks fit as 49 do, on both sets, and that 6 "
+    "fit CIFAR-100 worse; at first these were three of five parts",
 )
 def lesions_tell_the_depth_needed(r):
     """lesions tell how much depth a problem needs (trained anew, a net with fewer blocks than the
@@ -125,9 +132,9 @@ def lesions_tell_the_depth_needed(r):
         for blocks in r["settings"]["blocks"]:
             errors = values_of(r["trials"]["anew"], "training_error", data=data, depth=blocks)
             texts_of_errors.append(f"{blocks} blocks {mean(errors):.2g}")
-            if abs(blocks - blocks_left) > NEAR:
+            if abs(blocks - blocks_left) > NEAR and (data, blocks) not in BY_NEARLY_ANY_THEORY:
                 predicted.append(blocks < blocks_left)
-                comparisons.append(is_above(errors, POINT, baseline=errors_of_50_layers))
+                comparisons.append(is_above(errors, POINT, errors_of_50_layers, resolution=ONE_IMAGE))
         texts_of_errors.append(f"49 blocks {mean(errors_of_50_layers):.2g}")
         left = f"lesions leave {blocks_left:.0f} blocks"
         texts.append(f"{data}: {left}; training error of {', '.join(texts_of_errors)}")

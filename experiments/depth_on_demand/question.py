@@ -86,8 +86,8 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.depth_on_demand.trial import final_trial, search_trial
-from highways.lab.judging.claim import claim, effect_as_text
-from highways.lab.judging.rules import all_hold, corrected, is_above, mean
+from highways.lab.judging.claim import Sample, claim, effect_as_text
+from highways.lab.judging.rules import all_hold, corrected, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.search import log_uniform
@@ -455,6 +455,28 @@ def gates_see_more_than_k(r):
         comparisons.append(is_above(same_k, IN_USE))
         texts.append(f"{task}: mean over the same k costs {effect_as_text(same_k)}, over all k {effect_as_text(all_k)}")
     return corrected(*comparisons), "; ".join(texts)
+
+
+SAME_DEPTH = 0.02  # a depth that changes by a smaller share for each step of a problem does not adapt
+
+
+@claim(
+    "depth-of-residual-nets-does-not-adapt",
+    source="encyclopedia article",
+    about=ABOUT,
+    note="written before there were results",
+)
+def depth_of_residual_nets_does_not_adapt(r):
+    """the depth of residual nets does not adapt to the input, 'adaptive depth: no (fixed)' (pointers and
+    rule 30: the block at which a problem is decided rises with k by under {SAME_DEPTH} of the depth a
+    step, and falls by no more)"""
+    parts = []
+    texts = []
+    for task in TASKS:
+        rise = Sample(slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual")))
+        parts.append(within(rise, -SAME_DEPTH, SAME_DEPTH))
+        texts.append(f"{task} {rise:interval}")
+    return parts, f"share of the depth by which each more step is decided later: {'; '.join(texts)}"
 
 
 QUESTION = Question(

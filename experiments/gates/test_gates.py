@@ -7,6 +7,7 @@ import pytest
 from conftest import verdict_on
 from test_layer_by_layer import states_of
 
+from experiments.gates import question
 from experiments.gates import trial as gates
 from experiments.gates.untrained import as_untrained
 from experiments.gates_over_training.test_gates_over_training import SETTING
@@ -152,7 +153,7 @@ def test_gates_on_cifar_100_are_sparser_and_more_of_them_active(higher, verdict)
 
 @pytest.mark.parametrize(
     ("first", "last", "verdict"),
-    [(0.2, 0.1, "in part"), (0.6, 0.1, "reproduced"), (0.2, 0.3, "not reproduced")],
+    [(0.2, 0.1, "not reproduced"), (0.6, 0.1, "reproduced"), (0.6, 0.7, "reproduced")],
 )
 def test_the_verdict_on_early_gates(first, last, verdict):
     trials = []
@@ -170,3 +171,39 @@ def test_data_coast_where_almost_no_change_is_left(mnist, cifar, verdict):
     """The shares of the change that the first 15 and the first 40 blocks make."""
     record = sets_with({"change_share_first_15": mnist}, {"change_share_first_40": cifar})
     assert verdict_on("gates", "coasts-unaltered", record) == verdict
+
+
+def test_stripes_are_outputs_that_stay_constant():
+    """Two of four units stay constant over twelve blocks, one over nine, and one never."""
+    blocks = range(12)
+    outputs = [[0.5, -0.5, 0.1 * (block > 8) * block, 0.3 * block] for block in blocks]
+    assert question.stripes(outputs) == 0.5
+
+
+@pytest.mark.parametrize(("with_bias", "verdict"), [(-1, "reproduced"), (1, "in part")])
+def test_biases_that_make_gates_selective(with_bias, verdict):
+    nets = []
+    routes = []
+    for seed in (1, 2, 3):
+        biases = [-4.0, -3.0 + seed / 10, -2.0]
+        place = {"data": "CIFAR-100", "depth": 49, "seed": seed}
+        nets.append({**place, "bias_activity_correlation": -0.6 - seed / 100, "bias_of_layer": biases})
+        routes.append({**place, "static_by_block": [-with_bias * bias / 10 for bias in (-4.0, -3.0, -2.0)]})
+    records = ({"settings": {}, "trials": nets}, {"settings": {}, "trials": routes})
+    assert verdict_on("gates", "negative-biases-make-gates-selective", *records) == verdict
+
+
+@pytest.mark.parametrize(
+    ("first_blocks", "share", "verdict"),
+    [(0.5, 0.6, "not clear"), (2.0, 0.6, "reproduced"), (0.5, 0.4, "not reproduced")],
+)
+def test_classes_differ_by_squared_differences_and_by_others(first_blocks, share, verdict):
+    trials = []
+    for noise in (-0.001, 0, 0.001):
+        differences = [first_blocks + noise] * 15 + [0.5] * 34
+        trials.append({
+            "data": "MNIST",
+            "class_difference": differences,
+            "class_difference_share_first_15": share + noise,
+        })  # fmt: skip
+    assert verdict_on("gates", "classes-differ-in-first-15", {"settings": {}, "trials": trials}) == verdict

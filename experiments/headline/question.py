@@ -22,7 +22,7 @@ import math
 
 from experiments.controls.trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text
+from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
@@ -30,6 +30,7 @@ from highways.nets.matched_blocks import early_and_late
 from highways.statistics import mean_sd_n
 
 PROGRAM = PUBLISHED["program"]
+HIGHWAY_LOSS = PROGRAM["headline"]["highway"]["train_loss"]
 HIGHWAY = PROGRAM["headline"]["highway"]["test_acc"]
 PLAIN = PROGRAM["headline"]["plain"]["test_acc"]
 HIGHWAY_OVER_SEEDS = PROGRAM["seeds"]["highway"]
@@ -38,6 +39,7 @@ PUBLISHED_SEEDS = ", ".join(map(str, HIGHWAY_OVER_SEEDS))
 PLAIN_AT_5 = PROGRAM["depths"]["5"]["plain"]["test_acc"]
 PLAIN_AT_10 = PROGRAM["depths"]["10"]["plain"]["test_acc"]
 CHANCE = 0.15  # a net is at chance if its accuracy is below
+FLAT = 0.04  # accuracies are alike if they differ by at most this
 HEADLINE_LEARNS = 0.85  # a highway net of depth 30 learns if its mean accuracy is above
 LEARNS = 0.8  # a net of depth 5 learns if its mean accuracy is above
 MUCH = (PLAIN_AT_5 - PLAIN_AT_10) / 2  # a net learns much less than another if it is less accurate by more
@@ -225,6 +227,46 @@ def accuracies_at(record: dict, depth: int) -> Sample:
     """The test accuracies of the plain nets of this depth."""
     pairs = [pair for pair in record["runs"] if pair["depth"] == depth]
     return accuracies({"runs": pairs}, "plain")
+
+
+@claim(
+    "highway-loss",
+    source="published program",
+    over=("run_seeds",),
+    about=SEEDS,
+    note=f"{ADDED}",
+    controls=of_highway(*CONTROLS),
+)
+def highway_loss(r):
+    """at depth 30 the final training loss of a highway net is {HIGHWAY_LOSS} (seed 0; it lies in the 95 %
+    prediction interval of one more run here)"""
+    losses = over_runs(r, "highway", "final_train_loss")
+    low, high = predicted(losses, 1)
+    text = f"{losses:interval}, with seed 0 {losses[0]:.3f}"
+    return [is_like_ours(HIGHWAY_LOSS, losses)], f"{text}; prediction interval of one more run {low:.3f} to {high:.3f}"
+
+
+@claim(
+    "contrast-saturates-by-20",
+    source="published program",
+    over=("run_sweep",),
+    about=ALL_DEPTHS,
+    note=f"{ADDED}; the margin is that of the row on flat accuracies",
+    one_run=True,
+    controls=of_highway(*CONTROLS),
+)
+def contrast_saturates_by_20(r):
+    """the contrast of highway and plain nets saturates by depth 20 (highway's accuracy less plain's: at
+    depth 20 more than at 10 by over {FLAT}, at 30 and 50 at most {FLAT} more than at 20)"""
+    contrast = {}
+    for pair in r["runs"]:
+        contrast[pair["depth"]] = pair["highway"]["final_test_acc"] - pair["plain"]["final_test_acc"]
+    parts = [
+        contrast[20] - max(contrast[10], 0) > FLAT,
+        contrast[30] - contrast[20] <= FLAT,
+        contrast[50] - contrast[20] <= FLAT,
+    ]
+    return parts, f"at depths {', '.join(map(str, contrast))}: {listed([*contrast.values()])}"
 
 
 @claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)

@@ -34,7 +34,7 @@ import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -123,7 +123,10 @@ def early_layers_matter(r):
     first_five = idle_shares(range(1, 6), trials)
     middle = idle_shares(MIDDLE, trials)
     all_idle = values_of(trials, "error_all_idle")
-    parts = corrected(is_below(early, MATTERS_BELOW), is_above(middle, NO_EFFECT_ABOVE))
+    parts = corrected(
+        is_below(early, MATTERS_BELOW, resolution=1 / len(EARLY)),
+        is_above(middle, NO_EFFECT_ABOVE, resolution=1 / len(MIDDLE)),
+    )
     return parts, (
         f"share of idle blocks of 1 to 14: {early:interval}, of the first five alone {first_five:2}; "
         f"of 15 to 45: {middle:interval}; all idle ones closed together: error {all_idle:2}"
@@ -159,13 +162,19 @@ def more_layers_matter_on_cifar(r):
     return [below(cifar, 0, baseline=mnist)], text
 
 
+@claim("idle-layers-are-hard-to-get-in-plain-nets", source="paper, 4.2")
+def idle_layers_are_hard_to_get_in_plain_nets(r):
+    """it 'appears difficult to obtain using plain networks' that a net keeps its unneeded layers idle"""
+    raise NotMeasured("it needs lesions of trained plain nets of 50 layers, each layer replaced by the identity")
+
+
 @claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training
     error)"""
     idle = idle_shares(FIRST_40, r["trials"])
-    return [below(idle, MATTERS_BELOW)], f"a share of {idle:interval} of them is idle"
+    return [below(idle, MATTERS_BELOW, resolution=1 / len(FIRST_40))], f"a share of {idle:interval} of them is idle"
 
 
 QUESTION = Question(

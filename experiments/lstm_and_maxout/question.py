@@ -35,12 +35,15 @@ plain and suffers at 100 layers.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from experiments.more_seeds.joined import with_more_seeds
 from highway_networks import four_digits
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.judging.controls import Control, with_group
+from highways.lab.judging.rules import Comparison, Divergence, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -134,11 +137,11 @@ class Losses:
         self.deep = {depth: losses(record, block, depth) for depth in VERY_DEEP}
         self.plain = {depth: losses(blocks, "plain", depth, WIDTH["plain"]) for depth in VERY_DEEP}
 
-    def below_plain(self) -> list[Comparison | bool]:
+    def below_plain(self) -> list[Comparison | Divergence]:
         """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
         return [compared(is_below_in_ratio, self.deep[depth], self.plain[depth], 1) for depth in VERY_DEEP]
 
-    def within_three_times(self) -> list[Comparison | bool]:
+    def within_three_times(self) -> list[Comparison | Divergence]:
         """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
         return [compared(is_below_in_ratio, self.deep[depth], self.shallow, STRUGGLES) for depth in VERY_DEEP]
 
@@ -157,6 +160,22 @@ def losses(record: dict, block: str, depth: int, width: int = UNITS) -> Sample:
     return values_of(record["trials"]["final"], "loss", block=block, width=width, depth=depth)
 
 
+def in_place_of(block: str, control: str):
+    """The stand-in of a control: these nets of `blocks` in the place of those with this block."""
+    return functools.partial(_stand_in, block=block, control=control)
+
+
+def _stand_in(record: dict, blocks: dict, block: str, control: str) -> tuple[dict, dict]:
+    nets = [trial for trial in record["trials"]["final"] if trial["block"] != block]
+    for trial in blocks["trials"]["final"]:
+        if trial["block"] == control and trial["width"] == WIDTH[control]:
+            nets.append({**trial, "block": block, "width": UNITS})
+    return with_group(record, "final", nets), blocks
+
+
+A_RESIDUAL_NET = "a residual net"
+
+
 def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
     return in_ratio(is_below, values, bound, baseline)
 
@@ -167,6 +186,7 @@ def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
     about=ALL,
     over=("lstm_and_maxout", "blocks"),
     note="on MNIST, for ten epochs; how much such a net uses its blocks was not measured",
+    controls=(Control(A_RESIDUAL_NET, in_place_of("lstm", "residual")),),
 )
 def lstm_block_succeeds(r, blocks):
     """very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 layers: a lower
@@ -216,6 +236,10 @@ def maxout_copes_better(r, blocks):
     over=("lstm_and_maxout", "blocks"),
     note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
     "competitive interactions, even with careful initialization",
+    controls=(
+        Control("a plain net", in_place_of("maxout", "plain")),
+        Control(A_RESIDUAL_NET, in_place_of("maxout", "residual")),
+    ),
 )
 def maxout_suffers_beyond_20(r, blocks):
     """maxout nets suffer beyond some 20 layers (at 50 and 100 layers over three times the loss of 20

@@ -44,12 +44,16 @@ def both_records(changes: dict) -> list[dict]:
     [
         ("lstm-block-succeeds", {}, "reproduced"),
         ("lstm-block-succeeds", {("lstm", 50, 99): {"loss": 0.05}}, "in part"),
-        ("lstm-block-succeeds", {("lstm", 50, 99): {"loss": None}}, "in part"),  # diverges with one seed
+        ("lstm-block-succeeds", {("lstm", 50, 99): {"loss": None}}, "in part, the rest not clear"),  # one seed
         ("maxout-copes-better", {}, "reproduced"),
         ("maxout-copes-better", {("maxout", 50, 49): {"loss": 0.2}}, "in part"),
         ("maxout-suffers-beyond-20", {}, "not reproduced"),
         ("maxout-suffers-beyond-20", {("maxout", 50, depth): {"loss": 0.05} for depth in (49, 99)}, "reproduced"),
-        ("maxout-suffers-beyond-20", {("maxout", 50, 99): {"loss": None}}, "in part"),
+        (
+            "maxout-suffers-beyond-20",
+            {("maxout", 50, 99): {"loss": None}},
+            "not reproduced, the rest not clear",
+        ),
     ],
 )
 def test_verdicts_on_losses(claim_id, changes, expected):

@@ -102,13 +102,14 @@ def runs_near(accuracy: float | None, **settings) -> list[dict]:
     [
         (16, 15, 0.9940, 0.9940, "not tested in 300 epochs; 99.4 ± 0.01 (n = 3) in 12 epochs of another recipe"),
         (16, 15, 0.9940, None, "not tested in 300 epochs; none of 3 in 12 epochs of another recipe"),
-        (16, 300, 0.9940, 0.9, "reproduced"),
-        # three runs: 99.34 to 99.46, if the paper's 99.4 is 99.40; it may be 99.36 to 99.42
-        (16, 300, 0.9928, 0.9, "not reproduced"),
+        # three runs of the paper: 99.34 to 99.46, if its 99.4 is 99.40; it may be 99.36 to 99.42
+        # ours: 0.025 to either side
+        (16, 300, 0.9939, 0.9, "reproduced"),
+        (16, 300, 0.9925, 0.9, "not reproduced"),
+        (16, 300, 0.9928, 0.9, "not clear"),  # a part of our interval lies inside
         (16, 300, 0.9933, 0.9, "not clear"),
-        (16, 300, 0.9938, 0.9, "reproduced"),
         (16, 300, 0.9947, 0.9, "not clear"),
-        (16, 300, 0.9950, 0.9, "not reproduced"),  # above is outside, too
+        (16, 300, 0.9953, 0.9, "not reproduced"),  # above is outside, too
         (16, 300, None, 0.9999, "not reproduced"),  # no run of theirs diverged
         (32, 300, 0.9953, 0.9, "reproduced"),
     ],
@@ -127,7 +128,7 @@ def test_a_competitive_net_is_at_most_a_tenth_of_a_point_below_the_better(accura
 
 @pytest.mark.parametrize(
     ("normalised", "expected"),
-    [(0.9942, "reproduced"), (0.9935, "not clear"), (0.9928, "not reproduced"), (None, "not reproduced")],
+    [(0.9942, "reproduced"), (0.9935, "not clear"), (0.9928, "not reproduced"), (None, "not clear")],
 )
 def test_the_verdict_on_batch_normalisation(normalised, expected):
     """It is as good if it is within 0.0005 of highway's 0.9940.  None: it lost a seed, and highway

@@ -49,7 +49,7 @@ import numpy as np
 import experiments.static_gates.trial  # noqa: F401  this and the next register blocks
 import highways.nets.carries  # noqa: F401
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.rules import Comparison, corrected, holm, in_ratio, is_above, p_value
+from highways.lab.judging.rules import Comparison, compared, corrected, holm, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -158,32 +158,23 @@ def pairs_of(record: dict, name: str) -> list[tuple[str, int, Sample, Sample]]:
     return found
 
 
-def decided_by_a_lost_seed(theirs: list, ours: list) -> bool | None:
-    """Whether sees x is the better one because only the other lost a seed; None if both did or neither."""
-    if (None in theirs) == (None in ours):
-        return None
-    return None in theirs
-
-
 def more_accurate(pairs: list[tuple]) -> list[bool | None]:
     """For every pair: whether sees x is more accurate; False if the other is at most MARGIN lower."""
     tests = []
     for _, _, theirs, ours in pairs:
-        tests.append(p_value(ours, theirs))
-        tests.append(p_value(ours, theirs, MARGIN))
+        tests.append(compared(is_above, ours, theirs, 0).p_value())
+        tests.append(compared(is_above, ours, theirs, MARGIN).p_value())
     adjusted = iter(holm(tests))
     verdicts = []
     for _, _, theirs, ours in pairs:
         differs = next(adjusted) < 0.05
         differs_from_margin = next(adjusted) < 0.05
-        verdict = decided_by_a_lost_seed(theirs, ours)
-        if verdict is None and None not in theirs:
-            difference = np.mean(ours) - np.mean(theirs)
-            if differs_from_margin and difference < MARGIN:
-                verdict = False
-            elif differs:
-                verdict = bool(difference > 0)
-        verdicts.append(verdict)
+        is_better = compared(is_above, ours, theirs, 0)
+        is_better_by_margin = compared(is_above, ours, theirs, MARGIN)
+        if differs_from_margin and not is_better_by_margin.holds():
+            verdicts.append(False)
+        else:
+            verdicts.append(is_better.holds() if differs else None)
     return verdicts
 
 
@@ -193,15 +184,18 @@ ABOUT = {"depth": DEPTHS, **ALL}
 OURS = "a question of our own"
 
 
+def is_lower_in_ratio(ours, bound: float, baseline) -> Comparison:
+    return in_ratio(is_below, ours, bound, baseline)
+
+
 @claim("sees-x-fits-better", kind="open question", source=OURS, about=ABOUT)
 def sees_x_fits_better(r):
     """a gate that sees x fits the training images better than every other carry, at 30 and 100 blocks
     with as many parameters (a lower training loss)"""
-    comparisons: list[Comparison | bool] = []
+    comparisons = []
     texts = []
     for kind, depth, theirs, ours in pairs_of(r, "loss"):
-        lost = decided_by_a_lost_seed(theirs, ours)
-        comparisons.append(in_ratio(is_above, theirs, 1, baseline=ours) if lost is None else lost)
+        comparisons.append(compared(is_lower_in_ratio, ours, theirs, 1))
         texts.append(f"{kind} at {depth} {ratio_as_text(theirs, ours)}")
     return corrected(*comparisons), f"loss over that of sees x: {'; '.join(texts)}"
 

@@ -58,7 +58,7 @@ def test_the_share_of_the_slopes(ratio, without, share):
 # ---- Verdicts ----------------------------------------------------------------------------------
 
 
-def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) -> dict:
+def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) -> dict:
     """A record of two seeds; `accuracy` is {(group, block, depth, init, lr): test accuracy}, else at chance."""
     accuracy = accuracy or {}
     trials = {"headline": [], "starts": [], "relu": [], "all_images": []}

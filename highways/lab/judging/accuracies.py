@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from highways.lab.judging.claim import sample_as_text, verdict_of_parts
-from highways.lab.judging.rules import mean, prediction_interval, standard_error
+from highways.lab.judging.rules import interval, mean, prediction_interval, standard_error
 
 ERRORS = 1.96  # a 95 % interval reaches this many standard errors to either side of the mean
 
@@ -43,6 +43,19 @@ class Accuracies:
         return mean(self.over_seeds)
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean over the seeds; of one run, its accuracy twice.
+
+        NaN where a run diverged."""
+        if len(self.over_seeds) == 1:
+            return self.mean, self.mean
+        return interval(self.over_seeds, resolution=1 / self.images)
+
+    @property
+    def all_diverged(self) -> bool:
+        return self.over_seeds.count(None) == len(self.over_seeds)
+
+    @property
     def standard_error(self) -> float:
         """The mean's error from the number of test images; NaN where a run diverged.
 
@@ -68,24 +81,27 @@ def reaches(
     `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
     the two is not None.  If `paper` is None, the verdict is "not tested".
 
-    Our mean by the paper's protocol must lie in a range around the published mean, neither below
-    nor above it.  The range is the prediction interval of the published runs.  If no deviation is
-    published, the range reaches 1.96 of our standard errors to either side of the published mean.
-    A run that diverged makes our mean NaN, which lies outside the range.
+    Our 95 % interval by the paper's protocol must lie in a range around the published mean; of one
+    run, its accuracy must.  The range is the prediction interval of the published runs.  If no
+    deviation is published, the range reaches 1.96 of our standard errors to either side of the
+    published mean.  The verdict is "not clear" if only a part of our interval lies in the range: then
+    our runs are consistent with the published ones, and do not decide.  If a run diverged it is
+    "not clear", too, and "not reproduced" if all did.
 
     If the published mean is rounded, "mean_between" has the least and the greatest mean that it
     may stand for.  The verdict is "not clear" if it depends on which mean is meant."""
     if paper is None:
         return not_tested(epochs, other)
+    low, high = paper.interval
     ranges = ranges_of(published, paper)
-    lows = [low for low, _ in ranges]
-    highs = [high for _, high in ranges]
-    if max(lows) <= paper.mean <= min(highs):
+    lows = [low_of_range for low_of_range, _ in ranges]
+    highs = [high_of_range for _, high_of_range in ranges]
+    if max(lows) <= low and high <= min(highs):
         is_inside = True
-    elif min(lows) <= paper.mean <= max(highs):
-        is_inside = None
-    else:
+    elif high < min(lows) or max(highs) < low or paper.all_diverged:
         is_inside = False
+    else:
+        is_inside = None
     return paper.verdict(verdict_of_parts([is_inside]))
 
 
@@ -113,7 +129,7 @@ def is_at_least(
     """The verdict on the claim that an accuracy is at least `bound`.
 
     It is "reproduced" if our mean lies above the bound by more than `errors` standard errors, "not
-    reproduced" if it lies below the bound by more than that or if a run diverged, and otherwise
+    reproduced" if it lies below the bound by more than that or if all runs diverged, and otherwise
     "not clear".
 
     Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
@@ -126,7 +142,7 @@ def is_at_least(
     margin = errors * paper.standard_error
     if excess > margin:
         return paper.verdict("reproduced")
-    return paper.verdict("not clear" if excess >= -margin else "not reproduced")
+    return paper.verdict("not reproduced" if excess < -margin or paper.all_diverged else "not clear")
 
 
 def not_tested(epochs: int, other: Accuracies) -> str:
@@ -153,13 +169,19 @@ def side_by_side(
 
 
 def expected(published: dict, paper: Accuracies, errors: float = ERRORS) -> str:
-    """The prediction interval in percent; if no deviation is published, as many standard errors as
-    the rule allows for, which there are only if no run diverged."""
+    """The prediction interval in percent, after our own interval if there are several runs.
+
+    If no deviation is published, as many standard errors as the rule allows for, which there are
+    only if no run diverged."""
     if published.get("sd"):
         intervals = []
         for low, high in ranges_of(published, paper):
             intervals.append(f"{100 * low:.2f} to {100 * high:.2f}")
-        return f"95 % prediction interval {' or '.join(intervals)}"
+        text = f"95 % prediction interval {' or '.join(intervals)}"
+        if len(paper.over_seeds) > 1:
+            low, high = paper.interval
+            text = f"95 %: {100 * low:.2f} to {100 * high:.2f}; {text}"
+        return text
     if None in paper.over_seeds:
         return "no standard error, since a run diverged"
     margin = 100 * errors * paper.standard_error

@@ -35,8 +35,11 @@ SOURCES = (  # the ledger's order
     "transcript",
     "blog",
     "encyclopedia article",
+    "first author",
 )
 CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
+ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
+REFEREED = "rule changed on 27 November 2026, when the results were known"  # and this
 
 
 class NotMeasured(LookupError):
@@ -294,26 +297,33 @@ def sample_as_text(values, digits: int = 3) -> str:
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 
-def effect_as_text(values, baseline=0.0, level: float = 0.95) -> str:
+def effect_as_text(values, baseline=0.0, level: float = 0.95, resolution: float | None = None) -> str:
     """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
 
     An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many
     decimals as it takes to write half the interval's width, here 0.0042, with two significant
-    digits.  Without an interval, as of one value, the mean stands alone."""
-    low, high = interval(values, baseline, level)
+    digits.  Without an interval, as of one value or of equal ones, the mean stands alone."""
+    low, high = interval(values, baseline, level, resolution)
     size = mean(values) - mean(baseline)
     if math.isnan(size):
         return "not known: a seed is lost"
     n = f"n = {len(values)}"
     if isinstance(baseline, (list, tuple)) and len(baseline) != len(values):
         n += f" and {len(baseline)}"
+    if is_constant(values) and is_constant(baseline):
+        return f"{size:.3g} ({n}, all equal)"
     if math.isnan(low):
         return f"{size:.3g} ({n})"
-    if low == high:
-        return f"{size:.3g} ({n}, all equal)"
     decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
     ends = f"{low:.{decimals}f} to {high:.{decimals}f}"
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
+
+
+def is_constant(values) -> bool:
+    """Whether this is a number, or several equal ones."""
+    if not isinstance(values, (list, tuple)):
+        return True
+    return len(values) > 1 and len({*values}) == 1
 
 
 def ratio_as_text(values, baseline) -> str:

@@ -9,6 +9,13 @@ default it is 0.  A number in place of a sample is a constant, and exact.
 
 One value shows no spread, so a sample of one value leaves every rule open.  A claim that is judged
 by one run compares the number itself with the bound, and says one_run=True.
+
+Several equal values show that the spread is small, and not that there is none.  `resolution` is the
+step in which they are measured: 1 for a number of epochs, one fortieth for a share of 40 blocks.
+Equal values count as spread evenly over one step, with a standard deviation of resolution / sqrt(12).
+A resolution of 0 says that they are exact.  Results are written with four digits or more, so without
+a resolution equal values count as spread over a step of the fourth.  Whole numbers may be counts, or
+shares that are empty or full: without a resolution they leave every rule open.
 """
 
 from __future__ import annotations
@@ -25,14 +32,13 @@ def mean(values) -> float:
     return float(np.mean(np.array(values, float)))
 
 
-def interval(values, baseline=0.0, level: float = 0.95) -> tuple[float, float]:
+def interval(values, baseline=0.0, level: float = 0.95, resolution: float | None = None) -> tuple[float, float]:
     """The confidence interval of the mean of `values`, minus the mean of `baseline`.
 
-    If neither sample varies, both ends are the difference itself.  Both ends are NaN if a sample
-    has only one value, and if a value is missing (None): the mean of the other seeds would hide
-    those that failed."""
-    a = np.array(values, float)
-    b = np.array(baseline, float)
+    Both ends are NaN if a sample has only one value, or equal values of an unknown resolution; and
+    if a value is missing (None): the mean of the other seeds would hide those that failed."""
+    a = _spread(np.array(values, float), resolution)
+    b = _spread(np.array(baseline, float), resolution)
     if _is_one_run(a) or _is_one_run(b):
         return np.nan, np.nan
     test = _t_test(a, b)
@@ -42,13 +48,13 @@ def interval(values, baseline=0.0, level: float = 0.95) -> tuple[float, float]:
     return tuple(test.confidence_interval(level))
 
 
-def p_value(values, baseline=0.0, bound: float = 0.0) -> float:
+def p_value(values, baseline=0.0, bound: float = 0.0, resolution: float | None = None) -> float:
     """The two-sided p-value of the test of whether the mean of `values`, minus that of `baseline`,
     differs from the bound.
 
     It is below 0.05 if interval() excludes the bound, and NaN where the ends of the interval are."""
-    a = np.array(values, float) - bound
-    b = np.array(baseline, float)
+    a = _spread(np.array(values, float), resolution) - bound
+    b = _spread(np.array(baseline, float), resolution)
     if _is_one_run(a) or _is_one_run(b):
         return np.nan
     test = _t_test(a, b)
@@ -66,17 +72,34 @@ def _is_one_run(sample: np.ndarray) -> bool:
     return sample.ndim == 1 and len(sample) == 1
 
 
+def _spread(sample: np.ndarray, resolution: float | None) -> np.ndarray:
+    """The sample; if its values are equal, as many of the same mean, spread evenly over one step."""
+    if sample.ndim == 0 or _is_one_run(sample) or np.ptp(sample) != 0:  # NaN is not 0
+        return sample
+    if resolution is None:
+        resolution = _fourth_digit(sample[0])
+    places = np.linspace(-1, 1, len(sample))
+    return sample + places / np.std(places, ddof=1) * resolution / 12**0.5
+
+
+def _fourth_digit(value: float) -> float:
+    """A step of the value's fourth digit; NaN for a whole number."""
+    if value == round(value):
+        return np.nan
+    return 10.0 ** (np.floor(np.log10(abs(value))) - 3)
+
+
 def _t_test(a: np.ndarray, b: np.ndarray):
     """SciPy's test of whether two means differ: Welch's, or Student's if one sample is constant.
 
-    None if both are constant, or a value is NaN."""
+    None if both are constant and exact, or a value is NaN."""
     from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
 
     a_varies = np.ptp(a) > 0  # False for NaN
     b_varies = np.ptp(b) > 0
     if a_varies and b_varies:
         return ttest_ind(a, b, equal_var=False)
-    # the mean of a constant sample is taken as exact
+    # here a constant is exact: _spread() has seen to the others
     differences = a - b.mean() if a_varies else a.mean() - b
     return ttest_1samp(differences, 0) if np.ptp(differences) > 0 else None
 
@@ -102,19 +125,19 @@ def paired(differences) -> Paired:
     return Paired(mean(differences), low, high, p_value(differences))
 
 
-def above(values, bound: float, baseline=0.0, level: float = 0.95) -> bool | None:
+def above(values, bound: float, baseline=0.0, level: float = 0.95, resolution: float | None = None) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
-    low, high = interval(values, baseline, level)
+    low, high = interval(values, baseline, level, resolution)
     if low > bound:
         return True
     return False if high < bound else None
 
 
-def below(values, bound: float, baseline=0.0) -> bool | None:
+def below(values, bound: float, baseline=0.0, resolution: float | None = None) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, is below the bound; like above()."""
-    is_above = above(values, bound, baseline)
+    is_above = above(values, bound, baseline, resolution=resolution)
     return None if is_above is None else not is_above
 
 
@@ -126,16 +149,14 @@ def within(values, low: float, high: float) -> bool | None:
     return False if interval_high < low or interval_low > high else None
 
 
-def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
-    """rule(ours, bound, baseline=theirs); but if only one side lost a seed, that side is worse.
+def compared(rule, ours, theirs, bound: float) -> Comparison | Divergence:
+    """rule(ours, bound, baseline=theirs); but if a side lost seeds, the numbers of lost seeds are
+    compared.
 
-    The rule must be one that holds where our side is better: above() for accuracies, below() for
-    losses."""
-    ours_lost = None in ours
-    theirs_lost = None in theirs
-    if ours_lost != theirs_lost:
-        ours_is_better = theirs_lost
-        return ours_is_better
+    The rule is is_above() or is_below(), whichever holds where our side is better.  The result is
+    for corrected()."""
+    if None in ours or None in theirs:
+        return Divergence(ours, theirs)
     return rule(ours, bound, baseline=theirs)
 
 
@@ -145,45 +166,62 @@ class Comparison(NamedTuple):
     values: list | tuple | float
     baseline: list | tuple | float
     bound: float
+    resolution: float | None = None
+
+    def p_value(self) -> float:
+        return p_value(*self)
+
+    def holds(self) -> bool:
+        return mean(self.values) - mean(self.baseline) > self.bound
 
 
-def is_above(values, bound: float, baseline=0.0) -> Comparison:
+class Divergence(NamedTuple):
+    """The question whether a smaller share of our seeds than of theirs is lost (None).
+
+    Decided by Fisher's exact test.  One lost seed of three decides nothing."""
+
+    ours: list
+    theirs: list
+
+    def p_value(self) -> float:
+        from scipy.stats import fisher_exact  # imported here: it takes a second
+
+        table = [[side.count(None), len(side) - side.count(None)] for side in self]
+        return float(fisher_exact(table).pvalue)
+
+    def holds(self) -> bool:
+        return self.ours.count(None) / len(self.ours) < self.theirs.count(None) / len(self.theirs)
+
+
+def is_above(values, bound: float, baseline=0.0, resolution: float | None = None) -> Comparison:
     """above() as a comparison for corrected()."""
-    return Comparison(values, baseline, bound)
+    return Comparison(values, baseline, bound, resolution)
 
 
-def is_below(values, bound: float, baseline=0.0) -> Comparison:
+def is_below(values, bound: float, baseline=0.0, resolution: float | None = None) -> Comparison:
     """below() as a comparison for corrected()."""
     # values - baseline < bound is the same as baseline - values > -bound
-    return Comparison(baseline, values, -bound)
+    return Comparison(baseline, values, -bound, resolution)
 
 
-def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | None]:
+def corrected(*comparisons: Comparison | Divergence, looks: int = 1) -> list[bool | None]:
     """The verdict on each of a claim's comparisons, with Holm's correction for their number.
-
-    A bool is a comparison that a lost seed has decided.  It is returned unchanged, and does not
-    count towards the number: it was decided without a test, and so cannot be a test's error.
 
     If the claim was judged before, by fewer seeds, this is another look at it.  `looks` is the
     number of looks, this one included; p-values are multiplied by it (Bonferroni)."""
-    tested = [comparison for comparison in comparisons if not isinstance(comparison, bool)]
-    p_values = iter(holm([p_value(*comparison) for comparison in tested]))
+    p_values = holm([comparison.p_value() for comparison in comparisons])
     verdicts = []
-    for comparison in comparisons:
-        if isinstance(comparison, bool):
-            verdicts.append(comparison)
-            continue
-        values, baseline, bound = comparison
-        is_decided = looks * next(p_values) < ERROR  # False for NaN
-        verdicts.append(mean(values) - mean(baseline) > bound if is_decided else None)
+    for comparison, p in zip(comparisons, p_values, strict=True):
+        is_decided = looks * p < ERROR  # False for NaN
+        verdicts.append(comparison.holds() if is_decided else None)
     return verdicts
 
 
-def all_below(pairs: list[tuple]) -> list[bool | None]:
+def all_below(pairs: list[tuple], resolution: float | None = None) -> list[bool | None]:
     """For every pair (values, baseline): whether the mean of `values` is below that of `baseline`.
 
     With Holm's correction for the number of pairs."""
-    return corrected(*(is_below(values, 0, baseline=baseline) for values, baseline in pairs))
+    return corrected(*(is_below(values, 0, baseline, resolution) for values, baseline in pairs))
 
 
 def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[bool | None]:
