@@ -16,7 +16,7 @@ import highway_networks as hn
 import straightforward as sf
 from highways.lab.showing.style import KINDS
 from pages import make_train as program
-from pages import screenshots
+from pages import parts, screenshots
 from pages.browser import browser_only, together, violations
 
 FILE = ROOT / "pages" / "train.html"
@@ -86,7 +86,7 @@ def test_its_images_are_mnist_s_made_small(mnist, images):
 
 
 def test_its_colours_are_those_of_the_pictures(capsys):
-    for kind in program.KINDS_ON_PAGE:
+    for kind in parts.COLORED:
         assert f"--{kind}: {KINDS[kind]};" in PAGE
 
 

@@ -9,9 +9,8 @@ const ACTS = [
   {
     name: "1. Which blocks matter?",
     text: () =>
-      "Press a square beside the map: its block is closed, and hands its input on unchanged. What becomes of the answer? " +
-      `A block is harmless if closing it alone adds less than ${small(DATA.lesion.limit)} to the ${small(DATA.lesion.error)} ` +
-      "of training images that the net reads wrong.",
+      "Press a square beside the map: its block is closed, and hands its input on unchanged. It is harmless if that alone adds " +
+      `less than ${100 * DATA.lesion.limit} percentage points to the training error of ${small(DATA.lesion.error)}.`,
     questions: [
       {
         asks: "How many of the 49 blocks are harmless, closed one at a time?",
@@ -19,19 +18,17 @@ const ACTS = [
         unit: () => `of ${DATA.net.depth}`,
         truth: () => DATA.lesion.idle.length,
         answer: () =>
-          `${DATA.lesion.idle.length} are. Only ${named(new Set(blocksThatMatter()))} are not. The dots on the map show ` +
-          "the error with each block closed; a harmless block has a hollow one.",
+          `Only blocks ${named(new Set(blocksThatMatter()))} are not. The dots on the map show the error with each block closed; ` +
+          "a harmless block has a hollow one.",
       },
       {
-        asks: `Now all ${DATA.lesion.idle.length} harmless blocks are closed at once. What share of the training images is read wrong?`,
+        asks: `Close all ${DATA.lesion.idle.length} at once: what share of the training images is read wrong?`,
         most: 100,
         unit: () => "%",
         truth: () => Number((100 * DATA.lesion.error_all_idle).toPrecision(2)),
         answer: () =>
-          `${small(DATA.lesion.error_all_idle)}, against ${small(DATA.lesion.error)} with all open. What one block does, another ` +
-          "can do as well, but not when both are gone. Chosen one after another, " +
-          `${DATA.lesion.closed_together} can be closed for less than one point. The map has them all closed now: ` +
-          "open some, and look at the answer.",
+          "Harmless one by one is not harmless together. Chosen one after another, " +
+          `${DATA.lesion.closed_together} can be closed for less than one point. On the map all are closed now: open some.`,
         then: () => only(DATA.lesion.idle.map((block) => block - 1)),
       },
     ],
@@ -55,7 +52,10 @@ const ACTS = [
         most: DATA.net.depth,
         unit: () => "",
         truth: () => decidedAt(now.answers),
-        answer: () => aboutDecided(),
+        answer: () =>
+          `Half of the ${DATA.measured.n_test} test images are decided by block ${median(DATA.measured.decided)}. But the layer was trained ` +
+          "to read the last state only: if it reads the answer from an early one, little changes afterwards; it does not " +
+          "follow that the net decides there. Pick other images, and close blocks.",
       },
     ],
     map: "read",
@@ -66,14 +66,13 @@ const ACTS = [
       "A column is a digit, and the darker its cell, the higher the probability that the last layer reads after this block. From the " +
       "line on it reads the same digit. Bars at the right: how many of the test images are decided at each row with all blocks " +
       "open, on a square-root scale. They are pale when you have changed the net. The layer was trained to read the last " +
-      "state only, never the early ones: if it reads the final answer from an early state, little changes afterwards; it does " +
-      "not follow that the net decides there.",
+      "state only, never the early ones.",
   },
   {
     name: "3. What does a gate do?",
     text: () =>
-      "Every unit of a block has a gate T between 0 and 1, computed from the block’s input. Where T = 0 the unit hands x on; " +
-      "where T = 1 it takes the new value H.",
+      "Every unit of a block has a gate T between 0 and 1, computed from the block’s input: y = H T + x (1 − T). Where T = 0 " +
+      "the unit hands x on; where T = 1 it takes the new value H.",
     questions: [
       {
         asks: "The net has 2450 gates. How many of them are more than half open for this image?",
@@ -116,7 +115,7 @@ function showAct() {
   set("act-name", name);
   set("act-text", text());
   set("map-title", title);
-  $("map-legend").innerHTML = legend();
+  $("map-legend").innerHTML = isAnswered(play.act) ? legend() : "";
   set("help", help);
   $("questions").replaceChildren();
   questions.slice(0, play.answered[play.act] + 1).forEach(askQuestion);
@@ -131,9 +130,9 @@ function askQuestion(question, k) {
   const box = element("div", $("questions"));
   element("p", box, { className: "question", textContent: question.asks });
   if (question.told) {
-    const told = element("p", box, { className: "told" });
-    element("b", told, { textContent: question.told });
-    told.append(` ${question.answer()}`);
+    const told = element("p", box);
+    element("b", told, { textContent: question.told.verdict });
+    told.append(` ${question.told.answer}`);
   }
   if (k < play.answered[play.act]) return;
   const form = element("form", box);
@@ -153,12 +152,14 @@ function askQuestion(question, k) {
 /* Tells the answer beside the guess, in the place of the question's slider. */
 function takeGuess(question, guess) {
   const truth = question.truth();
-  question.told = guess === truth ? `${guess}: you guessed it.` : `You guessed ${guess}. It is ${truth}${question.unit() === "%" ? " %" : ""}.`;
+  const unit = question.unit() === "%" ? "\u00a0%" : "";
+  const verdict = guess === truth ? `${guess}${unit}: you guessed it.` : `You guessed ${guess}${unit}; it is ${truth}${unit}.`;
+  question.told = { verdict, answer: question.answer() };
   play.answered[play.act]++;
   showAct();
   question.then?.();
   redraw();
-  announce(`${question.told} ${question.answer()}`);
+  announce(`${verdict} ${question.told.answer}`);
 }
 
 /* Shows an act.  `turn` says whether that is a page of its own in the browser's history, to which Back leads. */

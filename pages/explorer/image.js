@@ -24,7 +24,7 @@ function paintDigit(canvas, pixels) {
 }
 
 /* What the whole net makes of the images. */
-const NAMES_OF_KINDS = { right: "read right", doubtful: "just right", wrong: "read wrong" };
+const NAMES_OF_KINDS = { right: "read right", doubtful: "barely", wrong: "read wrong" };
 
 /* Shows the test images of a digit and chooses one. */
 function offer(digit) {

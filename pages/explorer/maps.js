@@ -164,19 +164,21 @@ function ofClass() {
 }
 
 const ENDS_OF_T = ["T = 0", "T = 1"];
+const OF_GATES = "var(--paper), var(--highway)"; // the colours between the ends, as CSS
+const OF_SIGNS = "var(--minus), var(--zero), var(--plus)";
 
 /* What the reader can choose.  `text` says it, with the digit `d`; `values` has a row for each block; `first` is the
    number of the first row, `is_gate` whether the values are those of T. */
 const SHOW = {
-  one: { text: () => "T of this image", values: () => now.T, color: gateColor, ends: ENDS_OF_T, is_gate: true },
-  mean: { text: (d) => `mean T of the training set\u2019s ${d}s`, values: ofClass, color: gateColor, ends: ENDS_OF_T, is_gate: true },
+  one: { text: () => "T of this image", values: () => now.T, color: gateColor, ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
+  mean: { text: (d) => `mean T of the training set\u2019s ${d}s`, values: ofClass, color: gateColor, ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
   less: { text: (d) => `T of this image less mean T of ${d}s`, values: () => difference(now.T, ofClass()),
-    color: signedColor(0.5), ends: ["\u22120.5", "0", "+0.5"] },
+    color: signedColor(0.5), ends: ["\u22120.5", "0", "+0.5"], bar: OF_SIGNS },
   figure3: { text: (d) => `mean T of ${d}s less that of all digits (the paper\u2019s Figure 3)`,
-    values: () => CLASS_MINUS_MEAN[digitShown()], color: signedColor(0.25), ends: ["\u22120.25", "0", "+0.25"] },
+    values: () => CLASS_MINUS_MEAN[digitShown()], color: signedColor(0.25), ends: ["\u22120.25", "0", "+0.25"], bar: OF_SIGNS },
   random: { text: () => "T of random gates for this image", values: () => randomT(now.states), color: gateColor,
-    ends: ENDS_OF_T, is_gate: true },
-  states: { text: () => "the states y", values: () => now.states, color: signedColor(1), first: 0, ends: ["\u22121", "0", "+1"] },
+    ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
+  states: { text: () => "the states y", values: () => now.states, color: signedColor(1), first: 0, ends: ["\u22121", "0", "+1"], bar: OF_SIGNS },
 };
 
 function gatesShown() {
@@ -224,7 +226,7 @@ function drawRead(ctx, width) {
   const y = topOf(decidedAt(now.answers)) + rowHeight(); // where it is decided
   ctx.fillStyle = css("paper");
   ctx.fillRect(0, y - 3, width, 6);
-  ctx.fillStyle = css("plus");
+  ctx.fillStyle = css("ink");
   ctx.fillRect(0, y - 1, width, 2);
 }
 

@@ -266,6 +266,8 @@ function showNote() {
   const { map, ends } = ACTS[play.act];
   $("map-ends").replaceChildren(...ends().map((textContent) => Object.assign(document.createElement("span"), { textContent })));
   $("map-ends").className = map;
+  $("map-ends").style.setProperty("--bar", SHOW[shown.compare].bar);
+  $("map-ends").style.visibility = isAnswered(play.act) ? "visible" : "hidden";
   const notes = { effect: whatMatters, read: () => (isAnswered(1) ? aboutDecided() : ""), gates: aboutGates };
   set("note", notes[map]());
 }
@@ -303,16 +305,16 @@ function aboutGates() {
 function whereOpen() {
   const means = DATA.gates.mean_T.map((row) => row.reduce((a, b) => a + b) / row.length);
   const mean = (part) => (part.reduce((a, b) => a + b) / part.length).toFixed(2);
-  return `In this net the gates open downwards: mean T is ${mean(means.slice(0, 3))} in the first three blocks, ` +
-    `${mean(means.slice(20, 30))} in the middle, and ${mean(means.slice(-1))} in the last. In the nets of 30 blocks that this project trains ` +
-    "for 12 epochs, they open upwards, most in the last blocks. Depth, training and settings differ; what makes the difference is not known.";
+  return `In this net the gates open most at the bottom: mean T is ${mean(means.slice(0, 3))} in the first three blocks, ` +
+    `${mean(means.slice(20, 30))} in the middle ones, and ${mean(means.slice(-1))} in the last. In the nets of 30 blocks that this ` +
+    "project trains for 12 epochs they open most at the top. These nets differ in depth, training and settings; which of these " +
+    "decides has not been measured.";
 }
 
 /* ---- Start ---- */
 
 function start() {
-  set("claim", `A net of ${net.depth} blocks that has learned to read digits. Each block carries most of its input: ` +
-    "y\u00a0=\u00a0H\u00a0T\u00a0+\u00a0x\u00a0(1\u00a0\u2212\u00a0T). Three questions; guess before you look.");
+  set("claim", `${net.depth} blocks that have learned to read digits. Three questions: guess before you look.`);
   range(0, net.d_out - 1).forEach((digit) => {
     const made = button(String(digit), () => offer(digit), $("digits"), false);
     made.setAttribute("aria-label", `images of ${digit}`);

@@ -33,7 +33,7 @@ function sumOf(block, unit) {
 /* What the chosen row and unit say in this act, as a line of text. */
 function reading() {
   const { block } = shown;
-  if (ACTS[play.act].map === "gates") return `${sumOf(block, shown.unit).map(([, text]) => text).join("")}. ${openUnits(block)}`;
+  if (ACTS[play.act].map === "gates") return `${sumOf(block, shown.unit).map(([, text]) => text).join("")}.`;
   if (ACTS[play.act].map === "read") return afterBlock();
   return aloneClosed() || "Row 0 is the plain first layer, which cannot be closed.";
 }
