@@ -22,9 +22,11 @@ let worker = null;
    that they have learned.  `untrained` are the test accuracies before the first step.  `portraits` are those of the
    steps that the towers can show, by their number.  `again` is the step that is to be reached once more, as fast as
    possible, after the page was loaded anew; 0 if none is. */
+const noSeries = () => ({ accuracy: [[], []], loss: [[], []] }); // the points of each net
+
 const run = {
   number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set(),
-  untrained: null, portraits: new Map(), again: 0,
+  untrained: null, portraits: new Map(), again: 0, series: noSeries(),
 };
 
 const DIGIT = 3; // that climbs at first
@@ -69,19 +71,12 @@ const looks = () => netsOf(settings).map(({ kind }, k) => (k ? `${kind} second` 
 
 /* The last test accuracy of net k that was measured up to a step, or null. */
 function accuracyAt(step, k) {
-  for (let i = step - 1; i >= 0; i--) {
-    const { accuracy } = run.records[i].nets[k];
-    if (accuracy !== undefined) return accuracy;
-  }
-  return run.untrained && run.untrained[k];
+  const latest = step ? run.records[step - 1].nets[k].latest : undefined;
+  return latest ?? (run.untrained && run.untrained[k]);
 }
 
 /* The best test accuracy of net k up to a step. */
-function bestUpTo(step, k) {
-  let best = 0;
-  for (const { nets } of run.records.slice(0, step)) best = Math.max(best, nets[k].accuracy || 0);
-  return best;
-}
+const bestUpTo = (step, k) => (step ? run.records[step - 1].nets[k].best : 0);
 
 /* The spread after the last layer, divided by that after the first. */
 const spreadThatArrives = ({ spreads }) => spreads[spreads.length - 1] / spreads[0];
@@ -158,14 +153,13 @@ function axisOfGates(largest) {
 /* The step that is looked at: the last one, unless the reader looks back. */
 const stepShown = () => (run.shown === null ? run.records.length : run.shown);
 
-function linesOverSteps(step, valueOfNet) {
+/* The points up to a step of what changes from step to step: `series` is "accuracy" or "loss".  The points of the whole
+   run are in one array, to which the chart need only add. */
+function linesOverSteps(step, series) {
   const names = namesOnCharts();
   return looks().map((look, k) => {
-    const points = [];
-    for (let i = 0; i < step; i++) {
-      const value = valueOfNet(run.records[i].nets[k]);
-      if (value !== undefined) points.push([i + 1, value]);
-    }
+    const all = run.series[series][k];
+    const points = step === run.records.length ? all : all.filter(([x]) => x <= step);
     return { name: names[k], look, points };
   });
 }
@@ -174,7 +168,7 @@ function linesOverLayers(step, valuesOfNet) {
   if (!step) return [];
   const names = namesOnCharts();
   const { nets } = run.records[step - 1];
-  return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]) }));
+  return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]).filter(([, y]) => !Number.isNaN(y)) }));
 }
 
 const powersOf = (values) => values.map((value, layer) => [layer, Math.log10(value)]);
@@ -192,8 +186,8 @@ function startOfGates() {
 function showCharts() {
   const step = stepShown();
   const steps = { from: 0, to: Math.max(run.until, 1) };
-  const accuracies = linesOverSteps(step, ({ accuracy }) => accuracy);
-  const losses = linesOverSteps(step, ({ loss }) => loss);
+  const accuracies = linesOverSteps(step, "accuracy");
+  const losses = linesOverSteps(step, "loss");
   const gradients = linesOverLayers(step, ({ gradients: values }) => powersOf(values));
   const spreads = linesOverLayers(step, ({ spreads: values }) => powersOf(values));
   const gates = linesOverLayers(step, pointsOfGates);
@@ -410,6 +404,7 @@ function restart(again = 0) {
   run.number++;
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
   keepSteps(again);
+  run.series = noSeries();
   run.spoken.clear();
   run.untrained = null;
   run.portraits.clear();
@@ -452,7 +447,7 @@ function receive({ data }) {
 
 function takeRecords(records) {
   run.waiting = false;
-  run.records.push(...records);
+  records.forEach(keepRecord);
   keepPace(performance.now() - pace.asked);
   speakOfProgress();
   const taken = run.records.length;
@@ -462,6 +457,20 @@ function takeRecords(records) {
     pause();
     $("stop-answer").open = taken >= run.until;
   }
+}
+
+/* Adds a record, with the latest and the best test accuracy so far, and its points to the charts. */
+function keepRecord(record) {
+  const before = run.records.at(-1);
+  run.records.push(record);
+  const step = run.records.length;
+  record.nets.forEach((result, k) => {
+    const { accuracy, loss } = result;
+    result.latest = accuracy ?? before?.nets[k].latest;
+    result.best = Math.max(accuracy ?? 0, before?.nets[k].best ?? 0);
+    if (accuracy !== undefined) run.series.accuracy[k].push([step, accuracy]);
+    if (!Number.isNaN(loss)) run.series.loss[k].push([step, loss]);
+  });
 }
 
 /* Keeps what the towers show now, and of earlier steps one in ten, so that a long run stays small. */
