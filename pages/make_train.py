@@ -4,9 +4,9 @@ that a browser opens from disk.
     python -m pages.make_train
 
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
-includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour), towers.js
-and page.js.  From pages/shared/ it has net.js (the nets and their training), base.css, palette.js
-and charts.js."""
+includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
+takeaway.js (Python, CSV), towers.js and page.js.  From pages/shared/ it has net.js (the nets and
+their training), base.css, palette.js and charts.js."""
 
 from __future__ import annotations
 
@@ -26,7 +26,18 @@ from pages.make_explorer import load_page_mnist
 from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, page_of
 
 PARTS = ROOT / "pages" / "train"
-PAGE_PARTS = STYLE, "page.css", ENGINE, "worker.js", "presets.js", PALETTE, CHARTS, "towers.js", "page.js"
+PAGE_PARTS = (
+    STYLE,
+    "page.css",
+    ENGINE,
+    "worker.js",
+    "presets.js",
+    "takeaway.js",
+    PALETTE,
+    CHARTS,
+    "towers.js",
+    "page.js",
+)
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long

@@ -797,6 +797,41 @@ def test_two_highway_nets_are_told_apart(driver):
     assert classes == ["line highway", "line highway second"]
 
 
+@browser_only
+@together
+def test_the_python_that_is_shown_runs_and_learns(driver, mnist, monkeypatch, capsys):
+    """Every start, second net and optimizer once, with a few layers; the first is trained as the page says."""
+    monkeypatch.setattr(hn, "load_mnist", lambda: mnist)
+    for steps, changes in (
+        (200, {"init": "glorot", "second": "plain"}),
+        (2, {"init": "he", "second": "residual", "optimizer": "sgd"}),
+        (2, {"init": "orthogonal", "second": "highway"}),
+        (2, {"init": "program"}),
+    ):
+        settings = {"depth": 5, "rate": 0.005, "steps": steps, **changes}
+        text = driver.execute_script("return pythonOf({ ...STANDARD, ...arguments[0] })", settings)
+        exec(compile(text, "shown", "exec"), {})
+        kinds = ["highway", changes.get("second", "plain")]
+        lines = capsys.readouterr().out.split("\n")[:-1]
+        assert [line.split()[0] for line in lines] == kinds
+        if steps == 200:
+            assert min(float(line.split()[1]) for line in lines) > 0.5
+
+
+@browser_only
+@together
+def test_the_curves_are_given_as_csv(driver):
+    press(driver, "one")
+    wait_for(driver, "run.records.length === 1")
+    head, highway, plain = driver.execute_script("return csvOf(run.records, namesOfNets())").splitlines()
+    row = dict(zip(head.split(","), plain.split(","), strict=True))
+    [loss, first] = driver.execute_script("const { loss, spreads } = run.records[0].nets[1]; return [loss, spreads[0]]")
+    assert row["net"] == '"plain"'
+    assert [float(row["loss"]), float(row["spread_first"])] == [loss, first]
+    assert row["mean_T"] == ""
+    assert 0.04 < float(highway.split(",")[-1]) < 0.06
+
+
 # ---- For every reader ------------------------------------------------------------------------------------------------
 
 

@@ -17,13 +17,13 @@ const BUSY = 30; // the most milliseconds of one request to the worker, so that 
 let settings = { ...STANDARD };
 let worker = null;
 
+const noSeries = () => ({ accuracy: [[], []], loss: [[], []] }); // the points of each net
+
 /* The run.  `records` has one for each step, and it plays up to step `until`.  `shown` is the step that
    the reader looks back at, or null.  `spoken` has the nets of which the screen reader was told already
    that they have learned.  `untrained` are the test accuracies before the first step.  `portraits` are those of the
    steps that the towers can show, by their number.  `again` is the step that is to be reached once more, as fast as
-   possible, after the page was loaded anew; 0 if none is. */
-const noSeries = () => ({ accuracy: [[], []], loss: [[], []] }); // the points of each net
-
+   possible, after the page was loaded anew; 0 if none is.  `series` has the points of the charts over steps. */
 const run = {
   number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set(),
   untrained: null, portraits: new Map(), again: 0, series: noSeries(),
@@ -378,6 +378,7 @@ function showButtons() {
   $("play").textContent = textOfPlay();
   $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
+  $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
   $("look-back").disabled = taken < 2;
@@ -401,6 +402,7 @@ function speak(text) {
 
 /* Makes both nets anew and shows them untrained; then goes on to step `again`, as fast as possible. */
 function restart(again = 0) {
+  $("to-answer").hidden = true;
   run.number++;
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
   keepSteps(again);
@@ -456,7 +458,14 @@ function takeRecords(records) {
   if (ended && run.playing) {
     pause();
     $("stop-answer").open = taken >= run.until;
+    offerAnswer();
   }
+}
+
+/* After a run: a button beside Play that leads to the answer, if it has opened where it cannot be seen. */
+function offerAnswer() {
+  const { bottom } = $("stop-answer").getBoundingClientRect();
+  $("to-answer").hidden = !$("stop-answer").open || (bottom > 0 && bottom <= innerHeight);
 }
 
 /* Adds a record, with the latest and the best test accuracy so far, and its points to the charts. */
@@ -509,11 +518,12 @@ function onFrame(now) {
   ask(steps);
 }
 
-/* If the towers reach below the screen, scrolls down to them, so that the reader sees the nets train. */
+/* If the towers are not whole on the screen, scrolls to them, so that the reader sees the nets train. */
 function bringIntoView() {
-  if (towers[0].canvas.getBoundingClientRect().bottom <= innerHeight) return;
+  const { top, bottom } = towers[0].canvas.getBoundingClientRect();
+  if (top >= 0 && bottom <= innerHeight) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  $("start").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
+  $("towers").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
 }
 
 function play() {
@@ -560,6 +570,7 @@ function showSettings() {
     if (output) output.textContent = withMinus(settings[name]);
     if (output && name.endsWith("b_T")) output.textContent += `, T = ${gateOf(settings[name]).toFixed(2)}`;
   }
+  $("python").textContent = pythonOf(settings);
   $("second-bias").hidden = settings.second !== "highway";
   const stop = stopOf(settings);
   [...$("stops").children].forEach((button, i) => button.setAttribute("aria-pressed", i === stop));
@@ -573,6 +584,7 @@ function showStop(stop) {
   $("answer-text").textContent = answer;
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
+  $("to-answer").hidden = true;
   $("next").hidden = stop + 1 === TOUR.length;
   $("next").setAttribute("aria-label", `Next: ${TOUR[stop + 1]?.name}`);
 }
@@ -642,8 +654,13 @@ function makeControls() {
   $("one").addEventListener("click", oneStep);
   $("again").addEventListener("click", () => restart());
   $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
+  $("to-answer").addEventListener("click", () => {
+    $("stop-answer").scrollIntoView({ block: "center" });
+    $("to-answer").hidden = true;
+  });
   $("look-back").addEventListener("input", lookBack);
   window.addEventListener("hashchange", takeAddress);
+  listenToTakeaway();
 }
 
 function lookBack() {
