@@ -5,7 +5,7 @@ that a browser opens from disk.
 
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
-takeaway.js (Python, CSV), towers.js and page.js.  From pages/shared/ it has net.js (the nets and
+takeaway.js (Python, CSV), lesson.js, towers.js and page.js.  From pages/shared/ it has net.js (the nets and
 their training), base.css, palette.js and charts.js."""
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ PAGE_PARTS = (
     PALETTE,
     CHARTS,
     "towers.js",
+    "lesson.js",
     "page.js",
 )
 N_TRAIN = 2000

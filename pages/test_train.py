@@ -832,6 +832,33 @@ def test_the_curves_are_given_as_csv(driver):
     assert 0.04 < float(highway.split(",")[-1]) < 0.06
 
 
+@browser_only
+@together
+def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened):
+    screenshots.look_as(opened, 1280, 720)
+    opened.get("about:blank")
+    opened.get(FILE.as_uri() + "?lesson=1")
+    wait_for(opened, "worker && run.portraits.size")
+    page = opened.find_element("tag name", "body")
+    page.send_keys(" ")
+    assert opened.execute_script("return [run.playing, $('play').disabled]") == [False, True]
+    opened.execute_script("run.until = 12; settings.speed = 'most'")
+    page.send_keys("3", " ")
+    wait_for(opened, "run.records.length === 12 && !run.playing")
+    assert text_of(opened, "compared").startswith("You predicted that both learn: ")
+    assert "After 12 steps highway reads " in text_of(opened, "compared")
+    assert violations(opened) == []
+    from selenium.webdriver import Keys
+
+    page.send_keys(Keys.ARROW_RIGHT)
+    assert opened.execute_script("return [stopOf(settings), $('play').disabled, location.search]") == [
+        1,
+        True,
+        "?lesson=1",
+    ]
+    assert opened.execute_script("return document.documentElement.scrollHeight") <= 720
+
+
 # ---- For every reader ------------------------------------------------------------------------------------------------
 
 

@@ -377,7 +377,7 @@ function showButtons() {
   const taken = run.records.length;
   $("play").textContent = textOfPlay();
   $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
-  for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
+  for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
   $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
@@ -391,6 +391,7 @@ function show() {
   showCharts();
   showTowers();
   $("verdict").textContent = verdictAt(stepShown());
+  if (isLesson) showPrediction();
 }
 
 /* Says something to a screen reader; called a few times in a run. */
@@ -407,6 +408,7 @@ function restart(again = 0) {
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
   keepSteps(again);
   run.series = noSeries();
+  if (isLesson) forgetPrediction();
   run.spoken.clear();
   run.untrained = null;
   run.portraits.clear();
@@ -458,6 +460,7 @@ function takeRecords(records) {
   if (ended && run.playing) {
     pause();
     $("stop-answer").open = taken >= run.until;
+    comparePrediction();
     offerAnswer();
   }
 }
@@ -707,6 +710,7 @@ function start() {
   makeCharts();
   makeTowers();
   makeControls();
+  startLesson();
   takeAddress();
   startWorker();
 }
