@@ -43,6 +43,7 @@ function comparePrediction() {
   const accuracies = namesOfNets().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
   $("compared").textContent = `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "it is otherwise"}. ` +
     `After ${step} steps ${accuracies}.`;
+  speak(`${$("spoken").textContent} ${$("compared").textContent}`);
 }
 
 function forgetPrediction() {
