@@ -5,10 +5,9 @@
 Three changes take turns: a lesion closes or opens a block, a stroke is drawn, and b_T is shifted.
 After each change two times are measured.
 
-`to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
-and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
-computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
-17 ms at most.
+`to_frame` ends when the next frame is drawn, which shows the answer and the map.  `to_effects` ends
+when the frame is drawn that shows what the page's worker computes: the effect of closing each block.
+Both include waiting for the screen, 17 ms at most.
 
 Once a round, `effects` measures how long the page itself takes to compute what its worker computes.
 Without a worker every frame would be late by that time.
@@ -55,7 +54,6 @@ Promise.all([toFrame, toEffects]).then(done);
 EFFECTS = """
 const start = performance.now();
 net.effects(now, shown.closed, shown.shift);
-net.backward(now, answerOf(now));
 return performance.now() - start;
 """
 

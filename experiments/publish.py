@@ -134,10 +134,10 @@ def products(read) -> list[Product]:
 
     images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
     parts = [explorer.PARTS / name for name in ("page.html", *explorer.PAGE_PARTS)]
-    sources = ["run.json", *(f"results/{name}.json" for name in ("gates", "lesion", "explorer"))]
+    sources = [f"results/{name}.json" for name in ("gates", "lesion", "explorer")]
     files = [ROOT / explorer.NET, *images, *parts]
     add("pages/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
-    parts = [train_page.PARTS / name for name in ("page.html", "page.css", *train_page.PROGRAMS)]
+    parts = [train_page.PARTS / name for name in ("page.html", *train_page.PAGE_PARTS)]
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
     return found
 

@@ -4,10 +4,11 @@ a browser opens from disk.
     python -m pages.make_explorer
 
 The page holds the net results/fifty_layers_mnist_1.npz with weights rounded to float16, some of
-MNIST's test images, and numbers from results/gates.json, results/lesion.json,
-results/explorer.json (which pages/measure.py writes) and run.json.  Its markup, style and
-programs are in pages/explorer/: page.html includes page.css, net.js (the net), worker.js (what runs
-beside the page), page.js (answer, changes to the net), image.js, maps.js, unit.js and training.js.
+MNIST's test images, and numbers from results/gates.json, results/lesion.json and
+results/explorer.json (which pages/measure.py writes).  Its markup, style and programs are in
+pages/explorer/: page.html includes page.css, trained.js (the net), worker.js (what runs beside the
+page), page.js (answer, changes to the net), image.js, maps.js, unit.js and acts.js (the three
+questions).  From pages/shared/ it has net.js, which computes, base.css and palette.js.
 
 This command also runs the net, and refuses to write the page if a test image changes its class
 when the weights are rounded."""
@@ -22,16 +23,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 
-from experiments.headline.show import gates_by_epoch
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
-from highways.lab.committed import checked
-from highways.lab.showing.style import COLOR, drawing, initial_gate
-from highways.records import load_results, load_run, new_names, select
+from highways.lab.showing.style import drawing
+from highways.records import load_results, new_names, select
+from pages.parts import ENGINE, PALETTE, STYLE, page_of
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -42,17 +41,19 @@ KIND = {  # what that net must be
     "block": "highway",
     "activation": "tanh",
 }
-RUN = ROOT / "run.json"
 PARTS = ROOT / "pages" / "explorer"
 PAGE_PARTS = (
+    STYLE,
     "page.css",
-    "net.js",
+    ENGINE,
+    "trained.js",
     "worker.js",
+    PALETTE,
     "page.js",
     "image.js",
     "maps.js",
     "unit.js",
-    "training.js",
+    "acts.js",
 )
 # the page has at most this many images of each digit and kind: right, doubtful, wrong
 IMAGES_A_KIND = 5
@@ -214,9 +215,10 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
     """The training error with all blocks open and with all idle ones closed; the numbers of the
-    idle blocks; and the rise of the error below which a block is idle."""
+    idle blocks; how many blocks can be closed together, chosen one after another, for less than one
+    percentage point; and the rise of the error below which a block is idle."""
     trial = trial_of(record, net)
-    part = {name: trial[name] for name in ("error", "error_all_idle", "idle")}
+    part = {name: trial[name] for name in ("error", "error_all_idle", "idle", "closed_together")}
     part["limit"] = select(record["summary"], row="definitions")["idle_below"]
     return part
 
@@ -239,32 +241,6 @@ def measured_part(record: dict) -> dict:
     }
 
 
-def run_part(record: dict) -> dict:
-    """The headline's first pair, epoch by epoch."""
-    pair = record["runs"][0]
-    epochs = pair["highway"]["history"]["epoch"]
-    gates = dict(gates_by_epoch(record))
-    T = [gates[epoch] for epoch in epochs]
-    accuracy = {}
-    for block in COLOR:
-        history = pair[block]["history"]
-        by_epoch = dict(zip(history["epoch"], history["test_acc"], strict=True))
-        accuracy[block] = [by_epoch[epoch] for epoch in epochs]
-    return {
-        "depth": pair["depth"],
-        "seed": pair["seed"],
-        "initial": initial_gate(record),
-        "accuracy": accuracy,
-        "epochs": epochs,
-        "T": [[round(value, 4) for value in row] for row in T],
-    }
-
-
-def colors_of(name: str) -> str:
-    """A colour map of the pictures as hexadecimal digits, rrggbb for each of its 256 colours."""
-    return matplotlib.colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes().hex()
-
-
 def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
     """The page's data except net_part()."""
     images = select_images(logits, mnist.y_test)
@@ -274,23 +250,13 @@ def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
         "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
         "lesion": lesion_part(records["lesion"], net),
         "measured": measured_part(records["explorer"]),
-        "run": run_part(records["run"]),
-        "colors": {name: colors_of(name) for name in ("viridis", "RdBu_r")},
     }
 
 
 def page(data: dict) -> str:
-    """The page with these data: each /*{NAME}*/ is replaced by the part of that name."""
-    text = (PARTS / "page.html").read_text(encoding="utf-8")
-    parts = {}
-    for name in PAGE_PARTS:
-        parts[name] = (PARTS / name).read_text(encoding="utf-8")
-    parts |= COLOR
+    """The page with these data."""
     data_as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    parts["data"] = data_as_json.replace("<", "\\u003c")
-    for name, part in parts.items():
-        text = text.replace(f"/*{{{name}}}*/", part.strip())
-    return text
+    return page_of(PARTS, PAGE_PARTS, {"data": data_as_json.replace("<", "\\u003c")})
 
 
 def whole_page() -> str:
@@ -301,10 +267,9 @@ def whole_page() -> str:
         "gates": checked_results("gates", mnist),
         "lesion": checked_results("lesion", mnist),
         "explorer": checked_measurement(mnist),
-        "run": checked("run", load_run(RUN)),
     }
     of_net, logits = net_part(net, mnist)
-    files = "results/gates.json, results/lesion.json, results/explorer.json or run.json"
+    files = "results/gates.json, results/lesion.json or results/explorer.json"
     with drawing(files, "the page"):
         return page({"net": of_net} | data_of(net, logits, mnist, records))
 

@@ -4,8 +4,9 @@ that a browser opens from disk.
     python -m pages.make_train
 
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
-includes page.css, net.js (the nets and their training), worker.js (which runs them beside the
-page), presets.js (the tour), charts.js, towers.js and page.js."""
+includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
+takeaway.js (Python, CSV), lesson.js, towers.js and page.js.  From pages/shared/ it has net.js (the nets and
+their training), base.css, palette.js and charts.js."""
 
 from __future__ import annotations
 
@@ -21,16 +22,27 @@ import numpy as np
 from highway_networks import Dataset, subset
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
-from highways.lab.showing.style import KINDS
 from pages.make_explorer import load_page_mnist
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, page_of
 
 PARTS = ROOT / "pages" / "train"
-PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "towers.js", "page.js"
+PAGE_PARTS = (
+    STYLE,
+    "page.css",
+    ENGINE,
+    "worker.js",
+    "presets.js",
+    "takeaway.js",
+    PALETTE,
+    CHARTS,
+    "towers.js",
+    "lesson.js",
+    "page.js",
+)
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long
 TOP = 15  # the brightest of the 16 greys that 4 bits hold
-KINDS_ON_PAGE = "highway", "plain", "residual"
 
 
 def small_images(x: np.ndarray) -> np.ndarray:
@@ -63,22 +75,9 @@ def images_part(mnist: Dataset) -> dict:
     }
 
 
-def page(images: dict) -> str:
-    """The page with these images: each /*{NAME}*/ is replaced by the part of that name."""
-    text = (PARTS / "page.html").read_text(encoding="utf-8")
-    parts = {}
-    for name in ("page.css", *PROGRAMS):
-        parts[name] = (PARTS / name).read_text(encoding="utf-8").strip()
-    for kind in KINDS_ON_PAGE:
-        parts[kind] = KINDS[kind]
-    parts["images"] = json.dumps(images)
-    for name, part in parts.items():
-        text = text.replace(f"/*{{{name}}}*/", part)
-    return text
-
-
 def whole_page() -> str:
-    return page(images_part(load_page_mnist()))
+    images = json.dumps(images_part(load_page_mnist()))
+    return page_of(PARTS, PAGE_PARTS, {"images": images})
 
 
 def write_page(out: Path, save) -> None:

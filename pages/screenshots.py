@@ -44,8 +44,16 @@ const whenReady = () => {
 };
 whenReady();
 """
-# closes blocks 15 to 45: the page counts from 0, and its range() includes the end
-CLOSED = "only(range(14, 44))"
+# the third act, after a guess, with a unit that this image opens
+GATES = """
+takeAct(2);
+document.querySelector("#questions form").requestSubmit();
+Object.assign(shown, { block: 3, unit: 47 });
+redraw();
+plots.gates.showBubble(3, reading());
+"""
+# the first act, after both guesses: all harmless blocks are closed
+CLOSED = "for (const guess of [30, 1]) takeGuess(ACTS[0].questions[play.answered[0]], guess);"
 
 
 class Picture(NamedTuple):
@@ -63,8 +71,8 @@ class Picture(NamedTuple):
 
 PICTURES = {
     "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
-    "explorer": Picture(PAGE, 1000, 1044, 1, "light", "header", CLOSED, SETTLED),
-    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
+    "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
+    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#act", CLOSED, SETTLED),
 }
 # calls done() two frames later, when the last change is on the screen
 FRAMES = """

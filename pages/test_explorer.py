@@ -18,7 +18,7 @@ import highway_networks as hn
 from benchmarks import explorer as benchmark
 from experiments.lesion import trial as lesion
 from highways.nets import layer_by_layer
-from highways.records import sealed, select
+from highways.records import select
 from pages import make_explorer as explorer
 from pages import measure, screenshots
 from pages.browser import browser_only, together, violations
@@ -50,7 +50,6 @@ def same_on_any_processor(page: str) -> str:
 
 def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsys):
     monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
-    monkeypatch.setattr(explorer, "load_run", lambda path: READ(path.name))
     assert explorer.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
     out_of_date = "pages/explorer.html is out of date: python -m pages.make_explorer writes it anew"
@@ -108,29 +107,21 @@ def test_weights_whose_rounding_changes_answers_are_refused(mnist, net):
 
 @pytest.fixture
 def write(tmp_path, monkeypatch, mnist, capsys):
-    """write(net=..., run=...) runs the program with these files in place of the project's.
+    """write(net=...) runs the program with this file in place of the project's.
 
     Returns its exit status and its stderr."""
     files = {}
     load_net = hn.DeepNet.load
-    load_run = explorer.load_run
     monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
     monkeypatch.setattr(explorer.DeepNet, "load", lambda path: load_net(files.get("net", path)))
-    monkeypatch.setattr(explorer, "load_run", lambda path: load_run(files["run"]))
 
     def run_program(**given):
         files.update(given)
-        files.setdefault("run", write_json(tmp_path / "run.json", READ("run.json")))
         status = explorer.main(["--out", str(tmp_path / "page.html")])
         assert (tmp_path / "page.html").exists() == (status == 0)
         return status, capsys.readouterr().err
 
     return run_program
-
-
-def write_json(path, record):
-    path.write_text(json.dumps(sealed(record)), encoding="utf-8")
-    return path
 
 
 def refused(answer) -> str:
@@ -167,18 +158,6 @@ def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(
     assert message in refused(write(net=tmp_path / "other.npz"))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"data_set": "folder MNIST"}, "data_set folder MNIST, not MNIST"),
-        ({"n_train": 600}, "n_train 600, not 6000"),
-    ],
-)
-def test_a_run_of_other_settings_or_data_is_not_the_headlines(tmp_path, write, change, message):
-    run = write_json(tmp_path / "other.json", READ("run.json") | change)
-    assert message in refused(write(run=run))
-
-
 @pytest.mark.parametrize("name", ["gates", "lesion"])
 @pytest.mark.parametrize(
     ("part", "change", "message"),
@@ -199,30 +178,6 @@ def test_results_of_another_budget_or_other_data_are_refused(write, monkeypatch,
     error = refused(write())
     assert f"{name}.json" in error
     assert message in error
-
-
-def test_accuracies_and_gates_are_of_the_same_epochs():
-    """Gates may be known before the first epoch, too, and the epochs of the two nets need not be in one order."""
-    record = copy.deepcopy(READ("run.json"))
-    expected = explorer.run_part(record)
-    highway, plain = (record["runs"][0][block] for block in ("highway", "plain"))
-    n_layers = len(highway["layer_T_history"][0][1])
-    highway["layer_T_history"].insert(0, [0, [0.5] * n_layers])
-    for name, values in plain["history"].items():
-        plain["history"][name] = values[::-1]
-    assert explorer.run_part(record) == expected
-
-
-def test_an_epoch_without_gates_or_accuracy_is_refused(tmp_path, write):
-    record = copy.deepcopy(READ("run.json"))
-    del record["runs"][0]["highway"]["layer_T_history"][3]
-    assert "KeyError(4)" in refused(write(run=write_json(tmp_path / "other.json", record)))
-
-
-def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
-    record = copy.deepcopy(READ("run.json"))
-    record["runs"][0]["depth"] = 5
-    assert "runs[0].highway has depth 30, not 5" in refused(write(run=write_json(tmp_path / "other.json", record)))
 
 
 def test_only_mnist_is_read_from_the_folder_that_mnist_dir_names(tmp_path, monkeypatch, mnist):
@@ -367,15 +322,28 @@ def opened():
         yield driver
 
 
+ANSWERED = """
+play.answered = ACTS.map(({ questions }) => questions.length);
+Object.assign(shown, { block: 1, unit: 1, shift: 0, compare: "one" });
+takeAct(0, false);
+only([]);
+offer(7);
+choose(110);
+"""
+
+
 @pytest.fixture
 def driver(opened):
-    """The page as when it was opened, with a doubtful 7 chosen.  No test may leave an error on the
-    console."""
+    """The page with all questions answered, the first act, and a doubtful 7 chosen.  No test may leave
+    an error on the console."""
     screenshots.look_as(opened, 1280, 900)
-    opened.execute_script("Object.assign(shown, { block: 1, unit: 1, shift: 0 }); only([]); offer(7); choose(110)")
+    opened.execute_script(ANSWERED)
     settle(opened)
     yield opened
     assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+ACTS = {"effect": 0, "read": 1, "gates": 2}  # by the map that they show
 
 
 def of_images(driver, script: str, images: np.ndarray) -> np.ndarray:
@@ -419,43 +387,6 @@ def test_a_shift_of_b_T_agrees_with_numpy(driver, net, images, shift):
 
 @browser_only
 @together
-def test_the_way_back_agrees_with_numpy(driver, net, images, mnist):
-    """For every block: the lengths of dL/dy and dL/dx, and the shares of dL/dx that are carried,
-    that come through H, and that come through T.  pages/explorer/net.js says what these shares are."""
-    twin = layer_by_layer.in_dtype(explorer.rounded(net), np.float64)
-    x = hn.pixels_for(net, images[:5]).astype(np.float64)
-    script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
-    found = of_images(driver, script, images[:5]).reshape(5, 49, 5)
-    states = [layer_by_layer.first_state(twin, x)]
-    states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
-    d_logits = softmax(layer_by_layer.logits(twin, states[-1]))
-    d_logits[:, 3] -= 1
-    dy = d_logits @ twin.W_out
-    for layer in reversed(range(49)):
-        above, below, *shares = found[:, layer].T
-        np.testing.assert_allclose(above, np.linalg.norm(dy, axis=1), rtol=1e-4)
-        dx = layer_by_layer.block_backward(twin, layer, states[layer], dy)
-        np.testing.assert_allclose(below, np.linalg.norm(dx, axis=1), rtol=1e-4)
-        carried = layer_by_layer.carry(twin, layer, states[layer]) * dy
-        along = (carried * dx).sum(axis=1) / (dx * dx).sum(axis=1)
-        np.testing.assert_allclose(shares[0], along, rtol=1e-3, atol=1e-5)
-        np.testing.assert_allclose(sum(shares), 1, atol=1e-5)
-        W_H = twin.W_H[layer]
-        H = np.tanh(states[layer] @ W_H.T + twin.b_H[layer])
-        T, _ = layer_by_layer.block_forward(twin, layer, states[layer])
-        through_H = (T * dy * (1 - H**2)) @ W_H
-        along = (through_H * dx).sum(axis=1) / (dx * dx).sum(axis=1)
-        np.testing.assert_allclose(shares[1], along, rtol=1e-3, atol=1e-5)
-        dy = dx
-    closed_parts = driver.execute_script(
-        "const run = net.run(shown.pixels, new Set([20])); return net.backward(run, 3)[20]"
-    )
-    assert [closed_parts[name] for name in ("carried", "H", "T")] == [1, 0, 0]
-    assert closed_parts["above"] == closed_parts["below"]
-
-
-@browser_only
-@together
 def test_the_answer_after_every_block_agrees_with_numpy(driver, net, images):
     twin = explorer.rounded(net)
     states = [layer_by_layer.first_state(twin, hn.pixels_for(net, images[:20]))]
@@ -473,6 +404,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 def move_to_row(driver, plot: str, row: int, kind="strip"):
     from selenium.webdriver import ActionChains
 
+    driver.execute_script("if (play.act !== arguments[0]) takeAct(arguments[0], false)", ACTS[plot])
     canvas = driver.find_element("css selector", f"#{plot} .{kind}")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
     middle = driver.execute_script("return topOf(arguments[0]) + rowHeight() / 2 - plotHeight() / 2", row)
@@ -532,7 +464,7 @@ def test_a_click_on_a_unit_shows_its_sum(driver):
     assert driver.find_element("id", "toggle").text == "Open block 12"
     assert "Block 12 (closed)" in driver.find_element("id", "sum").text
     change = driver.execute_script("return changeOfAnswer()").replace("\u00a0", " ")
-    assert f"At the end: {change}." in driver.find_element("id", "after").text
+    assert f"Answer {change}." in driver.find_element("id", "closed").text
 
 
 @browser_only
@@ -543,7 +475,7 @@ def test_all_ranges_have_their_measured_error(driver):
     assert found == [[wrong / 60000 for wrong in row] for row in MEASURED["trials"]["wrong"].values()]
     press(driver, "close-range")
     text = driver.find_element("id", "closed").text
-    assert f"31 blocks, 15 to 45, each idle alone. Training error: 0.013 % \u2192 {error_of(15, 45)}." in text
+    assert f"31 blocks, 15 to 45, each harmless alone. Training error: 0.013 % \u2192 {error_of(15, 45)}." in text
     driver.execute_script("only([0, 2])")
     assert driver.find_element("id", "closed").text.endswith("Closed: 2 blocks, 1, 3. Training error: not measured.")
 
@@ -569,32 +501,11 @@ def test_the_slider_shifts_b_T(driver):
 
 @browser_only
 @together
-def test_the_page_says_where_answers_are_decided(driver, net, mnist):
-    """The page says which share of the test images is decided at the same block as the chosen
-    image, and which share before it."""
-    images = MEASURED["trials"]["decided"]["images"]
-    half = select(MEASURED["summary"], row="decided")["median_block"]
-    for digit in range(10):
-        driver.execute_script("offer(arguments[0])", digit)
-        decided = driver.execute_script("return decidedAt(now.answers)")
-        assert driver.find_element("id", "says").text.endswith("right")
-        text = driver.find_element("id", "decided-note").text
-        shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
-        expected = [images[decided] / 100]
-        if decided:
-            expected.append(sum(images[:decided]) / 100)
-        np.testing.assert_allclose(shares, expected, atol=0.051)
-        assert f"half of all by block {half}" in text
-    assert "never the early ones" in driver.find_element("css selector", "#read ~ .help").text
-
-
-@browser_only
-@together
 def test_a_drag_closes_many_and_the_answer_follows(driver, net):
-    move_to_row(driver, "states", 15).click_and_hold().perform()
+    move_to_row(driver, "effect", 15).click_and_hold().perform()
     for row in (16, 30, 45):
-        move_to_row(driver, "states", row).perform()
-    move_to_row(driver, "states", 45).release().perform()
+        move_to_row(driver, "effect", row).perform()
+    move_to_row(driver, "effect", 45).release().perform()
     assert closed(driver) == [*range(15, 46)]
     pixels = np.array(driver.execute_script("return [...shown.pixels]"), np.uint8)[None]
     twin = explorer.rounded(net)
@@ -617,17 +528,13 @@ def settle(driver):
 @browser_only
 @together
 def test_buttons_close_what_they_say(driver):
-    press(driver, "close-idle")
-    assert closed(driver) == DATA["lesion"]["idle"]
-    assert f"{100 * DATA['lesion']['error_all_idle']:.2g} %" in driver.find_element("id", "closed").text
     driver.execute_script("$('from').value = 60; $('to').value = -3")
     press(driver, "open")
     assert closed(driver) == []
     press(driver, "close-range")
     assert closed(driver) == [*range(15, 46)]
-    driver.execute_script("$('above').value = 10; $('above').dispatchEvent(new Event('input'))")
-    assert closed(driver) == [*range(11, 50)]
-    assert error_of(11, 49) in driver.find_element("id", "closed").text
+    press(driver, "open")
+    assert closed(driver) == []
 
 
 @browser_only
@@ -648,18 +555,11 @@ def test_only_blocks_that_exist_can_be_closed(driver, start, end, expected):
 
 @browser_only
 @together
-def test_the_chosen_block_s_measured_error_and_way_back_are_said(driver):
+def test_the_chosen_block_s_measured_error_is_said(driver):
     driver.execute_script("shown.block = 7; redraw()")
-    settle(driver)
     whole = f"{100 * DATA['lesion']['error']:.2g} %"
-    text = driver.find_element("id", "matter").text
-    assert f"Block 7 alone closed: training error {error_of(7, 7)}, with all open {whole}." in text
-    parts = driver.execute_script("return found.back[6]")
-    shares = [round(100 * parts[name]) for name in ("carried", "H", "T")]
-    text = driver.find_element("id", "back-note").text.replace("\u2212", "-")
-    found = [int(share) for share in re.findall(r"(-?\d+) %", text)]
-    np.testing.assert_allclose(found, shares, atol=1)
-    assert text.startswith("Block 7: of dL/dx ")
+    text = driver.find_element("id", "after").text
+    assert text == f"Block 7 alone closed: training error {error_of(7, 7)}, with all open {whole}."
 
 
 def press(driver, name: str) -> None:
@@ -670,6 +570,7 @@ def press(driver, name: str) -> None:
 @together
 def test_a_finger_closes_a_block_by_its_number_and_reads_by_the_map(driver):
     """A tap on the number closes the block or opens it; a tap on the map only chooses the block."""
+    driver.execute_script("takeAct(2, false)")
     for kind, row, expected in (("strip", 25, [[25], [], [25]]), ("grid", 30, [[25], [25]])):
         canvas = driver.find_element("css selector", f"#gates .{kind}")
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
@@ -713,11 +614,11 @@ def test_a_change_is_announced_once_when_it_is_done(driver):
         driver.execute_script(slide, shift, "input")
     assert driver.execute_script("return window.said") == []
     driver.execute_script(slide, -3, "change")
-    move_to_row(driver, "states", 15).click_and_hold().perform()
+    move_to_row(driver, "effect", 15).click_and_hold().perform()
     for row in (16, 18, 20):
-        move_to_row(driver, "states", row).perform()
+        move_to_row(driver, "effect", row).perform()
     assert len(driver.execute_script("return window.said")) == 1
-    move_to_row(driver, "states", 20).release().perform()
+    move_to_row(driver, "effect", 20).release().perform()
     first, second = driver.execute_script("return window.said")
     assert "b_T shifted by \u22123.00" in first
     assert "6 blocks, 15 to 20" in second
@@ -726,24 +627,106 @@ def test_a_change_is_announced_once_when_it_is_done(driver):
 @browser_only
 @together
 @pytest.mark.parametrize(("width", "colors"), [(1280, "light"), (400, "dark")])
-def test_axe_finds_nothing(driver, width, colors):
+@pytest.mark.parametrize("act", [0, 1, 2])
+def test_axe_finds_nothing(driver, width, colors, act):
     screenshots.look_as(driver, width, 900, colors=colors)
-    driver.execute_script("only(range(14, 44)); shiftBy(-1)")
+    driver.execute_script("only(range(14, 44)); shiftBy(-1); takeAct(arguments[0], false)", act)
     settle(driver)
     assert violations(driver) == []
 
 
 @browser_only
 @together
-def test_forced_colours_are_taken_by_text_and_maps(driver):
+def test_the_first_act_is_guessed_before_it_is_told(opened):
+    """Neither the page nor its map gives away how many blocks are harmless, until both guesses are made."""
+    opened.get("about:blank")
+    opened.get(screenshots.PAGE.as_uri())
+    act = opened.find_element("id", "act")
+    idle = DATA["lesion"]["idle"]
+    assert f"{len(idle)}" not in opened.find_element("id", "first").text.replace("1 2 3", "")
+    assert not opened.find_element("id", "map-ends").is_displayed()
+    for guess, told in ((30, f"You guessed 30; it is {len(idle)}."), (1, "You guessed 1 %; it is 9.5 %.")):
+        slider = act.find_element("css selector", "#questions input")
+        opened.execute_script("arguments[0].value = arguments[1]", slider, guess)
+        act.find_element("css selector", "#questions .main").click()
+        assert told in act.text.replace("\u00a0", " ")
+    assert closed(opened) == idle
+    assert f"{100 * DATA['lesion']['error_all_idle']:.2g} %" in opened.find_element("id", "closed").text
+    assert f"{DATA['lesion']['closed_together']} can be closed for less than one point" in act.text
+    assert opened.find_elements("css selector", "#questions form") == []
+
+
+@browser_only
+@together
+def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
+    driver.execute_script("play.answered = [0, 0, 0]; takeAct(1, false)")
+    driver.execute_script("takeGuess(ACTS[1].questions[0], 12)")
+    assert f"it is {driver.execute_script('return decidedAt(now.answers)')}." in driver.find_element("id", "act").text
+    driver.execute_script("takeAct(2, false); takeGuess(ACTS[2].questions[0], 12)")
+    open_gates = driver.execute_script("return now.T.flatMap((row) => [...row]).filter((T) => T > 0.5).length")
+    assert f"You guessed 12; it is {open_gates}." in driver.find_element("id", "act").text
+
+
+@browser_only
+@together
+def test_back_leads_to_the_act_before(driver):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    press(driver, "next")
+    press(driver, "next")
+    assert driver.execute_script("return [play.act, location.hash]") == [2, "#act=3"]
+    assert not driver.find_element("id", "next").is_displayed()
+    driver.back()
+    WebDriverWait(driver, 10).until(lambda driver: driver.execute_script("return play.act") == 1)
+    assert driver.find_element("id", "act-name").text.startswith("2. ")
+
+
+@browser_only
+@together
+def test_an_image_is_not_called_right_where_the_changed_net_is_wrong(driver):
+    driver.execute_script("only(range(0, 48))")
+    assert driver.find_element("id", "says").text.endswith("wrong")
+    assert "right" not in driver.find_element("id", "about").text
+
+
+@browser_only
+@together
+def test_the_page_says_where_answers_are_decided(driver):
+    """The share of the test images that are decided at the same block, and the share before it."""
+    driver.execute_script("takeAct(1, false)")
+    images = MEASURED["trials"]["decided"]["images"]
+    half = select(MEASURED["summary"], row="decided")["median_block"]
+    for digit in range(10):
+        driver.execute_script("offer(arguments[0])", digit)
+        decided = driver.execute_script("return decidedAt(now.answers)")
+        text = driver.find_element("id", "note").text
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
+        expected = [images[decided] / 100]
+        if decided:
+            expected.append(sum(images[:decided]) / 100)
+        np.testing.assert_allclose(shares, expected, atol=0.051)
+        assert f"half of all by block {half}" in text
+
+
+@browser_only
+@together
+def test_maps_keep_their_own_paper_in_forced_colours(driver):
     forced = [{"name": "forced-colors", "value": "active"}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": forced})
-    settle(driver)
-    assert driver.execute_script("return [css('ink'), css('panel')]") == ["CanvasText", "Canvas"]
+    for name in ("#effect .grid", "#effect .strip"):
+        paper = driver.find_element("css selector", name).value_of_css_property("background-color")
+        assert paper == "rgba(255, 255, 255, 1)"
     bars = driver.find_element("css selector", "#bars .first i")
     assert "gradient" in bars.value_of_css_property("background-image")
     forced[0]["value"] = "none"
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": forced})
+
+
+@browser_only
+@together
+def test_it_prints_on_two_pages(driver):
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only
@@ -754,25 +737,10 @@ def test_without_javascript_it_says_so(driver):
         driver.get(screenshots.PAGE.as_uri())
         body = driver.find_element("tag name", "body")
         assert "needs JavaScript; it is switched off here" in body.text
-        assert "Pick or draw" not in body.text
+        assert "Which blocks matter" not in body.text
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         driver.get(screenshots.PAGE.as_uri())
-
-
-def test_a_colour_has_one_meaning():
-    """The colours of the kinds of nets, which the pictures share, are used in the curves of a
-    training only."""
-    sheet = (ROOT / "pages" / "explorer" / "page.css").read_text(encoding="utf-8")
-    assert "var(--highway)" not in sheet
-    assert "var(--plain)" not in sheet
-    for path in (ROOT / "pages" / "explorer").glob("*.js"):
-        text = path.read_text(encoding="utf-8")
-        if path.name != "training.js":
-            assert not re.search(r"css\(\"(highway|plain)\"\)", text)
-    colors = re.findall(r"--(\w+): (#\w{6})", sheet.partition("@media")[0])
-    meanings = {color for _, color in colors}
-    assert len(meanings) == len(colors)
 
 
 @browser_only
@@ -780,14 +748,15 @@ def test_a_colour_has_one_meaning():
 def test_the_keyboard_moves_and_closes(driver):
     from selenium.webdriver import Keys
 
+    driver.execute_script("takeAct(2, false)")
     gates = driver.find_element("css selector", "#gates .grid")
-    gates.send_keys(Keys.END, Keys.ARROW_UP, Keys.ARROW_RIGHT, " ")
+    gates.send_keys(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, " ")
     assert driver.execute_script("return [shown.block, shown.unit]") == [48, 2]
     assert closed(driver) == [48]
-    gates.send_keys(Keys.SHIFT, Keys.ARROW_UP, Keys.ARROW_UP, Keys.NULL, Keys.ARROW_UP)
+    gates.send_keys(Keys.SHIFT, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.NULL, Keys.ARROW_DOWN)
     assert closed(driver) == [46, 47, 48]
     assert "Block 45, unit 2: y = " in driver.find_element("id", "sum").text
-    gates.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+    gates.send_keys(Keys.ARROW_UP, Keys.ENTER)
     assert closed(driver) == [47, 48]
 
 
@@ -848,24 +817,13 @@ def test_an_answer_is_there_as_soon_as_something_changes(driver):
 @pytest.mark.parametrize("width", [1280, 800, 400, 320])
 def test_it_fits_and_nothing_is_cut(driver, width):
     screenshots.look_as(driver, width, 800)
+    driver.execute_script("takeAct(2, false); play.answered[0] = 0; takeAct(0, false)")
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     settle(driver)
-    cut = "[...document.querySelectorAll('.controls, .note, .line, .legend, #closed, #unit')].filter((e) => "
+    boxes = ".controls, .line, .legend, .below p, #unit, #map-ends, #questions form"
+    cut = f"[...document.querySelectorAll('{boxes}')].filter((e) => "
     cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
     assert driver.execute_script(f"return {cut}") == []
-
-
-@browser_only
-@together
-def test_the_slider_goes_over_the_epochs(driver):
-    history = READ("run.json")["runs"][0]
-    for epoch in (1, 12):
-        driver.execute_script("$('epoch').value = arguments[0]; $('epoch').dispatchEvent(new Event('input'))", epoch)
-        label = driver.find_element("id", "curves").get_attribute("aria-label")
-        assert f"highway {history['highway']['history']['test_acc'][epoch - 1]:.3f}" in label
-        assert f"plain {history['plain']['history']['test_acc'][epoch - 1]:.3f}" in label
-        T = history["highway"]["layer_T_history"][epoch - 1][1]
-        assert f": {T[0]:.2f}, {T[1]:.2f}, " in driver.find_element("id", "mean-T").get_attribute("aria-label")
 
 
 @browser_only

@@ -16,7 +16,7 @@ import highway_networks as hn
 import straightforward as sf
 from highways.lab.showing.style import KINDS
 from pages import make_train as program
-from pages import screenshots
+from pages import parts, screenshots
 from pages.browser import browser_only, together, violations
 
 FILE = ROOT / "pages" / "train.html"
@@ -86,7 +86,7 @@ def test_its_images_are_mnist_s_made_small(mnist, images):
 
 
 def test_its_colours_are_those_of_the_pictures(capsys):
-    for kind in program.KINDS_ON_PAGE:
+    for kind in parts.COLORED:
         assert f"--{kind}: {KINDS[kind]};" in PAGE
 
 
@@ -795,6 +795,68 @@ def test_two_highway_nets_are_told_apart(driver):
         "return [...$('gradient').querySelectorAll('.line')].map((p) => p.className.baseVal)"
     )
     assert classes == ["line highway", "line highway second"]
+
+
+@browser_only
+@together
+def test_the_python_that_is_shown_runs_and_learns(driver, mnist, monkeypatch, capsys):
+    """Every start, second net and optimizer once, with a few layers; the first is trained as the page says."""
+    monkeypatch.setattr(hn, "load_mnist", lambda: mnist)
+    for steps, changes in (
+        (200, {"init": "glorot", "second": "plain"}),
+        (2, {"init": "he", "second": "residual", "optimizer": "sgd"}),
+        (2, {"init": "orthogonal", "second": "highway"}),
+        (2, {"init": "program"}),
+    ):
+        settings = {"depth": 5, "rate": 0.005, "steps": steps, **changes}
+        text = driver.execute_script("return pythonOf({ ...STANDARD, ...arguments[0] })", settings)
+        exec(compile(text, "shown", "exec"), {})
+        kinds = ["highway", changes.get("second", "plain")]
+        lines = capsys.readouterr().out.split("\n")[:-1]
+        assert [line.split()[0] for line in lines] == kinds
+        if steps == 200:
+            assert min(float(line.split()[1]) for line in lines) > 0.5
+
+
+@browser_only
+@together
+def test_the_curves_are_given_as_csv(driver):
+    press(driver, "one")
+    wait_for(driver, "run.records.length === 1")
+    head, highway, plain = driver.execute_script("return csvOf(run.records, namesOfNets())").splitlines()
+    row = dict(zip(head.split(","), plain.split(","), strict=True))
+    [loss, first] = driver.execute_script("const { loss, spreads } = run.records[0].nets[1]; return [loss, spreads[0]]")
+    assert row["net"] == '"plain"'
+    assert [float(row["loss"]), float(row["spread_first"])] == [loss, first]
+    assert row["mean_T"] == ""
+    assert 0.04 < float(highway.split(",")[-1]) < 0.06
+
+
+@browser_only
+@together
+def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened):
+    screenshots.look_as(opened, 1280, 720)
+    opened.get("about:blank")
+    opened.get(FILE.as_uri() + "?lesson=1")
+    wait_for(opened, "worker && run.portraits.size")
+    page = opened.find_element("tag name", "body")
+    page.send_keys(" ")
+    assert opened.execute_script("return [run.playing, $('play').disabled]") == [False, True]
+    opened.execute_script("run.until = 12; settings.speed = 'most'")
+    page.send_keys("3", " ")
+    wait_for(opened, "run.records.length === 12 && !run.playing")
+    assert text_of(opened, "compared").startswith("You predicted that both learn: ")
+    assert "After 12 steps highway reads " in text_of(opened, "compared")
+    assert violations(opened) == []
+    from selenium.webdriver import Keys
+
+    page.send_keys(Keys.ARROW_RIGHT)
+    assert opened.execute_script("return [stopOf(settings), $('play').disabled, location.search]") == [
+        1,
+        True,
+        "?lesson=1",
+    ]
+    assert opened.execute_script("return document.documentElement.scrollHeight") <= 720
 
 
 # ---- For every reader ------------------------------------------------------------------------------------------------

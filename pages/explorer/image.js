@@ -1,3 +1,4 @@
+"use strict";
 /* The image: test images to pick from, and the square to draw in. */
 
 const SIDE = 280; // of the drawing
@@ -22,6 +23,9 @@ function paintDigit(canvas, pixels) {
   ctx.drawImage(unscaled, 0, 0, canvas.width, canvas.height);
 }
 
+/* What the whole net makes of the images. */
+const NAMES_OF_KINDS = { right: "read right", doubtful: "barely", wrong: "read wrong" };
+
 /* Shows the test images of a digit and chooses one. */
 function offer(digit) {
   pressOnly($("digits"), $("digits").children[digit]);
@@ -29,14 +33,14 @@ function offer(digit) {
   for (const kind of ["right", "doubtful", "wrong"]) {
     const row = document.createElement("div");
     const title = document.createElement("span");
-    title.textContent = kind;
+    title.textContent = NAMES_OF_KINDS[kind];
     row.append(title);
     DATA.images.list.forEach(([index, label, of_kind], k) => {
       if (label !== digit || of_kind !== kind) return;
       const thumb = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
       paintDigit(thumb, imageOf(k));
       const made = button(thumb, () => choose(k), row, false);
-      made.setAttribute("aria-label", `test image ${index}, a ${label}, ${kind}`);
+      made.setAttribute("aria-label", `test image ${index}, a ${label}, ${NAMES_OF_KINDS[kind]} by the whole net`);
       made.dataset.image = k;
     });
     $("thumbs").append(row);
@@ -57,9 +61,9 @@ function leastSure(digit) {
 }
 
 function choose(k) {
-  const [index, label, kind] = DATA.images.list[k];
+  const [index, label] = DATA.images.list[k];
   pressOnly($("thumbs"), $("thumbs").querySelector(`[data-image="${k}"]`));
-  Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, a ${label}: ${kind}.` });
+  Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, a ${label}.` });
   pen.lastPoint = null;
   paintDigit($("picture"), shown.pixels);
   $("seen").hidden = true;

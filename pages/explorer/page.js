@@ -1,15 +1,16 @@
+"use strict";
 /* The state of the page: the image shown, the net's answer, and the changes that the reader makes to
    the net.  maps.js draws the maps. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const PARAMETERS = fromFloat16(bytesOf(DATA.net.parameters));
-const net = new Net(DATA.net, PARAMETERS);
+const net = new TrainedNet(DATA.net, PARAMETERS);
 const randomT = randomGates(DATA.net);
 const $ = (id) => document.getElementById(id);
 
 /* What is shown.  Blocks are counted in two ways here and in the other programs of the page.  As a `block`,
    0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
-   first block, as in `T`, `H` and the parameters.  `closed` holds layers, while DATA.lesion.idle holds
+   first block, as in `T` and `H`.  `closed` holds layers, while DATA.lesion.idle holds
    blocks.  `unit` counts from 1. */
 const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
@@ -114,10 +115,6 @@ function showAnswer() {
   });
   $("bars").setAttribute("aria-label", shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", "));
   set("closed", now === whole ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
-  showDecided();
-  const k = lastOpen();
-  set("above-value", k === null ? "" : `${k}`);
-  $("above").value = k === null ? net.depth : k;
   $("shift").value = shown.shift;
   set("shift-value", plus(shown.shift));
 }
@@ -129,18 +126,17 @@ function changeOfAnswer() {
   return before === after ? `still ${after}` : `${before} \u2192 ${after}`;
 }
 
-function showDecided() {
+/* Where the image is decided, and where the others are, in a few sentences. */
+function aboutDecided() {
   const decided = decidedAt(now.answers);
   const { decided: counts, n_test: n } = DATA.measured;
   const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
-  set("decided", decided ? `decided: block ${decided}` : "decided at once");
-  $("all-open").hidden = now === whole;
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
-  set("decided-note", `Decided ${where}: from there on the last layer reads ${answerOf(now)}. ${condition}` +
+  return `Decided ${where}: from there on the last layer reads ${answerOf(now)}. ${condition}` +
     `${percent(counts[decided] / n)} of all ${n} test images are decided there${before}; ` +
-    `half of all by block ${median(counts)}.`);
+    `half of all by block ${median(counts)}.`;
 }
 
 /* The block by which half of the images are decided; counts[k] of them are decided after block k. */
@@ -151,12 +147,6 @@ function median(counts) {
     sum += count;
     return sum >= half;
   });
-}
-
-/* k if exactly the blocks after the k-th are closed; otherwise null. */
-function lastOpen() {
-  const k = Math.min(net.depth, ...shown.closed);
-  return shown.closed.size === net.depth - k ? k : null;
 }
 
 /* The measured training error with layers `first` to `last` closed. */
@@ -187,10 +177,10 @@ function aboutClosed() {
   if (closed.size) {
     const idle = [...closed].every((layer) => DATA.lesion.idle.includes(layer + 1));
     const blocks = closed.size === 1 ? "block" : `${closed.size} blocks,`;
-    parts.push(`Closed: ${blocks} ${named(closed)}${idle && closed.size > 1 ? ", each idle alone" : ""}`);
+    parts.push(`Closed: ${blocks} ${named(closed)}${idle && closed.size > 1 ? ", each harmless alone" : ""}`);
   }
   if (shift) parts.push(`b_T shifted by ${plus(shift)}`);
-  if (!parts.length) return `All open, training error ${whole_error}.`;
+  if (!parts.length) return `All blocks open: training error ${whole_error}.`;
   const error = errorNow();
   const measured = error === null ? "not measured" : `${whole_error} \u2192 ${small(error)}`;
   return `${parts.join("; ")}. Training error: ${measured}.`;
@@ -218,16 +208,10 @@ function shiftBy(shift) {
 
 function listenToLesions() {
   const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
-  for (const id of ["above", "from", "to"]) $(id).max = net.depth;
-  $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
+  for (const id of ["from", "to"]) $(id).max = net.depth;
   $("range").addEventListener("submit", (event) => {
     event.preventDefault(); // the browser has checked that both are whole numbers from 1 to depth
     closeBlocks(range(...ends()));
-    announce();
-  });
-  $("close-idle").textContent = `Close all ${DATA.lesion.idle.length} at once`;
-  $("close-idle").addEventListener("click", () => {
-    only(DATA.lesion.idle.map((block) => block - 1));
     announce();
   });
   $("open").addEventListener("click", () => {
@@ -239,7 +223,7 @@ function listenToLesions() {
   const shifts = DATA.measured.shifts.map((row) => row.shift);
   Object.assign($("shift"), { min: shifts[0], max: shifts[shifts.length - 1], step: shifts[1] - shifts[0], value: 0 });
   $("shift").addEventListener("input", () => shiftBy(Number($("shift").value)));
-  for (const id of ["above", "shift"]) $(id).addEventListener("change", () => announce());
+  $("shift").addEventListener("change", () => announce());
 }
 
 /* ---- The worker ---- */
@@ -256,8 +240,8 @@ function ask() {
 
 function post() {
   answering = asked;
-  const { pixels, closed, shift, label } = shown;
-  worker.postMessage({ id: asked, pixels, closed, shift, label });
+  const { pixels, closed, shift } = shown;
+  worker.postMessage({ id: asked, pixels, closed, shift });
 }
 
 function listenToTheWorker() {
@@ -273,14 +257,24 @@ function listenToTheWorker() {
 /* Draws what the worker found. */
 function showFound() {
   plots.effect.draw();
-  plots.back.draw();
-  showMatter();
-  showWayBack();
+  showNote();
   document.dispatchEvent(new Event("found"));
 }
 
+/* The line below the map: what it shows as a whole. */
+function showNote() {
+  const { map, ends } = ACTS[play.act];
+  $("map-ends").replaceChildren(...ends().map((textContent) => Object.assign(document.createElement("span"), { textContent })));
+  $("map-ends").className = map;
+  $("map-ends").style.setProperty("--bar", SHOW[shown.compare].bar);
+  $("map-ends").style.visibility = isAnswered(play.act) ? "visible" : "hidden";
+  const notes = { effect: whatMatters, read: () => (isAnswered(1) ? aboutDecided() : ""), gates: aboutGates };
+  set("note", notes[map]());
+}
+
 /* Which blocks move the answer's probability most. */
-function showMatter() {
+function whatMatters() {
+  if (!found || !isAnswered(0)) return "";
   const { digit, before, effects } = found;
   const moved = [];
   effects.forEach((shares, layer) => {
@@ -292,18 +286,35 @@ function showMatter() {
     const turns = says === digit ? "" : `\u00a0\u2192\u00a0${says}`;
     return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
   });
-  set("effect-line", `P(${digit})`);
-  let text = "No block is open.";
-  if (moved.length) text = `Closing any one block moves P(${digit}) by less than a point.`;
-  if (texts.length) text = `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.`;
-  set("matter", `${text}${aloneClosed()}`);
+  if (!moved.length) return "No block is open.";
+  if (!texts.length) return `Closing any one block moves P(${digit}) by less than a point.`;
+  return `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.`;
+}
+
+/* How far the gates of the map are open. */
+function aboutGates() {
+  const { values, is_gate } = gatesShown();
+  if (!is_gate || !isAnswered(2)) return "";
+  const all = values.flat();
+  const open = all.filter((T) => T > 0.5).length;
+  const mean = all.reduce((a, b) => a + b) / all.length;
+  return `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`;
+}
+
+/* Where the gates of this net are open, from the mean over all training images. */
+function whereOpen() {
+  const means = DATA.gates.mean_T.map((row) => row.reduce((a, b) => a + b) / row.length);
+  const mean = (part) => (part.reduce((a, b) => a + b) / part.length).toFixed(2);
+  return `In this net the gates open most at the bottom: mean T is ${mean(means.slice(0, 3))} in the first three blocks, ` +
+    `${mean(means.slice(20, 30))} in the middle ones, and ${mean(means.slice(-1))} in the last. In the nets of 30 blocks that this ` +
+    "project trains for 12 epochs they open most at the top. These nets differ in depth, training and settings; which of these " +
+    "decides has not been measured.";
 }
 
 /* ---- Start ---- */
 
 function start() {
-  set("claim", `Each of the ${net.depth} blocks of this trained net carries most of its input: ` +
-    `${DATA.lesion.idle.length} can be closed, one at a time, without harm.`);
+  set("claim", `${net.depth} blocks that have learned to read digits. Three questions: guess before you look.`);
   range(0, net.d_out - 1).forEach((digit) => {
     const made = button(String(digit), () => offer(digit), $("digits"), false);
     made.setAttribute("aria-label", `images of ${digit}`);
@@ -311,15 +322,15 @@ function start() {
     bar.append(document.createElement("i"), document.createElement("b"), document.createElement("small"));
     bar.children[1].textContent = digit;
     $("bars").append(bar);
-    $("columns").append(Object.assign(document.createElement("span"), { textContent: digit }));
   });
   listenToTheWorker();
   listenToThePen();
   listenToLesions();
   listenToMaps();
   listenToTheUnit();
-  listenToEpochs();
   set("held", DATA.net.about);
+  set("where-open", whereOpen());
   offer(9);
+  listenToActs();
   set("announced", ""); // nothing has changed yet
 }

@@ -1,3 +1,4 @@
+"use strict";
 /* The numbers of the chosen unit, y = H T + x (1 - T), and of its block. */
 
 /* A number as it stands after a plus: a negative one in brackets, "(-0.80)". */
@@ -29,65 +30,62 @@ function sumOf(block, unit) {
   ];
 }
 
-/* The sum as a line of text, the answer after the chosen block, and its open units. */
+/* What the chosen row and unit say in this act, as a line of text. */
 function reading() {
-  const sum = sumOf(shown.block, shown.unit).map(([, text]) => text).join("");
-  return `${sum}. ${afterBlock()}`;
+  const { block } = shown;
+  if (ACTS[play.act].map === "gates") return `${sumOf(block, shown.unit).map(([, text]) => text).join("")}.`;
+  if (ACTS[play.act].map === "read") return afterBlock();
+  return aloneClosed() || "Row 0 is the plain first layer, which cannot be closed.";
 }
 
 function afterBlock() {
-  const { block } = shown;
-  const answers = now.answers[block];
+  const answers = now.answers[shown.block];
   const says = argmax(answers);
-  const after = `Answer so far: ${says} (${percent(answers[says])}).`;
-  if (!block) return after;
+  return `Block ${shown.block}. Answer so far: ${says} (${percent(answers[says])}).`;
+}
+
+/* What else is known of the chosen block in the act of the gates. */
+function besideTheSum() {
+  const { block } = shown;
+  if (!block) return "";
   let compared = "";
-  if (shown.compare !== "one") {
+  if (shown.compare !== "one" && shown.compare !== "states") {
     const value = gatesShown().values[block - 1][shown.unit - 1];
     compared = ` ${SHOW[shown.compare].text(digitShown())}: ${signed(value)}.`;
   }
-  return `${after} ${openUnits(block)}.${compared}`;
+  return `${openUnits(block)}${compared}`;
 }
 
 /* "T > 0.5: units 5, 11": the units of a block that this image opens. */
 function openUnits(block) {
+  if (!block) return "";
   const open = range(1, net.hidden).filter((unit) => now.T[block - 1][unit - 1] > 0.5);
-  if (!open.length) return "T\u00a0>\u00a00.5: no unit";
-  return `T\u00a0>\u00a00.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}`;
+  if (!open.length) return "T\u00a0>\u00a00.5: no unit.";
+  return `T\u00a0>\u00a00.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}.`;
 }
 
 /* The measured training error with the chosen block alone closed. */
 function aloneClosed() {
   const { block } = shown;
-  if (!block) return "";
+  if (!block || !isAnswered(0)) return "";
   const { error, idle } = DATA.lesion;
   const alone = small(errorOfRange(block - 1, block - 1));
-  return ` Block ${block} alone closed: training error ${alone}, with all open ${small(error)}` +
-    `${idle.includes(block) ? ": idle" : ""}.`;
+  return `Block ${block} alone closed: training error ${alone}, with all open ${small(error)}` +
+    `${idle.includes(block) ? ": harmless" : ""}.`;
 }
 
-/* Shows the numbers of the chosen unit. */
+/* Shows the numbers of the chosen row and unit. */
 function showUnit() {
+  const { map } = ACTS[play.act];
+  $("sum").hidden = map !== "gates";
   const parts = sumOf(shown.block, shown.unit).map(([color, text]) =>
     Object.assign(document.createElement("span"), { className: color, textContent: text }));
   $("sum").replaceChildren(...parts);
-  set("after", now === whole ? afterBlock() : `${afterBlock()} At the end: ${changeOfAnswer()}.`);
+  const texts = { effect: aloneClosed, read: () => (isAnswered(1) ? afterBlock() : ""), gates: besideTheSum };
+  set("after", texts[map]());
   $("toggle").hidden = !shown.block;
   set("toggle", `${shown.closed.has(shown.block - 1) ? "Open" : "Close"} block ${shown.block}`);
-  if (!found) return;
-  showMatter();
-  showWayBack();
-}
-
-/* The chosen block's part of the gradient's way back. */
-function showWayBack() {
-  const { block } = shown;
-  if (!block) return set("back-note", "Row 0 is the plain first layer, which carries nothing.");
-  const parts = found.back[block - 1];
-  const shares = ["carried", "H", "T"].map((name) => signed(100 * parts[name], 0));
-  const lengths = `${parts.above.toPrecision(2)} at the block's output, ${parts.below.toPrecision(2)} at its input`;
-  set("back-note", `Block ${block}: of dL/dx ${shares[0]} % carried, ${shares[1]} % through H, ${shares[2]} % through T. ` +
-    `Length of the gradient: ${lengths}.`);
+  showNote();
 }
 
 function listenToTheUnit() {

@@ -17,14 +17,16 @@ const BUSY = 30; // the most milliseconds of one request to the worker, so that 
 let settings = { ...STANDARD };
 let worker = null;
 
+const noSeries = () => ({ accuracy: [[], []], loss: [[], []] }); // the points of each net
+
 /* The run.  `records` has one for each step, and it plays up to step `until`.  `shown` is the step that
    the reader looks back at, or null.  `spoken` has the nets of which the screen reader was told already
    that they have learned.  `untrained` are the test accuracies before the first step.  `portraits` are those of the
    steps that the towers can show, by their number.  `again` is the step that is to be reached once more, as fast as
-   possible, after the page was loaded anew; 0 if none is. */
+   possible, after the page was loaded anew; 0 if none is.  `series` has the points of the charts over steps. */
 const run = {
   number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set(),
-  untrained: null, portraits: new Map(), again: 0,
+  untrained: null, portraits: new Map(), again: 0, series: noSeries(),
 };
 
 const DIGIT = 3; // that climbs at first
@@ -69,19 +71,12 @@ const looks = () => netsOf(settings).map(({ kind }, k) => (k ? `${kind} second` 
 
 /* The last test accuracy of net k that was measured up to a step, or null. */
 function accuracyAt(step, k) {
-  for (let i = step - 1; i >= 0; i--) {
-    const { accuracy } = run.records[i].nets[k];
-    if (accuracy !== undefined) return accuracy;
-  }
-  return run.untrained && run.untrained[k];
+  const latest = step ? run.records[step - 1].nets[k].latest : undefined;
+  return latest ?? (run.untrained && run.untrained[k]);
 }
 
 /* The best test accuracy of net k up to a step. */
-function bestUpTo(step, k) {
-  let best = 0;
-  for (const { nets } of run.records.slice(0, step)) best = Math.max(best, nets[k].accuracy || 0);
-  return best;
-}
+const bestUpTo = (step, k) => (step ? run.records[step - 1].nets[k].best : 0);
 
 /* The spread after the last layer, divided by that after the first. */
 const spreadThatArrives = ({ spreads }) => spreads[spreads.length - 1] / spreads[0];
@@ -158,14 +153,13 @@ function axisOfGates(largest) {
 /* The step that is looked at: the last one, unless the reader looks back. */
 const stepShown = () => (run.shown === null ? run.records.length : run.shown);
 
-function linesOverSteps(step, valueOfNet) {
+/* The points up to a step of what changes from step to step: `series` is "accuracy" or "loss".  The points of the whole
+   run are in one array, to which the chart need only add. */
+function linesOverSteps(step, series) {
   const names = namesOnCharts();
   return looks().map((look, k) => {
-    const points = [];
-    for (let i = 0; i < step; i++) {
-      const value = valueOfNet(run.records[i].nets[k]);
-      if (value !== undefined) points.push([i + 1, value]);
-    }
+    const all = run.series[series][k];
+    const points = step === run.records.length ? all : all.filter(([x]) => x <= step);
     return { name: names[k], look, points };
   });
 }
@@ -174,7 +168,7 @@ function linesOverLayers(step, valuesOfNet) {
   if (!step) return [];
   const names = namesOnCharts();
   const { nets } = run.records[step - 1];
-  return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]) }));
+  return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]).filter(([, y]) => !Number.isNaN(y)) }));
 }
 
 const powersOf = (values) => values.map((value, layer) => [layer, Math.log10(value)]);
@@ -192,8 +186,8 @@ function startOfGates() {
 function showCharts() {
   const step = stepShown();
   const steps = { from: 0, to: Math.max(run.until, 1) };
-  const accuracies = linesOverSteps(step, ({ accuracy }) => accuracy);
-  const losses = linesOverSteps(step, ({ loss }) => loss);
+  const accuracies = linesOverSteps(step, "accuracy");
+  const losses = linesOverSteps(step, "loss");
   const gradients = linesOverLayers(step, ({ gradients: values }) => powersOf(values));
   const spreads = linesOverLayers(step, ({ spreads: values }) => powersOf(values));
   const gates = linesOverLayers(step, pointsOfGates);
@@ -383,7 +377,8 @@ function showButtons() {
   const taken = run.records.length;
   $("play").textContent = textOfPlay();
   $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
-  for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
+  for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
+  $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
   $("look-back").disabled = taken < 2;
@@ -396,6 +391,7 @@ function show() {
   showCharts();
   showTowers();
   $("verdict").textContent = verdictAt(stepShown());
+  if (isLesson) showPrediction();
 }
 
 /* Says something to a screen reader; called a few times in a run. */
@@ -407,9 +403,12 @@ function speak(text) {
 
 /* Makes both nets anew and shows them untrained; then goes on to step `again`, as fast as possible. */
 function restart(again = 0) {
+  $("to-answer").hidden = true;
   run.number++;
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
   keepSteps(again);
+  run.series = noSeries();
+  if (isLesson) forgetPrediction();
   run.spoken.clear();
   run.untrained = null;
   run.portraits.clear();
@@ -452,7 +451,7 @@ function receive({ data }) {
 
 function takeRecords(records) {
   run.waiting = false;
-  run.records.push(...records);
+  records.forEach(keepRecord);
   keepPace(performance.now() - pace.asked);
   speakOfProgress();
   const taken = run.records.length;
@@ -461,7 +460,29 @@ function takeRecords(records) {
   if (ended && run.playing) {
     pause();
     $("stop-answer").open = taken >= run.until;
+    comparePrediction();
+    offerAnswer();
   }
+}
+
+/* After a run: a button beside Play that leads to the answer, if it has opened where it cannot be seen. */
+function offerAnswer() {
+  const { bottom } = $("stop-answer").getBoundingClientRect();
+  $("to-answer").hidden = !$("stop-answer").open || (bottom > 0 && bottom <= innerHeight);
+}
+
+/* Adds a record, with the latest and the best test accuracy so far, and its points to the charts. */
+function keepRecord(record) {
+  const before = run.records.at(-1);
+  run.records.push(record);
+  const step = run.records.length;
+  record.nets.forEach((result, k) => {
+    const { accuracy, loss } = result;
+    result.latest = accuracy ?? before?.nets[k].latest;
+    result.best = Math.max(accuracy ?? 0, before?.nets[k].best ?? 0);
+    if (accuracy !== undefined) run.series.accuracy[k].push([step, accuracy]);
+    if (!Number.isNaN(loss)) run.series.loss[k].push([step, loss]);
+  });
 }
 
 /* Keeps what the towers show now, and of earlier steps one in ten, so that a long run stays small. */
@@ -500,11 +521,12 @@ function onFrame(now) {
   ask(steps);
 }
 
-/* If the towers reach below the screen, scrolls down to them, so that the reader sees the nets train. */
+/* If the towers are not whole on the screen, scrolls to them, so that the reader sees the nets train. */
 function bringIntoView() {
-  if (towers[0].canvas.getBoundingClientRect().bottom <= innerHeight) return;
+  const { top, bottom } = towers[0].canvas.getBoundingClientRect();
+  if (top >= 0 && bottom <= innerHeight) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  $("start").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
+  $("towers").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
 }
 
 function play() {
@@ -551,6 +573,7 @@ function showSettings() {
     if (output) output.textContent = withMinus(settings[name]);
     if (output && name.endsWith("b_T")) output.textContent += `, T = ${gateOf(settings[name]).toFixed(2)}`;
   }
+  $("python").textContent = pythonOf(settings);
   $("second-bias").hidden = settings.second !== "highway";
   const stop = stopOf(settings);
   [...$("stops").children].forEach((button, i) => button.setAttribute("aria-pressed", i === stop));
@@ -564,6 +587,7 @@ function showStop(stop) {
   $("answer-text").textContent = answer;
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
+  $("to-answer").hidden = true;
   $("next").hidden = stop + 1 === TOUR.length;
   $("next").setAttribute("aria-label", `Next: ${TOUR[stop + 1]?.name}`);
 }
@@ -633,8 +657,13 @@ function makeControls() {
   $("one").addEventListener("click", oneStep);
   $("again").addEventListener("click", () => restart());
   $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
+  $("to-answer").addEventListener("click", () => {
+    $("stop-answer").scrollIntoView({ block: "center" });
+    $("to-answer").hidden = true;
+  });
   $("look-back").addEventListener("input", lookBack);
   window.addEventListener("hashchange", takeAddress);
+  listenToTakeaway();
 }
 
 function lookBack() {
@@ -681,6 +710,7 @@ function start() {
   makeCharts();
   makeTowers();
   makeControls();
+  startLesson();
   takeAddress();
   startWorker();
 }

@@ -5,7 +5,6 @@
 
 const STRONGEST = 0; // a cell with 10^0 or more has the full colour
 const WEAKEST = -6; // one with 10^-6 or less is grey
-const SHADES = 64; // from grey to the full colour
 const PIXELS = 14; // along an image's side
 const CLIMB = 1200; // milliseconds that the digit takes to climb and the gradient to come back
 
@@ -13,31 +12,6 @@ const CLIMB = 1200; // milliseconds that the digit takes to climb and the gradie
 function strengthOf(value) {
   const power = Math.log10(Math.abs(value));
   return Math.min(1, Math.max(0, (power - WEAKEST) / (STRONGEST - WEAKEST))) || 0;
-}
-
-/* "#rrggbb" -> [red, green, blue]. */
-const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-
-/* Colours from one to another. */
-function ramp(from, to) {
-  return Array.from({ length: SHADES + 1 }, (_, i) => {
-    const parts = rgbOf(from).map((part, k) => Math.round(part + ((rgbOf(to)[k] - part) * i) / SHADES));
-    return `rgb(${parts.join(" ")})`;
-  });
-}
-
-/* The colours of the page as it is now, light or dark. */
-function paletteNow() {
-  const style = getComputedStyle(document.documentElement);
-  const color = (name) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    plus: ramp(color("zero"), color("plus")),
-    minus: ramp(color("zero"), color("minus")),
-    ink: ramp(color("zero"), color("ink")),
-    gate: ramp(color("paper"), color("highway")), // from closed to open
-    edge: color("line"),
-    mark: color("ink"),
-  };
 }
 
 class Tower {

@@ -30,11 +30,14 @@ class Chart {
     this.x_name = x_name;
     this.x = { from: 0, to: 1 };
     this.content = { lines: [], levels: [] };
+    this.frame = ""; // what the axes were drawn from
+    this.drawn = []; // for each line its points, and what pathOf() has made of them
     new ResizeObserver(() => this.draw()).observe(svg);
   }
 
   /* x: {from, to}, the ends of the axis.
-     lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet.
+     lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet, and no y is NaN.  An
+     array of points that was shown before may have grown at its end, and not changed otherwise.
      levels: [{y, text}], dotted lines across the chart; a text, if any, stands left of the axis. */
   show(x, lines, levels) {
     this.x = x;
@@ -42,15 +45,24 @@ class Chart {
     this.draw();
   }
 
+  /* The axes are drawn anew only when they change; of a line that only grew, only what is new is computed. */
   draw() {
     this.width = this.svg.clientWidth;
     if (!this.width) return;
-    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
-    this.svg.replaceChildren();
-    this.drawAxes();
-    for (const level of this.content.levels) this.drawLevel(level);
-    const lines = this.content.lines.map(known).filter(({ points }) => points.length);
-    for (const line of lines) this.drawLine(line);
+    const { levels } = this.content;
+    const frame = JSON.stringify([this.width, this.x, this.y, levels]);
+    if (frame !== this.frame) {
+      this.frame = frame;
+      this.drawn = [];
+      this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
+      this.svg.replaceChildren();
+      this.drawAxes();
+      for (const level of levels) this.drawLevel(level);
+      this.moving = svgElement("g", {}, this.svg);
+    }
+    this.moving.replaceChildren();
+    const lines = this.content.lines.filter(({ points }) => points.length);
+    lines.forEach((line, k) => this.drawLine(line, k));
     this.drawNames(lines);
   }
 
@@ -73,8 +85,8 @@ class Chart {
     return MARGIN.top + ((HEIGHT - MARGIN.top - MARGIN.bottom) * (to - kept)) / (to - from);
   }
 
-  text(words, x, y, anchor) {
-    const element = svgElement("text", { x, y, "text-anchor": anchor }, this.svg);
+  text(words, x, y, anchor, parent = this.svg) {
+    const element = svgElement("text", { x, y, "text-anchor": anchor }, parent);
     element.textContent = words;
     return element;
   }
@@ -103,36 +115,38 @@ class Chart {
     if (text) this.text(text, MARGIN.left - 6, at + 4, "end");
   }
 
-  drawLine({ look, points }) {
-    const places = this.thinned(points).map(([x, y]) => `${this.across(x).toFixed(1)} ${this.down(y).toFixed(1)}`);
-    svgElement("path", { class: `line ${look}`, d: `M${places.join("L")}` }, this.svg);
+  drawLine({ look, points }, k) {
+    if (this.drawn[k]?.points !== points) this.drawn[k] = { points, begin: 0, path: "" };
+    svgElement("path", { class: `line ${look}`, d: `M${this.pathOf(this.drawn[k]).slice(1)}` }, this.moving);
     if (points.length === 1) { // one point makes no line
       const [[x, y]] = points;
-      svgElement("circle", { class: `dot ${look}`, cx: this.across(x), cy: this.down(y), r: 3 }, this.svg);
+      svgElement("circle", { class: `dot ${look}`, cx: this.across(x), cy: this.down(y), r: 3 }, this.moving);
     }
   }
 
-  /* Of the points above one pixel the lowest and the highest, in their order, so that a long run is drawn as fast as a
-     short one. */
-  thinned(points) {
-    if (points.length <= 2 * this.width) return points;
-    const kept = [];
-    let begin = 0;
-    while (begin < points.length) {
-      const pixel = Math.floor(this.across(points[begin][0]));
-      let end = begin + 1;
-      let low = begin;
-      let high = begin;
+  /* The places of a line, "L10.0 20.0L11.0 19.0...": of the points above one pixel the lowest and the highest, in their
+     order, so that a long run is drawn as fast as a short one.  `drawn.path` holds those of the pixels that no further
+     point can reach, which come before point `drawn.begin`. */
+  pathOf(drawn) {
+    const { points } = drawn;
+    let last = "";
+    while (drawn.begin < points.length) {
+      const pixel = Math.floor(this.across(points[drawn.begin][0]));
+      let end = drawn.begin + 1;
+      let low = drawn.begin;
+      let high = drawn.begin;
       while (end < points.length && Math.floor(this.across(points[end][0])) === pixel) {
         if (points[end][1] < points[low][1]) low = end;
         if (points[end][1] > points[high][1]) high = end;
         end++;
       }
-      kept.push(points[Math.min(low, high)]);
-      if (low !== high) kept.push(points[Math.max(low, high)]);
-      begin = end;
+      const kept = low === high ? [low] : [Math.min(low, high), Math.max(low, high)];
+      last = kept.map((i) => `L${this.across(points[i][0]).toFixed(1)} ${this.down(points[i][1]).toFixed(1)}`).join("");
+      if (end === points.length) break;
+      drawn.path += last;
+      drawn.begin = end;
     }
-    return kept;
+    return drawn.path + last;
   }
 
   /* Writes each name right of the end of its line, to which a short lead joins it.  The names go from top to
@@ -149,13 +163,8 @@ class Chart {
       const most = HEIGHT - MARGIN.bottom - below * TEXT_HEIGHT;
       const middle = Math.min(Math.max(y, least), most);
       least = middle + TEXT_HEIGHT;
-      svgElement("path", { class: `lead ${look}`, d: `M${x} ${y}L${x + LEAD} ${middle}` }, this.svg);
-      this.text(name, x + LEAD + 3, middle + 4, "start").setAttribute("class", `name ${look}`);
+      svgElement("path", { class: `lead ${look}`, d: `M${x} ${y}L${x + LEAD} ${middle}` }, this.moving);
+      this.text(name, x + LEAD + 3, middle + 4, "start", this.moving).setAttribute("class", `name ${look}`);
     });
   }
-}
-
-/* The line without points whose y is NaN. */
-function known(line) {
-  return { ...line, points: line.points.filter(([, y]) => !Number.isNaN(y)) };
 }

@@ -310,7 +310,7 @@ class DeepNet {
     this.dy = new Float64Array(n * width);
     this.dx = new Float64Array(n * width);
     this.dpixels = new Float64Array(n * d_in);
-    this.drawWeights(INITS[init], seed, b_T);
+    if (init) this.drawWeights(INITS[init], seed, b_T); // else whoever made the net sets its parameters
   }
 
   /* Nets of one seed have the same W_in, W_H and W_out, whatever their kind: W_T is drawn from a
@@ -332,11 +332,16 @@ class DeepNet {
 
   /* x (n, d_in) -> logits (n, d_out). */
   forward(x, n) {
-    const { first, blocks, width } = this;
+    const { first, width } = this;
     first.affine.forward(first.z, x, n);
     for (let i = 0; i < n * width; i++) first.y[i] = Math.tanh(first.z[i]);
-    let input = first.y.subarray(0, n * width);
-    for (const block of blocks) {
+    return this.forwardFrom(0, first.y.subarray(0, n * width), n);
+  }
+
+  /* The input (n, width) of block `from`, counted from 0 -> logits (n, d_out). */
+  forwardFrom(from, input, n) {
+    const { blocks, width } = this;
+    for (const block of blocks.slice(from)) {
       block.affine.forward(block.z, input, n);
       this.kind.forward(block, input);
       input = block.y.subarray(0, n * width);

@@ -1,0 +1,27 @@
+"""Puts a browser page together: one file that holds its style, its programs and its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from highways.lab.showing.style import KINDS
+
+# What both pages hold, in pages/shared/.  A page names it from its own folder.
+STYLE, ENGINE, PALETTE, CHARTS = [f"../shared/{name}" for name in ("base.css", "net.js", "palette.js", "charts.js")]
+COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
+
+
+def page_of(folder: Path, names: tuple[str, ...], data: dict[str, str]) -> str:
+    """The page.html of a folder, with the files of these names and the data put where it has their
+    marks, /*{NAME}*/."""
+    parts = {}
+    for name in names:
+        path = folder / name
+        parts[path.name] = path.read_text(encoding="utf-8").strip()
+    for kind in COLORED:
+        parts[kind] = KINDS[kind]
+    parts |= data
+    text = (folder / "page.html").read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = text.replace(f"/*{{{name}}}*/", part)
+    return text

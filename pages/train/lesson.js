@@ -1,0 +1,86 @@
+"use strict";
+/* Lesson mode, the address with ?lesson=1: one question at a time in large type.  A prediction is entered before the nets
+   may train, and compared with what they did.  Keys lead through it. */
+
+const isLesson = new URLSearchParams(location.search).get("lesson") === "1";
+
+/* What can be predicted: whether the first net learns, and whether the second does. */
+const OUTCOMES = [[true, false], [false, true], [true, true], [false, false]];
+
+let predicted = null; // the number of the outcome that was chosen for this run
+
+function textOfOutcome([first, second]) {
+  const [name, other] = namesOfNets();
+  if (first && second) return "both learn";
+  if (!first && !second) return "neither learns";
+  return `only ${first ? name : other} learns`;
+}
+
+const awaitsPrediction = () => isLesson && predicted === null;
+
+function predict(k) {
+  predicted = k;
+  showPrediction();
+  showButtons();
+}
+
+/* The choices and, after the run, what was predicted beside what happened. */
+function showPrediction() {
+  const buttons = [...$("choices").children];
+  buttons.forEach((button, k) => {
+    button.textContent = textOfOutcome(OUTCOMES[k]);
+    button.setAttribute("aria-pressed", k === predicted);
+    button.disabled = run.records.length > 0;
+  });
+}
+
+/* Called at the end of a run. */
+function comparePrediction() {
+  if (!isLesson || predicted === null) return;
+  const step = run.records.length;
+  const seen = [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
+  const is_right = OUTCOMES[predicted].every((learns, k) => learns === seen[k]);
+  const accuracies = namesOfNets().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
+  $("compared").textContent = `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "it is otherwise"}. ` +
+    `After ${step} steps ${accuracies}.`;
+  speak(`${$("spoken").textContent} ${$("compared").textContent}`);
+}
+
+function forgetPrediction() {
+  predicted = null;
+  $("compared").textContent = "";
+  showPrediction();
+}
+
+/* Space plays and pauses, the arrows lead to the next stop and back, 1 to 4 predict, F fills the screen. */
+function takeKey(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
+  if (event.target.matches("input, select") || (event.key === " " && event.target.matches("button, summary"))) return;
+  const stop = stopOf(settings);
+  const actions = {
+    " ": () => $("play").click(),
+    ArrowRight: () => stop + 1 < TOUR.length && takeStop(stop + 1),
+    ArrowLeft: () => stop > 0 && takeStop(stop - 1),
+    f: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+  };
+  OUTCOMES.forEach((_, k) => (actions[k + 1] = () => $("choices").children[k].click()));
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function startLesson() {
+  $("lesson").addEventListener("click", () => (location.search = isLesson ? "" : "?lesson=1"));
+  if (!isLesson) return;
+  document.documentElement.classList.add("lesson");
+  $("lesson").textContent = "End the lesson";
+  $("prediction").hidden = false;
+  OUTCOMES.forEach((_, k) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.addEventListener("click", () => predict(k));
+    $("choices").append(button);
+  });
+  document.addEventListener("keydown", takeKey);
+}
