@@ -2923,11 +2923,13 @@ def chosen_by(args) -> Chosen:
     try:
         blocks = (block_of(args.block), block_of(args.against))
         activation = activation_of(args.activation)
+        optimizer = optimizer_of(args.optimizer)
         for named in (*blocks, activation):
             record_of(named)
     except (TypeError, ValueError) as error:
-        raise input_error(str(error)) from error
-    return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
+        lacks = "" if package().MORE_KINDS else "; the project's others are in highways/nets, which is not here"
+        raise input_error(f"{error}{lacks}") from error
+    return Chosen(blocks, activation, args.init, optimizer)
 
 
 def optimizer_of(name: str) -> type[Optimizer]:
@@ -2966,8 +2968,8 @@ def import_module_of_user(name: str) -> None:
 
 def classify_images(args, save) -> None:
     """Runs --classify."""
-    if package() is Alone:
-        raise input_error("--classify needs the folder highways, which is not beside this file")
+    if package() is Alone or find_spec("highways.digits") is None:
+        raise input_error("--classify needs the folder highways, which is not beside this file, or not whole")
     from highways.digits import classify_images  # only here: it imports imageio
 
     path, *images = args.classify
@@ -3307,14 +3309,15 @@ def package():
         return Alone
     from highways import commands, files, processes, records
 
+    kinds = (
+        "highways.nets.activations",
+        "highways.nets.carries",
+        "highways.nets.extra_blocks",
+        "highways.nets.optimizers",
+    )
     return SimpleNamespace(
         InputError=files.InputError,
-        MORE_KINDS=(
-            "highways.nets.activations",
-            "highways.nets.carries",
-            "highways.nets.extra_blocks",
-            "highways.nets.optimizers",
-        ),
+        MORE_KINDS=kinds if find_spec("highways.nets") else (),  # a catalog's folder has a part of the package
         open_file=files.open_file,
         check_writable=files.check_writable,
         write_whole=files.write_whole,
