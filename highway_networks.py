@@ -156,6 +156,8 @@ class Dataset(NamedTuple):
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
         parts = {part: np.asanyarray(array) for part, array in parts.items()}
         for part, array in parts.items():
+            if part.startswith("y") and array.dtype.kind in "USO":
+                raise TypeError(f"{part} holds words: names, y = np.unique(words, return_inverse=True) numbers labels")
             check_numbers(part, array)
             if array.size == 0 or array.ndim == 0:
                 raise ValueError(f"{part} must hold an example at each first index, not {array.shape}")
@@ -721,9 +723,11 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
+    them.  Raises ValueError for floats that are pixels, which nobody has scaled."""
     check_numbers("x", x)
     if x.dtype.kind == "f":
+        if "pixels" in net.about and x.max(initial=0) >= 15:  # as _inputs_in() has it
+            raise ValueError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
         return x.astype(net.dtype)
     return pixels_for(net, x)
 
@@ -783,6 +787,11 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
         raise ValueError(
             f"{wanted.__name__} is a class: the {family.family} must be an object, {wanted.__name__}(), "
             f"or its name, {wanted.name!r}"
+        )
+    if callable(wanted):
+        raise ValueError(
+            f"{name_of(wanted)} is no {family.family}: give an object of a subclass of {family.__name__}, "
+            "which has its derivative, too"
         )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
@@ -1832,6 +1841,8 @@ class DeepNet(FixedNames):
         """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
         scaled as in the net's training.  An image of x may be a row, or have rows and columns."""
         x = np.asanyarray(x)
+        if self.about.get("targets") or self.d_out == 1:
+            raise ValueError("the net has learned numbers, not classes: net.predict(x) gives them")
         if x.ndim < 2:
             raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
@@ -2242,8 +2253,10 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 
 def check_holds_net(path: Path) -> None:
-    """Raises InputError where there is a file that DeepNet.save() did not write.  Its head alone is
-    read, which needs no block or activation."""
+    """Raises InputError for a name that does not end in .npz, and where there is a file that
+    DeepNet.save() did not write.  Its head alone is read, which needs no block or activation."""
+    if path.suffix != ".npz":
+        raise input_error(f"{path}: the name of a net ends in .npz")
     if not os.path.lexists(path):
         return
     try:
@@ -2654,7 +2667,8 @@ def run_one(
     final numbers.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
+    learns n_train images of MNIST.  Of `data` it learns all, or as many as a change n_train or
+    n_test names, drawn by the seed.  `save` names a file for the trained net, which is not written
     if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
@@ -2666,6 +2680,10 @@ def run_one(
         check_net_replaceable(Path(save))
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
+    elif not changes.keys().isdisjoint(("n_train", "n_test")):
+        n_train = changes.get("n_train", len(data.x_train))
+        n_test = changes.get("n_test", len(data.x_test))
+        data = subset(data, settings.seed, n_train, n_test)
     check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
@@ -2712,6 +2730,8 @@ def label_of(block: Block, settings: Settings, several_biases: bool = False) -> 
 
 def changed(settings: Settings, changes: dict) -> Settings:
     """The settings with these changes; raises TypeError for a name that is no setting."""
+    if not isinstance(settings, Settings):
+        raise TypeError(f"settings must be Settings(...), not {type(settings).__name__}: name the others, data=...")
     for name in changes:
         if name not in vars(settings):
             raise TypeError(f"{name!r} is not a setting; the settings are {', '.join(vars(settings))}")
@@ -2821,7 +2841,7 @@ def parse_arguments(argv=None):
     add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
-    add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
+    add_option("--lr", type=rate, default=default.lr, help=show("the optimiser's learning rate"))
     add_bias(
         "--gate-bias",
         type=one_of("--gate-biases", bias),
@@ -2829,7 +2849,9 @@ def parse_arguments(argv=None):
         help=show(GATE_BIAS),
     )
     add_bias("--gate-biases", type=list_of(bias), default=(), help="several of them: --gate-biases=-4,-2,0")
-    add_option("--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped"))
+    add_option(
+        "--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped; 1e9: none is")
+    )
     add_what_is_trained(add_option, show)
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
@@ -2954,7 +2976,7 @@ def import_module_of_user(name: str) -> None:
     path = Path(name)
     if path.suffix != ".py":
         words = name.split(".")
-        if not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
+        if path.is_file() or not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
             raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
         importlib.import_module(name)
         return
@@ -3231,8 +3253,6 @@ def said_of_net(path: str, run: dict) -> str:
 def check_net_replaceable(path: Path, is_smoke_test: bool = False) -> None:
     """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
     of a saved net; that of a smoke test must not be committed."""
-    if path.suffix != ".npz":
-        raise input_error(f"{path}: the name of a net ends in .npz")
     package().check_writable(path)
     check_holds_net(path)
     if is_smoke_test and package().is_committed(path):
