@@ -303,6 +303,9 @@ def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
                 raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
+        twin = path.with_suffix("") if path.suffix == ".gz" else path.with_name(f"{path.name}.gz")
+        if not must_be_mnist and twin.is_file() and read_file(twin, array.ndim)[1] != checksum:
+            raise input_error(f"{path} and {twin.name} differ: remove the wrong one")
         if must_be_mnist and checksum != sha256:
             raise input_error(f"{path} is not MNIST's file: SHA-256 {checksum[:12]}..., expected {sha256[:12]}...")
         arrays.append(array)
@@ -326,7 +329,7 @@ def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
 
 # the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
 FILE_NAME = re.compile(
-    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d[-._]\w+)?(?:\.gz)?",
+    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d(?:[-._]\w+)?)?(?:\.gz)?",
     re.IGNORECASE,
 )
 
@@ -476,7 +479,8 @@ def known_format(beginning: bytes) -> str | None:
         held = f"is an idx file of {IDX_TYPES[kind]}, {' x '.join(map(str, sizes))}"
         if IDX_TYPES[kind] == "uint8":
             return held
-        return f"{held}, where bytes are needed: np.frombuffer() {YOURS}"
+        order = np.dtype(IDX_TYPES[kind]).newbyteorder(">").str
+        return f"{held}, where bytes are needed: np.frombuffer(data, {order!r}, offset={4 + 4 * rank}) {YOURS}"
     if beginning[257:262] == b"ustar":
         return "is a tar archive: unpack it first"
     if re.match(rb"[^,\n]{0,40}(,[^,\n]{0,40}){3}", beginning) and beginning.isascii():
@@ -504,7 +508,8 @@ def what_is_there(chosen: Path) -> str:
     for path in files_like_mnist(chosen):
         known = known_format(beginning_of(path))
         if known:
-            return f"{missing}: {path.relative_to(chosen)} {known}"
+            rename = f"; if it is one of the set, rename all: {', '.join(SHA256)}" if "of uint8" in known else ""
+            return f"{missing}: {path.relative_to(chosen)} {known}{rename}"
     names = [path.name for path in sorted(chosen.iterdir())]
     if not names:
         return f"{missing}: the folder is empty"
@@ -557,7 +562,13 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     if header[:4] != magic:
         found = what_it_is(header + stream.read(BEGINNING - len(header)))
         if header[:3] == magic[:3]:
-            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
+            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}"
+            is_swapped = {rank, header[3]} == {1, 3}
+            found += (
+                ": are the files swapped?"
+                if is_swapped
+                else f": np.frombuffer(data, np.uint8, offset={4 + 4 * header[3]}) {YOURS}"
+            )
         raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
@@ -565,7 +576,9 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     size = math.prod(shape)
     sizes = " x ".join(map(str, shape))
     if size > MOST_IDX:
-        raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
+        turned = np.frombuffer(header, "<u4", offset=4).tolist()
+        order = "; are its sizes written lowest byte first?" if math.prod(turned) <= MOST_IDX else ""
+        raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read{order}")
     data = stream.read(size + 1)
     if len(data) > size:
         raise input_error(f"{path} has more bytes of data than it should; its header says {sizes}")
@@ -643,6 +656,8 @@ def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
             raise input_error(f"{folder}: {what} images {x.shape} and {len(y)} labels; each image needs one label")
+        if x.min() == x.max():
+            raise input_error(f"{folder}: every pixel of the {what} images is {x.max()}")
     if x_train.shape[1:] != x_test.shape[1:]:
         raise input_error(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
     if y_train.min() == y_train.max():

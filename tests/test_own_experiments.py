@@ -523,7 +523,7 @@ def test_save_of_a_net_replaces_no_other_file(tmp_path):
     net = hn.DeepNet(4, 3, 5, 1, "plain", 0)
     with pytest.raises(ValueError, match="is no net of this program, and is not replaced"):
         net.save(path)
-    with pytest.raises(ValueError, match="the name of a net ends in .npz"):
+    with pytest.raises(ValueError, match=r"the name of a net ends in \.npz"):
         net.save(tmp_path / "net")
     assert path.read_bytes() == before
 
