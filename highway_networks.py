@@ -1042,6 +1042,9 @@ def _blas():
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
+        if "OPENBLAS_NUM_THREADS" not in os.environ:
+            advice = "install threadpoolctl, or set OPENBLAS_NUM_THREADS=1 before Python starts"
+            print(f"nets may train several times slower, as BLAS has many threads: {advice}", file=sys.stderr)
         return None
     return ThreadpoolController()
 
@@ -2786,6 +2789,7 @@ def one_of(flag_of_list: str, parse):
     """An argparse type: one number.  The error about a list names the flag that takes one."""
     from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
 
+    @wraps(parse)
     def number(text):
         if "," in text:
             raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
@@ -2798,6 +2802,7 @@ def no_range(parse_list):
     """An argparse type: a list of numbers.  The error about a range, 0-9, says how to write it."""
     from argparse import ArgumentTypeError
 
+    @wraps(parse_list)
     def numbers(text):
         first, dash, last = text.partition("-")
         if dash and first.isdecimal() and last.isdecimal():
@@ -3493,6 +3498,7 @@ class Alone:
                 raise ValueError
             return kind(text)
 
+        number.__name__ = f"{kind.__name__} ({low} to {high})"  # for argparse's error
         return number
 
     @staticmethod
@@ -3503,8 +3509,12 @@ class Alone:
 
     @staticmethod
     def list_of(number):
+        @wraps(number)
         def numbers(text):
-            return [number(word) for word in text.split(",")]
+            values = [number(word) for word in text.split(",")]
+            if len(set(values)) != len(values):
+                raise ValueError
+            return values
 
         return numbers
 
