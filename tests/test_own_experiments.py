@@ -296,7 +296,9 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
     assert process.returncode == 0, process.stderr
     assert f"{image}: taken as it is, 0 is black" in process.stdout
     imageio.imwrite(image, np.zeros((7, 6), np.uint8))
-    assert "its pixels are (7, 6); the net takes images of (6, 6)" in one_line_error(main("--classify", path, image))
+    assert "its pixels are (7, 6); the net takes 6 x 6, for it has learned other data" in one_line_error(
+        main("--classify", path, image)
+    )
     image.write_text("no image")
     assert "cannot be read as an image" in one_line_error(main("--classify", path, image))
 
@@ -467,6 +469,21 @@ def test_pixels_that_a_net_cannot_take_are_one_line(tmp_path, image):
     loaded.save(net)
     process = main("--classify", net, image)
     assert "net.about['pixels'] must say where pixels lie" in one_line_error(process)
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (784,)])
+def test_a_net_of_data_like_mnist_is_shown_how_images_are_made_like_them(tmp_path, shape):
+    path = tmp_path / "net.npz"
+    net = hn.DeepNet(784, 3, 5, 1, "plain", 0)
+    net.about = {"pixels": hn.PIXELS[0], "data_set": "own data", "shape": list(shape)}
+    net.save(path)
+    imageio.imwrite(tmp_path / "right.png", np.kron(PIXELS[0], np.ones((5, 5)))[:28, :28].astype(np.uint8))
+    imageio.imwrite(tmp_path / "large.png", np.kron(PIXELS[0], np.ones((9, 9))).astype(np.uint8))
+    process = main("--classify", path, tmp_path / "right.png")
+    assert process.returncode == 0, process.stderr
+    error = one_line_error(main("--classify", path, tmp_path / "large.png"))
+    assert f"its pixels are (54, 54); the net takes {' x '.join(map(str, shape))}, for it has learned other" in error
+    assert error.endswith("like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])")
 
 
 def test_a_net_of_the_package_s_kinds_is_classified_and_replaced(tmp_path, data_set):
