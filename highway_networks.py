@@ -562,13 +562,9 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     if header[:4] != magic:
         found = what_it_is(header + stream.read(BEGINNING - len(header)))
         if header[:3] == magic[:3]:
-            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}"
             is_swapped = {rank, header[3]} == {1, 3}
-            found += (
-                ": are the files swapped?"
-                if is_swapped
-                else f": np.frombuffer(data, np.uint8, offset={4 + 4 * header[3]}) {YOURS}"
-            )
+            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: "
+            found += "are the files swapped?" if is_swapped else f"np.frombuffer() {YOURS}"
         raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
@@ -2698,7 +2694,7 @@ def run_one(
         check_net_replaceable(Path(save))
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
-    elif not changes.keys().isdisjoint(("n_train", "n_test")):
+    elif "n_train" in changes or "n_test" in changes:
         n_train = changes.get("n_train", len(data.x_train))
         n_test = changes.get("n_test", len(data.x_test))
         data = subset(data, settings.seed, n_train, n_test)
@@ -2869,9 +2865,7 @@ def parse_arguments(argv=None):
         help=show(GATE_BIAS),
     )
     add_bias("--gate-biases", type=list_of(bias), default=(), help="several of them: --gate-biases=-4,-2,0")
-    add_option(
-        "--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped; 1e9: none is")
-    )
+    add_option("--clip", type=rate, default=default.clip, help=show("the norm to clip gradients to; 1e9 clips none"))
     add_what_is_trained(add_option, show)
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))

@@ -354,7 +354,7 @@ DAMAGE = {
     "colours": (
         TRAIN_IMAGES,
         lambda p: recompress(p, lambda d: idx_bytes(np.zeros((300, 6, 6, 3)))),
-        r"6 x 3; images have three sizes: np.frombuffer\(data, np.uint8, offset=20\) and Dataset.of\(\) read it",
+        r"6 x 3; images have three sizes: np.frombuffer\(\) and Dataset.of\(\) read it",
     ),
     "a header that is turned": (
         TRAIN_IMAGES,
