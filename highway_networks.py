@@ -156,6 +156,8 @@ class Dataset(NamedTuple):
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
         parts = {part: np.asanyarray(array) for part, array in parts.items()}
         for part, array in parts.items():
+            if part.startswith("y") and array.dtype.kind in "USO":
+                raise TypeError(f"{part} holds words: names, y = np.unique(words, return_inverse=True) numbers labels")
             check_numbers(part, array)
             if array.size == 0 or array.ndim == 0:
                 raise ValueError(f"{part} must hold an example at each first index, not {array.shape}")
@@ -301,6 +303,9 @@ def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
                 raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
+        twin = path.with_suffix("") if path.suffix == ".gz" else path.with_name(f"{path.name}.gz")
+        if not must_be_mnist and twin.is_file() and read_file(twin, array.ndim)[1] != checksum:
+            raise input_error(f"{path} and {twin.name} differ: remove the wrong one")
         if must_be_mnist and checksum != sha256:
             raise input_error(f"{path} is not MNIST's file: SHA-256 {checksum[:12]}..., expected {sha256[:12]}...")
         arrays.append(array)
@@ -324,7 +329,7 @@ def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
 
 # the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
 FILE_NAME = re.compile(
-    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d[-._]\w+)?(?:\.gz)?",
+    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d(?:[-._]\w+)?)?(?:\.gz)?",
     re.IGNORECASE,
 )
 
@@ -508,7 +513,8 @@ def what_is_there(chosen: Path) -> str:
     for path in files_like_mnist(chosen):
         known = known_format(beginning_of(path))
         if known:
-            return f"{missing}: {path.relative_to(chosen)} {known}"
+            rename = f"; if it is one of the set, rename all: {', '.join(SHA256)}" if "of uint8" in known else ""
+            return f"{missing}: {path.relative_to(chosen)} {known}{rename}"
     names = [path.name for path in sorted(chosen.iterdir())]
     if not names:
         return f"{missing}: the folder is empty"
@@ -560,10 +566,10 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
         found = what_it_is(header + stream.read(BEGINNING - len(header)))
-        if header[:3] == magic[:3] and header[3] in (1, 3):
-            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: are the files swapped?"
-        elif header[:3] == magic[:3] and rank == 3:
-            found += f", and grey images have three sizes: {read_by_numpy('u1', header[3])}"
+        if len(header) > 3 and header[:3] == magic[:3]:
+            found += f"; {'images have three sizes' if rank == 3 else 'labels have one size'}: "
+            is_swapped = {rank, header[3]} == {1, 3}
+            found += "are the files swapped?" if is_swapped else read_by_numpy("u1", header[3])
         raise input_error(f"{path} {found}")
     if len(header) < 4 + 4 * rank:
         raise input_error(f"{path} ends inside its header")
@@ -571,7 +577,9 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     size = math.prod(shape)
     sizes = " x ".join(map(str, shape))
     if size > MOST_IDX:
-        raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
+        turned = np.frombuffer(header, "<u4", offset=4).tolist()
+        order = "; are its sizes written lowest byte first?" if math.prod(turned) <= MOST_IDX else ""
+        raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read{order}")
     data = stream.read(size + 1)
     if len(data) > size:
         raise input_error(f"{path} has more bytes of data than it should; its header says {sizes}")
@@ -649,6 +657,8 @@ def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
             raise input_error(f"{folder}: {what} images {x.shape} and {len(y)} labels; each image needs one label")
+        if x.min() == x.max():
+            raise input_error(f"{folder}: every pixel of the {what} images is {x.max()}")
     if x_train.shape[1:] != x_test.shape[1:]:
         raise input_error(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
     if y_train.min() == y_train.max():
@@ -729,9 +739,11 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
+    them.  Raises ValueError for floats that are pixels, which nobody has scaled."""
     check_numbers("x", x)
     if x.dtype.kind == "f":
+        if "pixels" in net.about and x.max(initial=0) >= 15:  # as _inputs_in() has it
+            raise ValueError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
         return x.astype(net.dtype)
     return pixels_for(net, x)
 
@@ -791,6 +803,11 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
         raise ValueError(
             f"{wanted.__name__} is a class: the {family.family} must be an object, {wanted.__name__}(), "
             f"or its name, {wanted.name!r}"
+        )
+    if callable(wanted):
+        raise ValueError(
+            f"{name_of(wanted)} is no {family.family}: give an object of a subclass of {family.__name__}, "
+            "which has its derivative, too"
         )
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
@@ -1026,6 +1043,9 @@ def _blas():
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
+        if "OPENBLAS_NUM_THREADS" not in os.environ:
+            advice = "install threadpoolctl, or set OPENBLAS_NUM_THREADS=1 before Python starts"
+            print(f"nets may train several times slower, as BLAS has many threads: {advice}", file=sys.stderr)
         return None
     return ThreadpoolController()
 
@@ -1840,6 +1860,8 @@ class DeepNet(FixedNames):
         """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
         scaled as in the net's training.  An image of x may be a row, or have rows and columns."""
         x = np.asanyarray(x)
+        if self.about.get("targets") or self.d_out == 1:
+            raise ValueError("the net has learned numbers, not classes: net.predict(x) gives them")
         if x.ndim < 2:
             raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
@@ -2250,8 +2272,10 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 
 def check_holds_net(path: Path) -> None:
-    """Raises InputError where there is a file that DeepNet.save() did not write.  Its head alone is
-    read, which needs no block or activation."""
+    """Raises InputError for a name that does not end in .npz, and where there is a file that
+    DeepNet.save() did not write.  Its head alone is read, which needs no block or activation."""
+    if path.suffix != ".npz":
+        raise input_error(f"{path}: the name of a net ends in .npz")
     if not os.path.lexists(path):
         return
     try:
@@ -2662,7 +2686,8 @@ def run_one(
     final numbers.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  `save` names a file for the trained net, which is not written
+    learns n_train images of MNIST.  Of `data` it learns all, or as many as a change n_train or
+    n_test names, drawn by the seed.  `save` names a file for the trained net, which is not written
     if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report.
 
     Raises ValueError where JSON cannot hold the settings of the block or the activation, TypeError
@@ -2674,6 +2699,10 @@ def run_one(
         check_net_replaceable(Path(save))
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
+    elif "n_train" in changes or "n_test" in changes:
+        n_train = changes.get("n_train", len(data.x_train))
+        n_test = changes.get("n_test", len(data.x_test))
+        data = subset(data, settings.seed, n_train, n_test)
     check_rows(data)
     with memory_for(f"nets of this size: {settings.depth} blocks of {settings.hidden} units"):
         net = DeepNet(
@@ -2720,6 +2749,8 @@ def label_of(block: Block, settings: Settings, several_biases: bool = False) -> 
 
 def changed(settings: Settings, changes: dict) -> Settings:
     """The settings with these changes; raises TypeError for a name that is no setting."""
+    if not isinstance(settings, Settings):
+        raise TypeError(f"settings must be Settings(...), not {type(settings).__name__}: name the others, data=...")
     for name in changes:
         if name not in vars(settings):
             raise TypeError(f"{name!r} is not a setting; the settings are {', '.join(vars(settings))}")
@@ -2759,6 +2790,7 @@ def one_of(flag_of_list: str, parse):
     """An argparse type: one number.  The error about a list names the flag that takes one."""
     from argparse import ArgumentTypeError  # only here: who trains nets from Python needs no argparse
 
+    @wraps(parse)
     def number(text):
         if "," in text:
             raise ArgumentTypeError(f"{text!r} is more than one number: {flag_of_list} {text} takes them")
@@ -2771,6 +2803,7 @@ def no_range(parse_list):
     """An argparse type: a list of numbers.  The error about a range, 0-9, says how to write it."""
     from argparse import ArgumentTypeError
 
+    @wraps(parse_list)
     def numbers(text):
         first, dash, last = text.partition("-")
         if dash and first.isdecimal() and last.isdecimal():
@@ -2829,7 +2862,7 @@ def parse_arguments(argv=None):
     add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
     add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
-    add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
+    add_option("--lr", type=rate, default=default.lr, help=show("the optimiser's learning rate"))
     add_bias(
         "--gate-bias",
         type=one_of("--gate-biases", bias),
@@ -2837,7 +2870,7 @@ def parse_arguments(argv=None):
         help=show(GATE_BIAS),
     )
     add_bias("--gate-biases", type=list_of(bias), default=(), help="several of them: --gate-biases=-4,-2,0")
-    add_option("--clip", type=rate, default=default.clip, help=show("the norm to which gradients are clipped"))
+    add_option("--clip", type=rate, default=default.clip, help=show("the norm to clip gradients to; 1e9 clips none"))
     add_what_is_trained(add_option, show)
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
@@ -2933,11 +2966,13 @@ def chosen_by(args) -> Chosen:
     try:
         blocks = (block_of(args.block), block_of(args.against))
         activation = activation_of(args.activation)
+        optimizer = optimizer_of(args.optimizer)
         for named in (*blocks, activation):
             record_of(named)
     except (TypeError, ValueError) as error:
-        raise input_error(str(error)) from error
-    return Chosen(blocks, activation, args.init, optimizer_of(args.optimizer))
+        lacks = "" if package().MORE_KINDS else "; the project's others are in highways/nets, which is not here"
+        raise input_error(f"{error}{lacks}") from error
+    return Chosen(blocks, activation, args.init, optimizer)
 
 
 def optimizer_of(name: str) -> type[Optimizer]:
@@ -2962,7 +2997,7 @@ def import_module_of_user(name: str) -> None:
     path = Path(name)
     if path.suffix != ".py":
         words = name.split(".")
-        if not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
+        if path.is_file() or not all(map(str.isidentifier, words)) or find_spec(words[0]) is None:
             raise input_error(f"--import {name}: there is no such module; a file's name ends in .py")
         importlib.import_module(name)
         return
@@ -2976,8 +3011,8 @@ def import_module_of_user(name: str) -> None:
 
 def classify_images(args, save) -> None:
     """Runs --classify."""
-    if package() is Alone:
-        raise input_error("--classify needs the folder highways, which is not beside this file")
+    if package() is Alone or find_spec("highways.digits") is None:
+        raise input_error("--classify needs the folder highways, which is not beside this file, or not whole")
     from highways.digits import classify_images  # only here: it imports imageio
 
     path, *images = args.classify
@@ -3239,8 +3274,6 @@ def said_of_net(path: str, run: dict) -> str:
 def check_net_replaceable(path: Path, is_smoke_test: bool = False) -> None:
     """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
     of a saved net; that of a smoke test must not be committed."""
-    if path.suffix != ".npz":
-        raise input_error(f"{path}: the name of a net ends in .npz")
     package().check_writable(path)
     check_holds_net(path)
     if is_smoke_test and package().is_committed(path):
@@ -3317,14 +3350,15 @@ def package():
         return Alone
     from highways import commands, files, processes, records
 
+    kinds = (
+        "highways.nets.activations",
+        "highways.nets.carries",
+        "highways.nets.extra_blocks",
+        "highways.nets.optimizers",
+    )
     return SimpleNamespace(
         InputError=files.InputError,
-        MORE_KINDS=(
-            "highways.nets.activations",
-            "highways.nets.carries",
-            "highways.nets.extra_blocks",
-            "highways.nets.optimizers",
-        ),
+        MORE_KINDS=kinds if find_spec("highways.nets") else (),  # a catalog's folder has a part of the package
         open_file=files.open_file,
         check_writable=files.check_writable,
         write_whole=files.write_whole,
@@ -3465,6 +3499,7 @@ class Alone:
                 raise ValueError
             return kind(text)
 
+        number.__name__ = f"{kind.__name__} ({low} to {high})"  # for argparse's error
         return number
 
     @staticmethod
@@ -3475,8 +3510,12 @@ class Alone:
 
     @staticmethod
     def list_of(number):
+        @wraps(number)
         def numbers(text):
-            return [number(word) for word in text.split(",")]
+            values = [number(word) for word in text.split(",")]
+            if len(set(values)) != len(values):
+                raise ValueError
+            return values
 
         return numbers
 

@@ -99,13 +99,20 @@ def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
     """An image as rows of pixels for net.classify(), and what was done to it.
 
     A net that was trained on MNIST gets it like MNIST's; any other net as it is.  Raises ValueError
-    where that has another size."""
+    where that has another size.  Of rows, such as a CSV file has, the number of pixels alone is
+    known."""
     if net.about.get("data_set") == "MNIST":
         image, said = like_mnist(grey)
         return image.reshape(1, -1), said
     shape = net.about.get("shape", [net.d_in])
-    if list(grey.shape) != shape:
-        raise ValueError(f"its pixels are {tuple(grey.shape)}; the net takes images of {tuple(shape)}")
+    if list(grey.shape) != shape and [grey.size] != shape:
+        takes = " x ".join(map(str, shape))
+        advice = "scale it first"
+        if shape in ([SIDE, SIDE], [SIDE * SIDE]):
+            advice = (
+                "in Python image, _ = like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])"
+            )
+        raise ValueError(f"its pixels are {grey.shape}; the net takes {takes}, for it has learned other data: {advice}")
     pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in net.about else grey
     return pixels.reshape(1, -1), "taken as it is, 0 is black"
 

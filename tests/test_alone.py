@@ -128,17 +128,18 @@ def test_a_smoke_test_of_mnist_beside_the_file(alone):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--depth", "0"), "argument --depth: invalid number value: '0'"),
-        (("--depths", "5,x"), "argument --depths: invalid numbers value: '5,x'"),
+        (("--depth", "0"), "argument --depth: invalid int (1 to inf) value: '0'"),
+        (("--depths", "5,x"), "argument --depths: invalid int (1 to inf) value: '5,x'"),
+        (("--seeds", "0,0"), "argument --seeds: invalid int (0 to 9223372036854775807) value: '0,0'"),
         (("--batch", "201"), "--batch 201 is more than the 200 training images"),
         (("--n-train", "301"), "--n-train 301 is more than the 300"),
-        (("--gate-bias", "nan"), "argument --gate-bias: invalid number value: 'nan'"),
+        (("--gate-bias", "nan"), "argument --gate-bias: invalid float (-1000.0 to 1000.0) value: 'nan'"),
         (("--out", "run.txt"), "run.txt does not end in .json"),
         (("--out", "missing/run.json"), "cannot be written: No such file or directory"),
         (("--out", "folder.json"), "folder.json is a folder or a device; the name of a file is needed"),
         (("--out", ""), "argument --out: invalid path_name value: ''"),
         (("--out", "sarif.json"), "sarif.json holds something else than runs of this program"),
-        (("--clip", "inf"), "argument --clip: invalid number value: 'inf'"),
+        (("--clip", "inf"), "argument --clip: invalid float (1e-12 to inf) value: 'inf'"),
         (("--save", "missing/net.npz"), "net.npz cannot be written: No such file or directory"),
         (("--data-dir", "nowhere"), "nowhere is not a folder"),
     ],
@@ -165,6 +166,14 @@ def test_another_folder_called_highways_is_not_taken_for_the_package(alone, data
     assert (process.returncode, process.stderr) == (0, "")
     again = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
     assert (again.returncode, again.stderr) == (0, "")  # its own record may be replaced
+
+
+def test_many_threads_of_blas_are_said_once(alone):
+    code = "import os; del os.environ['OPENBLAS_NUM_THREADS']; import numpy, highway_networks as hn\n"
+    process = alone("-c", f"{code}for _ in range(2): hn.DeepNet(4, 3, 5, 1, 'plain', 0).predict(numpy.zeros((1, 4)))")
+    assert process.returncode == 0
+    [line] = process.stderr.splitlines()
+    assert "install threadpoolctl, or set OPENBLAS_NUM_THREADS=1 before Python starts" in line
 
 
 def test_classifying_images_needs_the_package(alone):

@@ -102,8 +102,11 @@ def test_test_examples_that_are_training_examples_are_said(capsys):
 
 
 def test_text_is_refused_as_such():
-    with pytest.raises(TypeError, match="y_train must hold real numbers, not <U"):
-        data_of(y=LABELS.astype(str))
+    with pytest.raises(TypeError, match="x_train must hold real numbers, not <U"):
+        data_of(PIXELS.astype(str))
+    for words in (LABELS.astype(str), LABELS.astype(str).astype(object)):
+        with pytest.raises(TypeError, match=r"y_train holds words: names, y = np.unique\(words, return_inverse=True\)"):
+            data_of(y=words)
 
 
 def squared_error(outputs, y):
@@ -293,7 +296,9 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
     assert process.returncode == 0, process.stderr
     assert f"{image}: taken as it is, 0 is black" in process.stdout
     imageio.imwrite(image, np.zeros((7, 6), np.uint8))
-    assert "its pixels are (7, 6); the net takes images of (6, 6)" in one_line_error(main("--classify", path, image))
+    assert "its pixels are (7, 6); the net takes 6 x 6, for it has learned other data" in one_line_error(
+        main("--classify", path, image)
+    )
     image.write_text("no image")
     assert "cannot be read as an image" in one_line_error(main("--classify", path, image))
 
@@ -402,6 +407,45 @@ def train_small(**chosen):
     )
 
 
+def test_a_learning_curve_of_own_data_draws_as_many_as_it_names():
+    drawn = hn.subset(data_of(), 1, 20, 10)
+    named = train_small(data=data_of(), seed=1, n_train=20)
+    assert named["history"] == train_small(data=drawn, seed=1)["history"]
+    assert named["history"] != train_small(data=data_of(), seed=1)["history"]
+    with pytest.raises(ValueError, match="from 1 to 30 training images can be drawn, not 31"):
+        train_small(data=data_of(), n_train=31)
+
+
+def test_data_in_the_place_of_the_settings_are_told_their_name():
+    with pytest.raises(TypeError, match=r"settings must be Settings\(...\), not Dataset: name the others, data=..."):
+        hn.run_one("highway", data_of())
+
+
+def test_a_function_is_no_activation():
+    with pytest.raises(ValueError, match="tanh is no activation: give an object of a subclass of Activation"):
+        train_small(activation=np.tanh)
+
+
+def test_classify_refuses_pixels_that_nobody_has_scaled_and_nets_of_numbers(tmp_path):
+    path = tmp_path / "net.npz"
+    train_small(save=path)
+    net = hn.DeepNet.load(path)
+    np.testing.assert_array_equal(net.classify(PIXELS.astype(np.uint8)), net.classify(PIXELS / 127.5 - 1))
+    with pytest.raises(ValueError, match=r"x holds floats up to 255, and the net has learned pixels: x.astype\(np"):
+        net.classify(PIXELS * 1.0)
+    net.about["targets"] = True
+    with pytest.raises(ValueError, match=r"has learned numbers, not classes: net.predict\(x\) gives them"):
+        net.classify(PIXELS / 255)
+
+
+def test_a_file_that_is_no_program_is_not_imported(tmp_path, monkeypatch):
+    (tmp_path / "digits").mkdir()  # Python takes it for a package
+    (tmp_path / "digits.csv").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert "a file's name ends in .py" in one_line_error(main("--import", "digits.csv"))
+
+
 @pytest.fixture
 def image(tmp_path):
     path = tmp_path / "image.png"
@@ -425,6 +469,21 @@ def test_pixels_that_a_net_cannot_take_are_one_line(tmp_path, image):
     loaded.save(net)
     process = main("--classify", net, image)
     assert "net.about['pixels'] must say where pixels lie" in one_line_error(process)
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (784,)])
+def test_a_net_of_data_like_mnist_is_shown_how_images_are_made_like_them(tmp_path, shape):
+    path = tmp_path / "net.npz"
+    net = hn.DeepNet(784, 3, 5, 1, "plain", 0)
+    net.about = {"pixels": hn.PIXELS[0], "data_set": "own data", "shape": list(shape)}
+    net.save(path)
+    imageio.imwrite(tmp_path / "right.png", np.kron(PIXELS[0], np.ones((5, 5)))[:28, :28].astype(np.uint8))
+    imageio.imwrite(tmp_path / "large.png", np.kron(PIXELS[0], np.ones((9, 9))).astype(np.uint8))
+    process = main("--classify", path, tmp_path / "right.png")
+    assert process.returncode == 0, process.stderr
+    error = one_line_error(main("--classify", path, tmp_path / "large.png"))
+    assert f"its pixels are (54, 54); the net takes {' x '.join(map(str, shape))}, for it has learned other" in error
+    assert error.endswith("like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])")
 
 
 def test_a_net_of_the_package_s_kinds_is_classified_and_replaced(tmp_path, data_set):
@@ -478,8 +537,11 @@ def test_save_of_a_net_replaces_no_other_file(tmp_path):
     path = tmp_path / "mydata.npz"
     np.savez(path, x=PIXELS)
     before = path.read_bytes()
+    net = hn.DeepNet(4, 3, 5, 1, "plain", 0)
     with pytest.raises(ValueError, match="is no net of this program, and is not replaced"):
-        hn.DeepNet(4, 3, 5, 1, "plain", 0).save(path)
+        net.save(path)
+    with pytest.raises(ValueError, match=r"the name of a net ends in \.npz"):
+        net.save(tmp_path / "net")
     assert path.read_bytes() == before
 
 

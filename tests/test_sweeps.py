@@ -63,6 +63,12 @@ def set_of(a):
     return {a}
 
 
+def interrupted_at_2(a):
+    if a == 2:
+        raise KeyboardInterrupt
+    return a
+
+
 def diverges(a):
     return float("nan") if a else 1.0
 
@@ -70,6 +76,17 @@ def diverges(a):
 @pytest.fixture
 def log(tmp_path):
     return tmp_path / "sweep.jsonl"
+
+
+@pytest.mark.parametrize("in_notebook", [True, False])
+def test_an_interrupt_says_how_many_runs_are_kept(log, capsys, monkeypatch, in_notebook):
+    monkeypatch.setattr(sweeps, "is_in_notebook", lambda: in_notebook)
+    with pytest.raises(KeyboardInterrupt if in_notebook else SystemExit) as end:
+        sweep(interrupted_at_2, a=range(4), log=log, jobs=1)
+    assert in_notebook or end.value.code == 130
+    expected = f"interrupted: 2 of 4 runs are in {log}; the same sweep goes on there\n"
+    assert capsys.readouterr().err == expected
+    assert len(log.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

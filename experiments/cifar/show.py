@@ -206,6 +206,13 @@ def furthest(rows: list[dict]) -> str:
     return ", ".join(texts)
 
 
+@table("paper-19-layers")
+def paper_19_layers(read) -> str:
+    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100, for the catalog's folder."""
+    paper = read("data/published.json")["table_3"]
+    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
+
+
 @table("furthest-from-the-log")
 def furthest_from_the_log(read) -> str:
     return furthest(rows_less_the_log(read("results/cifar.json")["summary"]))

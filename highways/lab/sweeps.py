@@ -19,13 +19,14 @@ import os
 import pickle
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import highway_networks as hn
+from highways.commands import INTERRUPTED
 from highways.files import InputError, Lock, commit, write_whole
 from highways.lab.contents import LIBRARY, Contents
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
@@ -79,7 +80,7 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
             check_can_be_sent(function, tasks)
         finished = finished_runs(tasks, jobs, scheduler)
         progress = Progress(len(tasks))
-        with path.open("a", encoding="utf-8") as file, closing(finished):
+        with path.open("a", encoding="utf-8") as file, closing(finished), said_if_interrupted(path, keys, results):
             for key, result in finished:
                 line = line_of_log(key, result, commit())
                 file.write(json.dumps(line) + "\n")
@@ -91,6 +92,20 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     for setting, key in zip(planned, keys, strict=True):
         rows.append(setting_and_result({"trial": shown(setting), "result": results[key]}))
     return rows
+
+
+@contextmanager
+def said_if_interrupted(path: Path, keys: list[str], results: dict):
+    """Says on Ctrl-C how many runs are kept.  A program then ends with the exit status of an
+    interrupted one; in a notebook, the cell does."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        n = sum(key in results for key in keys)
+        print(f"interrupted: {n} of {len(keys)} runs are in {path}; the same sweep goes on there", file=sys.stderr)
+        if is_in_notebook():
+            raise
+        sys.exit(INTERRUPTED)
 
 
 def finished_runs(tasks: list[tuple], jobs: int, scheduler: str | None):
@@ -193,15 +208,18 @@ def refuse_in_import() -> None:
         frame = frame.f_back
 
 
+def is_in_notebook() -> bool:
+    return not hasattr(sys.modules["__main__"], "__file__")
+
+
 def usable_jobs(function, jobs: int) -> int:
     """`jobs`, or 1 where other processes could not find a notebook's function.
 
     On Linux a process begins as a copy of this one.  Elsewhere it imports the program anew, and what
     was typed into a notebook is not there."""
-    in_notebook = not hasattr(sys.modules["__main__"], "__file__")
     while isinstance(function, functools.partial):
         function = function.func
-    if jobs > 1 and sys.platform != "linux" and in_notebook and function.__module__ == "__main__":
+    if jobs > 1 and sys.platform != "linux" and is_in_notebook() and function.__module__ == "__main__":
         print("the runs go one after another: other processes cannot find a function of this notebook")
         return 1
     return jobs
