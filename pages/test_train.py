@@ -890,8 +890,14 @@ def test_it_fits(driver, width):
 
 @browser_only
 @together
-@pytest.mark.parametrize("width", [390, 800, 1280])
-@pytest.mark.parametrize("stop", [4, 5])
+@pytest.mark.parametrize(
+    ("stop", "width"),
+    [
+        (4, 390),
+        (5, 1280),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((4, 800), (4, 1280), (5, 390), (5, 800))),
+    ],
+)
 def test_names_stand_right_of_their_lines_in_their_colours(driver, width, stop):
     screenshots.look_as(driver, width, 900)
     driver.execute_script("takeStop(arguments[0]); run.until = 20; settings.speed = 'most'; play()", stop)
