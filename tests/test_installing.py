@@ -1,6 +1,7 @@
 """Commands work from any folder and say what is not installed; pip installs the project, which then
 works without the clone."""
 
+import json
 import os
 import re
 import shlex
@@ -165,6 +166,22 @@ def test_the_readme_s_commands_for_windows_are_the_same():
 
 
 # ---- pip
+
+
+def names_of_packages(lines: str) -> set[str]:
+    return {name.lower() for name in re.findall(r"^[A-Za-z][\w.-]*", lines, re.M)}
+
+
+def test_the_lock_has_a_version_and_a_hash_of_all_that_is_required():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = "".join(line for line in lock.splitlines(keepends=True) if not line.startswith("#"))
+    locked = re.findall(r"^([\w.-]+)==([\d.]+) \\\n    --hash=sha256:[0-9a-f]{64}\n", pins, re.M)
+    assert 2 * len(locked) == len(pins.splitlines())
+    required = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert names_of_packages(required) <= {name.lower() for name, _ in locked}
+    record = json.loads((ROOT / "run.json").read_text(encoding="utf-8"))
+    assert dict(locked)["numpy"] == record["env"]["numpy"]
+
 
 MODULES = ["highway_networks.py", "conv_highway_networks.py"]
 PACKAGES = ["highways"]
