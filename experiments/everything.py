@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from dataclasses import dataclass
 
 import highway_networks as hn
@@ -161,6 +162,7 @@ def rebuild(steps: list[Step], ask) -> int:
         _, *words = shlex.split(step.command)
         status = hn.main(words[1:]) if words[0] == "highway_networks.py" else ask(words[2:])
         if status in (INTERRUPTED, TERMINATED, BROKEN_PIPE):
+            print(f"stopped in {step.name}: {KEPT}", file=sys.stderr)
             return status
         if status:
             failed.append(step.name)

@@ -35,9 +35,9 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 
 def pages() -> list[Path]:
-    """README.md, the documents, the list of questions, the page of every question, and the page
+    """The pages of the first folder, the documents, the list of questions, the page of every question, and the page
     about the browser pages."""
-    patterns = ("README.md", "docs/*.md", "experiments/README.md", "experiments/*/README.md", "pages/README.md")
+    patterns = ("*.md", "docs/*.md", "experiments/README.md", "experiments/*/README.md", "pages/README.md")
     return [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
 
 
