@@ -6,6 +6,7 @@ python -m experiments lesion --quick           a smoke test of it    -> results/
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
 python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
 python -m experiments publish --check          names those that are not as publish would write them
+python -m experiments everything --plan        says what it costs to measure everything anew; without --plan, does it
 python -m experiments catalog DIR              writes the folder that the published program's catalog asks for
 """
 
@@ -263,9 +264,20 @@ def write_catalog(argv) -> int:
     return write.main(argv)
 
 
+def measure_everything(argv) -> int:
+    from experiments import everything  # only here: it imports all questions
+
+    return everything.main(argv, main)
+
+
 # ---- The command --------------------------------------------------------------------------------
 
-OTHER_COMMANDS = {"add": add_runs, "publish": publish_results, "catalog": write_catalog}
+OTHER_COMMANDS = {
+    "add": add_runs,
+    "publish": publish_results,
+    "catalog": write_catalog,
+    "everything": measure_everything,
+}
 
 
 def main(argv: list[str]) -> int:
@@ -273,14 +285,15 @@ def main(argv: list[str]) -> int:
         return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | publish | catalog] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add | publish | catalog | everything] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
     explained = (
         "a question to answer; or 'add', to add finished trainings to a question's results; "
         "or 'publish', to make verdicts, pictures and pages anew; "
-        "or 'catalog', to write the folder that the published program's catalog asks for"
+        "or 'catalog', to write the folder that the published program's catalog asks for; "
+        "or 'everything', to answer all questions anew"
     )
     choices = [*question_names(), *OTHER_COMMANDS]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)

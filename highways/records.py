@@ -528,21 +528,36 @@ def seconds_on_two_cores(record: dict) -> float:
     A trial that n ranks trained together counts as one that takes n times as long on one core.
     Long trainings that were added (`python -m experiments add`) do not count, for the command does
     not train them: they have the authors' settings, and no "seconds"."""
-    if "runs" in record:
-        return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
+    return sum(map(_on_two_cores, _durations(record)))
+
+
+def core_seconds(record: dict) -> float:
+    """How long one core needs for the runs of a record, counted as seconds_on_two_cores() does."""
+    return sum(map(sum, _durations(record)))
+
+
+def was_trained_apart(trial: dict) -> bool:
+    """Whether a trial is a long training that was added: the question's command does not train it."""
+    return "seconds" not in trial and trial.get("protocol") in ("paper", "whitened")
+
+
+def seconds_of(trial: dict) -> float:
+    """How long one core needs for a trial."""
+    # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
+    return ranks_of(trial) * max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+
+
+def groups_of(record: dict) -> list[list[dict]]:
+    """The trials of results, a list for each group."""
     trials = record["trials"]
-    groups = trials.values() if isinstance(trials, dict) else [trials]
-    total = 0.0
-    for group in groups:
-        durations = []
-        for trial in group:
-            if "seconds" not in trial and trial.get("protocol") in ("paper", "whitened"):
-                continue
-            # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
-            seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
-            durations.append(ranks_of(trial) * seconds)
-        total += _on_two_cores(durations)
-    return total
+    return list(trials.values()) if isinstance(trials, dict) else [trials]
+
+
+def _durations(record: dict) -> list[list[float]]:
+    """The seconds of each run on one core, a list for each group of runs."""
+    if "runs" in record:
+        return [[pair["wallclock_sec"] for pair in record["runs"]]]
+    return [[seconds_of(trial) for trial in group if not was_trained_apart(trial)] for group in groups_of(record)]
 
 
 def ranks_of(trial: dict) -> int:

@@ -1,6 +1,7 @@
 """Commands work from any folder and say what is not installed; pip installs the project, which then
 works without the clone."""
 
+import json
 import os
 import re
 import shlex
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,32 @@ def test_the_readme_s_commands_for_windows_are_the_same():
 
 
 # ---- pip
+
+
+def names_of_packages(lines: str) -> set[str]:
+    return {name.lower() for name in re.findall(r"^[A-Za-z][\w.-]*", lines, re.M)}
+
+
+def test_the_lock_has_a_version_and_a_hash_of_all_that_is_required():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = "".join(line for line in lock.splitlines(keepends=True) if not line.startswith("#"))
+    locked = re.findall(r"^([\w.-]+)==([\d.]+) \\\n    --hash=sha256:[0-9a-f]{64}\n", pins, re.M)
+    assert 2 * len(locked) == len(pins.splitlines())
+    required = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert names_of_packages(required) <= {name.lower() for name, _ in locked}
+    record = json.loads((ROOT / "run.json").read_text(encoding="utf-8"))
+    assert dict(locked)["numpy"] == record["env"]["numpy"]
+
+
+def test_the_citation_has_the_version_of_the_project_and_its_date():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [version] = re.findall(r'^version = "(.+)"$', project, re.M)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r'^version: "(.+)"$', citation, re.M) == [version]
+    assert f"\n## {version}, " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    [day] = re.findall(r'^date-released: "(.+)"$', citation, re.M)
+    assert date.fromisoformat(day) <= date.today()
+
 
 MODULES = ["highway_networks.py", "conv_highway_networks.py"]
 PACKAGES = ["highways"]
