@@ -105,17 +105,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
+import highway_networks as hn
 from experiments.controls.trial import BEST_PLAIN, CONTROLS
 from experiments.controls.trial import trial as control_trial
-from experiments.fifty_layers.question import GATE_BIAS as BIAS_OF_SET
 from experiments.fifty_layers.trial import DECAY, longer
 from experiments.fifty_layers.trial import trial as keep_net
 from experiments.gates.trial import trial as look_at_gates
 from experiments.gates.untrained import NAME as UNTRAINED
-from experiments.lesion.question import FIRST_40, MATTERS_BELOW, idle_shares
 from experiments.lesion.trial import trial as close_blocks
 from experiments.primary.trial import trial
-from experiments.static_gates import question as static_gates
 from experiments.static_gates.trial import FULL
 from experiments.static_gates.trial import trial as train_kind
 from experiments.thousand_layers.trial import BEST, setting_of
@@ -303,6 +301,8 @@ def gate_biases(group: SimpleNamespace) -> dict:
 
 # claims 8 and 9
 
+BIAS_OF_SET = {"MNIST": -2.0, CIFAR: -4.0}  # the paper's
+
 
 def draw_of_fifty(kind: tuple[dict, int], k: int, group: SimpleNamespace) -> dict:
     """The k-th setting of a search: ranges and b_T are those of `fifty_layers`."""
@@ -351,20 +351,25 @@ def seed_after(best: dict) -> int:
 
 STATIC = "static"
 RANDOM = "random"
-KINDS = {  # {kind: its name in `static_gates`}
-    FULL: FULL,
-    STATIC: "wide",
-    RANDOM: "random",
+KINDS = {
+    FULL: {"block": "highway"},
+    STATIC: {"block": "static-unit"},
+    RANDOM: {"block": "highway", "frozen_gates": True},
 }
+# the ranges of the search
+RATES_OF_KINDS = (0.5, 8)
+MOMENTA_OF_KINDS = (0.7, 0.97)
+BIASES_OF_KINDS = (-8, -1)
+WIDEST = 1000  # the widths below this are tried for static gates
 
 
 def draw_of_kind(kind: tuple[str, dict, int], k: int, group: SimpleNamespace) -> dict:
     """The k-th setting of a search: the same draws for all kinds, in the ranges of `static_gates`."""
     name, data_setting, seed = kind
     rng = np.random.default_rng([k, 42, seed])
-    rate = round(log_uniform(rng, *static_gates.RATES), 3)
-    momentum = round(rng.uniform(*static_gates.MOMENTA), 3)
-    lowest, highest = static_gates.GATE_BIASES
+    rate = round(log_uniform(rng, *RATES_OF_KINDS), 3)
+    momentum = round(rng.uniform(*MOMENTA_OF_KINDS), 3)
+    lowest, highest = BIASES_OF_KINDS
     place = (k + rng.random()) / group.settings["trials"]
     depth = group.settings["depth"]
     return {
@@ -372,8 +377,8 @@ def draw_of_kind(kind: tuple[str, dict, int], k: int, group: SimpleNamespace) ->
         "kind": name,
         # a net of this variant is measured with T replaced by its mean, too
         "variant": STATIC if name == STATIC else FULL,
-        **static_gates.VARIANTS[KINDS[name]],
-        "width": static_gates.width_of(KINDS[name], data_setting, depth),
+        **KINDS[name],
+        "width": width_of(name, data_setting, depth),
         "depth": depth,
         "activation": "tanh",
         "effective_lr": rate,
@@ -382,6 +387,21 @@ def draw_of_kind(kind: tuple[str, dict, int], k: int, group: SimpleNamespace) ->
         "gate_bias": round(lowest + (highest - lowest) * place, 2),
         "seed": seed,
     }
+
+
+def width_of(kind: str, data_setting: dict, depth: int) -> int:
+    """The width of a kind: static gates have that which brings the whole net nearest to full's parameters."""
+    full = fully_connected.WIDTH["highway"]
+    if kind != STATIC:
+        return full
+    data = fully_connected.data_of(data_setting)
+
+    def size_of(width: int, name: str) -> int:
+        block = hn.block_of(KINDS[name]["block"])
+        return hn.size_of(hn.shapes_of_net(data.x_train.shape[1], data.n_classes, width, depth, block))
+
+    size_of_full = size_of(full, FULL)
+    return min(range(1, WIDEST), key=lambda width: abs(size_of(width, STATIC) - size_of_full))
 
 
 def kinds_of_gates(group: SimpleNamespace) -> dict:
@@ -748,6 +768,13 @@ def more_than_half(verdicts: list[bool | None]) -> bool | None:
 HALF = 0.5
 IDLE_FROM = 0.45
 IDLE_TO = 0.75
+FIRST_40 = range(1, 41)
+MATTERS_BELOW = 0.1
+
+
+def idle_share_of_first_40(net: dict) -> float:
+    present = [block for block in FIRST_40 if block <= len(net["errors"])]
+    return float(np.mean([block in net["idle"] for block in present]))
 
 
 @claim(
@@ -763,7 +790,7 @@ def idle_layers(r):
     nets = r["trials"]["lesion"]
     check_sets(nets)
     mnist = values_of(nets, "idle_share", data="MNIST")
-    cifar = idle_shares(FIRST_40, selected(nets, data=CIFAR))
+    cifar = Sample([idle_share_of_first_40(net) for net in selected(nets, data=CIFAR)])
     from_below, from_above, few = corrected(
         is_above(mnist, IDLE_FROM),
         is_below(mnist, IDLE_TO),
@@ -817,9 +844,10 @@ def biases(r):
 
 # ---- Claim 10 -----------------------------------------------------------------------------------
 
-POINT = static_gates.POINT
-FACTOR = static_gates.MEASURES["training loss"].factor
-MARGINS = static_gates.MARGIN_OF_ACCURACY
+# those of `static_gates`
+POINT = 0.01
+FACTOR = 1.5
+MARGINS = {"MNIST": 0.005, CIFAR: 0.01}
 
 
 def random_as_full(record: dict) -> tuple[dict]:
@@ -878,7 +906,7 @@ def early_accuracy(net: dict) -> float:
 
 def has_biases_at_an_end(nets: list[dict]) -> bool:
     """Whether in most searches b_T lies in the first or the last tenth of its range."""
-    low, high = static_gates.GATE_BIASES
+    low, high = BIASES_OF_KINDS
     tenth = (high - low) / 10
     at_an_end = [not low + tenth <= net["gate_bias"] <= high - tenth for net in nets]
     return 2 * sum(at_an_end) > len(nets)
