@@ -44,6 +44,7 @@ def register_pictures_and_tables() -> None:
 
 # what a reader asks, and the questions that answer it; the others stand in a last group
 GROUPS = {
+    "Which claims should the paper be judged by?": ("primary",),
     "Do very deep nets train, and why?": (
         "headline",
         "controls",

@@ -37,6 +37,7 @@ NO_PICTURES = (
     "figure_1_wide",
     "more_seeds",
     "one_hidden_layer",
+    "primary",
     "residual_past_a_thousand",
     "which_carry",
     "wider_rates",
@@ -63,7 +64,8 @@ RARELY = (
     "authors_images", "blocks", "cifar", "clip", "depth_for_width", "depth_needed", "depth_of_use",
     "depth_on_demand", "factor_model", "what_trains",
     "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout",
-    "more_seeds", "one_hidden_layer", "past_a_thousand", "residual_past_a_thousand", "thousand_layers",
+    "more_seeds", "one_hidden_layer", "past_a_thousand", "primary", "residual_past_a_thousand",
+    "thousand_layers",
     "very_deep", "which_carry", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
