@@ -29,6 +29,7 @@ NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = (
+    "authors_images",
     "clip",
     "controls",
     "depth_of_use",

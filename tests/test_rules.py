@@ -268,3 +268,8 @@ def test_paired_differences_are_one_sample():
     assert found[:3] == pytest.approx((0.45, *test.confidence_interval(0.95)))
     assert found.p < p_value(first, second) / 10  # the spread that pairs share does not count
     assert all(map(math.isnan, paired([0.5, None])))
+
+
+def test_values_that_differ_by_rounding_alone_are_equal():
+    values = [0.1 + 0.2, 0.3, 0.3]
+    assert interval(values) == pytest.approx(interval([0.3, 0.3, 0.3]))

@@ -252,7 +252,8 @@ def test_garbage_in_a_json_file(canvas, n):
             record = json.loads((ROOT / "results" / f"{source}.json").read_text())
             for other in registry.PICTURES[name].sources[1:]:
                 if other not in viz.PUBLISHED:
-                    shutil.copy(ROOT / "results" / f"{other}.json", canvas)
+                    folder = ROOT if other in viz.RUNS else ROOT / "results"
+                    shutil.copy(folder / f"{other}.json", canvas)
         draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
 
     throw(n, check, EVERY_NAME, JSON, st.integers(0, 10**6))

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 ERROR = 0.05  # the probability that a rule finds a difference although there is none
+ROUNDING = 1e-12  # values that differ by a smaller share are equal
 
 
 def mean(values) -> float:
@@ -74,7 +75,10 @@ def _is_one_run(sample: np.ndarray) -> bool:
 
 def _spread(sample: np.ndarray, resolution: float | None) -> np.ndarray:
     """The sample; if its values are equal, as many of the same mean, spread evenly over one step."""
-    if sample.ndim == 0 or _is_one_run(sample) or np.ptp(sample) != 0:  # NaN is not 0
+    if sample.ndim == 0 or _is_one_run(sample):
+        return sample
+    are_equal = np.ptp(sample) <= ROUNDING * np.abs(sample).max()  # False for NaN
+    if not are_equal:
         return sample
     if resolution is None:
         resolution = _fourth_digit(sample[0])
