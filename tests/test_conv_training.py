@@ -939,10 +939,10 @@ def test_images_that_a_convolutional_net_cannot_take_are_refused(tmp_path, main)
     assert 'the images of folder "tiny" do not fit this net: nothing is left' in error
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
-        (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
+        (wide / name).write_bytes(idx_bytes(np.resize(np.arange(256), (100, 5, 8))))
     assert "images of 5 x 8 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
-        (wide / name).write_bytes(idx_bytes(np.zeros((100, 16, 25))))  # as many pixels as 20 x 20
+        (wide / name).write_bytes(idx_bytes(np.resize(np.arange(256), (100, 16, 25))))  # as many pixels as 20 x 20
     assert "images of 16 x 25 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
     with pytest.raises(ValueError, match="16 x 25 pixels are not square"):
         conv_images.fingerprint(hn.load_mnist(wide))

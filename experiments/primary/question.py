@@ -717,6 +717,7 @@ def past_1000(r):
 # ---- Claim 5 ------------------------------------------------------------------------------------
 
 NEAR = 0.01
+N_TEST = ALL["n_test"]
 
 
 @claim(
@@ -754,7 +755,7 @@ def near_the_best(nets: list[dict], depth: int) -> list[bool | None]:
     best = max(MODERATE, key=lambda bias: mean(by_bias[bias]))
     others = [bias for bias in MODERATE if bias != best]
     lost = [np.subtract(by_bias[best], by_bias[bias]).tolist() for bias in others]
-    return [True, *corrected(*(is_below(losses_of_bias, NEAR) for losses_of_bias in lost))]
+    return [True, *corrected(*(is_below(losses_of_bias, NEAR, resolution=1 / N_TEST) for losses_of_bias in lost))]
 
 
 def more_than_half(verdicts: list[bool | None]) -> bool | None:
@@ -768,6 +769,7 @@ def more_than_half(verdicts: list[bool | None]) -> bool | None:
 HALF = 0.5
 IDLE_FROM = 0.45
 IDLE_TO = 0.75
+BLOCKS = 49
 FIRST_40 = range(1, 41)
 MATTERS_BELOW = 0.1
 
@@ -792,9 +794,9 @@ def idle_layers(r):
     mnist = values_of(nets, "idle_share", data="MNIST")
     cifar = Sample([idle_share_of_first_40(net) for net in selected(nets, data=CIFAR)])
     from_below, from_above, few = corrected(
-        is_above(mnist, IDLE_FROM),
-        is_below(mnist, IDLE_TO),
-        is_below(cifar, MATTERS_BELOW),
+        is_above(mnist, IDLE_FROM, resolution=1 / BLOCKS),
+        is_below(mnist, IDLE_TO, resolution=1 / BLOCKS),
+        is_below(cifar, MATTERS_BELOW, resolution=1 / len(FIRST_40)),
     )
     return [all_hold([from_below, from_above]), few], (
         f"share of idle blocks on MNIST {mnist:interval}; of the first 40 on CIFAR-100 {cifar:interval}"
