@@ -744,7 +744,10 @@ def gate_bias(r):
             parts.append(all_hold([next(failed) for _ in extremes]))
         near = near_the_best(nets, depth)
         parts.append(more_than_half(near))
-        found = [f"{bias:g} {losses(nets, depth=depth, gate_bias=bias):2}" for bias in (*HIGH, *LOW)]
+        found = []
+        for bias in (*HIGH, *LOW):
+            loss = losses(nets, depth=depth, gate_bias=bias)
+            found.append(f"{bias:g} {loss:2}")
         texts.append(f"{depth + 1} layers: loss at {', '.join(found)}; near the best {near.count(True)} of {len(near)}")
     return parts, "; ".join(texts)
 
@@ -753,9 +756,12 @@ def near_the_best(nets: list[dict], depth: int) -> list[bool | None]:
     """For every moderate b_T: whether it is at most NEAR less accurate than the best of them, in pairs of seeds."""
     by_bias = {bias: accuracies(nets, depth=depth, gate_bias=bias) for bias in MODERATE}
     best = max(MODERATE, key=lambda bias: mean(by_bias[bias]))
-    others = [bias for bias in MODERATE if bias != best]
-    lost = [np.subtract(by_bias[best], by_bias[bias]).tolist() for bias in others]
-    return [True, *corrected(*(is_below(losses_of_bias, NEAR, resolution=1 / N_TEST) for losses_of_bias in lost))]
+    comparisons = []
+    for bias in MODERATE:
+        if bias != best:
+            lost = np.subtract(by_bias[best], by_bias[bias]).tolist()
+            comparisons.append(is_below(lost, NEAR, resolution=1 / N_TEST))
+    return [True, *corrected(*comparisons)]
 
 
 def more_than_half(verdicts: list[bool | None]) -> bool | None:
