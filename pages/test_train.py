@@ -584,6 +584,7 @@ def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     press(driver, "play")
 
 
+@pytest.mark.thorough
 @browser_only
 @together
 def test_the_tour_sets_everything_and_asks(driver):
@@ -747,6 +748,7 @@ def test_another_digit_climbs(driver):
     assert "this 8 read as" in driver.find_element("css selector", "#tower-0 .takes").text
 
 
+@pytest.mark.thorough
 @browser_only
 @together
 def test_reloading_leads_to_the_same_step_and_back_to_the_stop_before(driver):
@@ -996,6 +998,7 @@ def test_keys_play_pause_and_set_the_depth_and_tab_reaches_every_control(driver)
     assert driver.execute_script(f"return {unreachable}.length") == 0
 
 
+@pytest.mark.thorough
 @browser_only
 @together
 def test_a_screen_reader_is_told_little(driver):

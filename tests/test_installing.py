@@ -151,6 +151,7 @@ def stock(tmp_path):
     return run
 
 
+@pytest.mark.thorough
 @unix
 def test_the_readme_s_two_commands_need_python3_alone(stock):
     for command in re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S):

@@ -94,7 +94,12 @@ def digit(tmp_path):
     imageio.imwrite(tmp_path / "digit.png", paper.clip(0, 255).astype(np.uint8))
 
 
-@pytest.mark.parametrize("section", OTHERS)
+def marks_of(section: str) -> list:
+    """A sweep trains for longer than all other programs together."""
+    return [pytest.mark.thorough] if section == "A sweep" else []
+
+
+@pytest.mark.parametrize("section", [pytest.param(section, marks=marks_of(section)) for section in OTHERS])
 def test_the_programs_print_what_the_page_shows(section, tmp_path, digit, clone):
     printed = ""
     n_shown = 0

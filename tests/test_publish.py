@@ -137,6 +137,7 @@ def test_what_was_edited_is_made_anew(clone, edit):
     assert verdicts == verdicts_before
 
 
+@pytest.mark.thorough
 def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
     """The benchmarks' summaries are not made anew: they are as they were measured, or refused."""
 
@@ -152,6 +153,7 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
     assert state(clone) == before
 
 
+@pytest.mark.thorough
 def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, edit):
     edit("README.md", lambda data: data.replace(b"<!-- headline -->", b"<!-- headline -->old"))
     edit("docs/speed.md", lambda data: b"<!-- no.such -->1<!-- end -->")

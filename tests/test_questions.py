@@ -293,6 +293,7 @@ def cluster(tmp_path):
         process.wait(timeout=30)
 
 
+@pytest.mark.thorough
 @unix
 @pytest.mark.xdist_group("kills")
 def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_path, cluster, finished):

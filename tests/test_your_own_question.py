@@ -27,7 +27,10 @@ FILES = {
 }
 MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
-pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
+pytestmark = [
+    pytest.mark.xdist_group("your own question"),  # the clone is made once
+    pytest.mark.thorough,  # its commands publish everything, twice
+]
 FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
 
 
