@@ -30,7 +30,6 @@ ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = (
     "authors_images",
-    "best_start",
     "clip",
     "controls",
     "depth_of_use",

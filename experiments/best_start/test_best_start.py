@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.best_start import question
+from experiments.best_start import question, show
 from experiments.best_start.trial import make
 from highways.lab.judging.claim import measured
 from highways.nets.fully_connected import ALL
@@ -127,3 +127,13 @@ def test_one_hidden_layer_is_put_through_the_rules():
         [control] = claim.controls
         parts, _ = measured(claim, *control.stand_in(made_up(), {"trials": {"final": nets}}))
         assert all(parts)
+
+
+def test_the_picture_and_the_table_say_the_factor():
+    record = made_up()
+    record["summary"] = question.rows(record)
+    assert "At 100 layers plain nets end at 200 times the loss" in show.finding(show.factors_of(record)[-1])
+    assert "| 200 (" in show.table_of_factors(lambda path: record)
+    left, right = show.best_start(record).axes
+    assert left.get_ylabel().startswith("training loss")
+    assert right.containers
