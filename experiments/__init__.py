@@ -62,6 +62,7 @@ GROUPS = {
         "optimization",
         "more_seeds",
         "wider_rates",
+        "best_start",
         "figure_1_finals",
         "figure_1_wide",
         "long_training",

@@ -73,16 +73,5 @@ def last_losses(read) -> str:
         for block in ("highway", "plain"):
             row = select(record["summary"], row="net", block=block, depth=depth)
             cells.append(entry_text(row["loss"], "loss", 0))
-        compared = select(record["summary"], row="depth", depth=depth)
-        cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
         rows.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| layers | highway: loss | plain: loss | plain over highway (95 % interval) |", rows)
-
-
-def with_interval(row: dict, name: str, form: str) -> str:
-    """A number of a row with its interval."""
-    if row[name] is None:
-        return "-"
-    low = form.format(row[f"{name}_low"])
-    high = form.format(row[f"{name}_high"])
-    return f"{form.format(row[name])} ({low} to {high})"
+    return markdown_table("| layers | highway: loss | plain: loss |", rows)

@@ -34,12 +34,16 @@ def optimization(record):
 
 
 def finding(record: dict, depths: list[int]) -> str:
-    """The loss of plain nets over that of highway nets, at the smallest and at the largest depth."""
+    """How many times as high the loss of the deepest nets is as that of the shallowest, for each kind."""
     texts = []
-    for depth in (depths[0], depths[-1]):
-        ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
-        texts.append(f"unknown at {depth + 1} layers" if ratio is None else f"{ratio:.3g} at {depth + 1} layers")
-    return f"Plain's training loss over highway's: {', '.join(dict.fromkeys(texts))}"
+    for block in ("highway", "plain"):
+        shallow, deep = [
+            select(record["summary"], row="net", block=block, depth=depth)["loss"]["mean"]
+            for depth in (depths[0], depths[-1])
+        ]
+        growth = "an unknown number of" if shallow is None or deep is None else f"{deep / shallow:.2g}"
+        texts.append(f"{growth} times as high in {block} nets")
+    return f"From {depths[0] + 1} to {depths[-1] + 1} layers the training loss becomes {', '.join(texts)}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:
@@ -90,18 +94,16 @@ def depths(read) -> str:
     for depth in depths_of(record):
         highway = select(record["summary"], row="net", block="highway", depth=depth)
         plain = select(record["summary"], row="net", block="plain", depth=depth)
-        ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
         cells = [
             f"{depth + 1}",
             f"{highway['loss']['mean']:.2g}",
             f"{plain['loss']['mean']:.2g}",
-            f"{ratio:.3g}",
             f"{highway['test_accuracy']['mean']:.4f}",
             f"{plain['test_accuracy']['mean']:.4f}",
         ]
         rows.append(f"| {' | '.join(cells)} |")
-    losses = "highway: loss | plain: loss | plain over highway"
-    return markdown_table(f"| layers | {losses} | highway: accuracy | plain: accuracy |", rows)
+    header = "| layers | highway: loss | plain: loss | highway: accuracy | plain: accuracy |"
+    return markdown_table(header, rows)
 
 
 @table("trials-optimization")
