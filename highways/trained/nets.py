@@ -38,7 +38,7 @@ class TrainedNet:
         if "mean_image" in arrays:
             self.mean_image = arrays["mean_image"].astype(np.float32)
         for name, parameters in named_parameters(self.net).items():
-            parameters[...] = arrays[name].reshape(parameters.shape)
+            parameters[...] = arrays[name]
 
     def __repr__(self):
         return f"TrainedNet({self.about['name']!r}: {self.net!r})"
@@ -134,9 +134,9 @@ def empty_net(about: dict) -> hn.DeepNet | ConvNet:
 def named_parameters(net: hn.DeepNet | ConvNet) -> dict[str, np.ndarray]:
     """Views of the parameters, by the names and with the axes that the files have.
 
-    In a DeepNet they are the net's own.  In a ConvNet layers.3.W_T is W_T of layer 3, its axes are (maps of y, maps
-    of x, rows, columns), and a dense layer's (units, maps of x, rows, columns); a file joins the last three of these
-    to one, as PyTorch's Linear has them after Flatten."""
+    In a DeepNet they are the net's own.  In a ConvNet layers.3.W_T is W_T of layer 3.  Its axes are those of PyTorch's
+    Conv2d, (maps of y, maps of x, rows, columns).  Of a dense layer they are (units, maps of x, rows, columns), where
+    the last three are one axis of PyTorch's Linear after Flatten."""
     if isinstance(net, hn.DeepNet):
         names = ("W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "W_out", "b_out")
         return {name: getattr(net, name) for name in names}
