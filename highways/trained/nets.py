@@ -28,8 +28,8 @@ class TrainedNet:
     Images are (N, pixels), or (N, rows, columns), or (N, maps, rows, columns) for colours: bytes, 0 is black and 255
     white, as load_mnist() reads them, or floats from 0 to 1, which are taken as the nearest of 256 grey levels.
 
-    `about` is what is known of the net: how it was trained, on what, and its recorded accuracy.  `net` is the
-    DeepNet or ConvNet, for whoever wants its layers or to train it on; inputs() makes what net.forward() takes."""
+    `about` says how the net was trained, on what, and its recorded accuracy: nets/README.md explains it.  `net` is
+    the DeepNet or ConvNet itself; inputs() makes what its methods take."""
 
     def __init__(self, about: dict, arrays: dict[str, np.ndarray]):
         self.about = about
