@@ -139,7 +139,7 @@ RECIPES = {
         "python -m experiments fifty_layers",
     ),
     "fifty-layers-fashion": Recipe(
-        "the same on Fashion-MNIST",
+        "the fifty layers of section 4 on Fashion-MNIST",
         FIFTY,
         partial(fifty_layers, data="fashion-mnist"),
         "python -m experiments fifty_layers --data-dir DIR",
