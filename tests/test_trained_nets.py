@@ -4,10 +4,12 @@ import hashlib
 import json
 import re
 import shutil
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import highway_networks as hn
 from highways import load
@@ -50,10 +52,19 @@ def test_a_net_loads_and_gives_the_recorded_answers(name, mnist):
     assert net.accuracy(x[:500], y[:500]) == (np.array(answers) == y[:500]).mean()
 
 
+def skip_if_record_is_the_user_s(name: str) -> None:
+    """A user who runs the headline replaces run.json."""
+    path = CARDS[name]["recorded_in"]
+    if (ROOT / ".git").exists() and subprocess.run(["git", "diff", "--quiet", "HEAD", "--", path], cwd=ROOT).returncode:
+        pytest.skip(f"{path} is not the committed one")
+
+
 @pytest.mark.parametrize("name", CARDS)
 def test_a_card_says_what_the_records_say(name):
+    """But for the commit: a record may have been measured again, with the same numbers."""
+    skip_if_record_is_the_user_s(name)
     for key, value in json.loads(json.dumps(make.recorded(name))).items():
-        assert CARDS[name][key] == value, key
+        assert CARDS[name][key] == value or key == "commit", key
 
 
 def test_all_files_are_those_of_the_cards_and_small():
@@ -214,7 +225,7 @@ def test_files_that_are_not_whole_are_refused(data, said):
 def test_a_checkpoint_of_another_accuracy_is_refused(tmp_path):
     untrained = nets.empty_net(CARDS["highway-30"])
     untrained.save(tmp_path / "net.npz")
-    with pytest.raises(InputError, match="of 2000 test images right; recorded are 1834"):
+    with pytest.raises(InputError, match="of 2000 test images right; recorded are"):
         make.make("highway-30", str(tmp_path / "net.npz"), None, save=None)
     with pytest.raises(InputError, match="is no checkpoint of mnist-16"):
         make.make("mnist-16", str(tmp_path / "net.npz"), None, save=None)
@@ -223,6 +234,7 @@ def test_a_checkpoint_of_another_accuracy_is_refused(tmp_path):
 @pytest.mark.thorough
 def test_the_committed_file_is_made_again(tmp_path):
     pytest.importorskip("onnx")
+    skip_if_record_is_the_user_s("highway-30")
     load("highway-30").net.save(tmp_path / "net.npz")
     written = {}
     make.make("highway-30", str(tmp_path / "net.npz"), None, save=written.update)
