@@ -1,14 +1,16 @@
 """What the project's programs share, and what experiments of one's own use:
 
-from highways import check_layer, draw_sweep, like_mnist, read_grey, sweep
+from highways import TrainedNet, check_layer, draw_sweep, like_mnist, load, read_grey, sweep
 """
 
 from importlib import import_module
 
 HOMES = {
+    "TrainedNet": "highways.trained.nets",
     "check_layer": "highways.layer_check",
     "draw_sweep": "highways.lab.sweeps",
     "like_mnist": "highways.digits",
+    "load": "highways.trained.nets",
     "read_grey": "highways.digits",
     "sweep": "highways.lab.sweeps",
 }

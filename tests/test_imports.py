@@ -9,7 +9,8 @@ from conftest import ROOT
 
 from experiments import question_names
 
-ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "pages", "visualize_highway_networks", "make_highway_networks_gif")
+DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
+ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "nets", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
     "highway_networks.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab", "straightforward"),
@@ -19,6 +20,7 @@ FORBIDDEN = {
     "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab"),
     "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
     "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/trained/**/*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.lab"),
     "highways/lab/**/*.py": ABOVE_THE_LIBRARY,
     "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
     "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),

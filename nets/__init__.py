@@ -1,0 +1,1 @@
+"""Trained nets, and the commands that make and check them: see README.md."""
