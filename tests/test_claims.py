@@ -119,8 +119,8 @@ TRIALS = [
 
 def test_a_claim_is_judged_by_the_trials_that_it_is_about():
     record = {"settings": {"budget": "default"}, "trials": TRIALS}
-    assert judge(claim_about(data="MNIST", depth=49), record) == ("reproduced", "loss 0.5 ± 0.014 (n = 2)")
-    assert judge(claim_about(data="CIFAR-100"), record) == ("not reproduced", "loss 2 ± 0.014 (n = 2)")
+    assert judge(claim_about(data="MNIST", depth=49), record) == ("reproduced", "loss 0.5 ± 0.014 (n = 2)", [True])
+    assert judge(claim_about(data="CIFAR-100"), record) == ("not reproduced", "loss 2 ± 0.014 (n = 2)", [False])
     assert judge(claim_about(), record).ours == "loss 1.25 ± 0.87 (n = 4)"
 
 

@@ -9,15 +9,79 @@ default it is 0.  A number in place of a sample is a constant, and exact.
 
 One value shows no spread, so a sample of one value leaves every rule open.  A claim that is judged
 by one run compares the number itself with the bound, and says one_run=True.
+
+While kept() is open, each test that a rule makes is kept with its samples, bounds and answer, for
+the ledger.
 """
 
 from __future__ import annotations
 
+import contextlib
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
 
 ERROR = 0.05  # the probability that a rule finds a difference although there is none
+KEPT: ContextVar[list[dict] | None] = ContextVar("the tests that kept() keeps", default=None)
+
+
+@contextlib.contextmanager
+def kept():
+    """Gives a list, to which each test is added that a rule makes meanwhile.
+
+    A test is a dict of the rule's name ("above", "below" or "within"), the two samples, the bounds,
+    the level, the ends of the interval at this level, without corrections, and the answer.  A test
+    that corrected() made has the p-value, with all corrections, and "together": the count of tests
+    kept before this call of corrected(), which is the same for all tests of one call, and "looks".
+    What is lost or cannot be known is None.  "log10" says that the samples and the bounds are
+    logarithms, so that a difference is one of ratios."""
+    tests = []
+    token = KEPT.set(tests)
+    try:
+        yield tests
+    finally:
+        KEPT.reset(token)
+
+
+def keep(rule: str, values, baseline, bounds: tuple, level: float, holds: bool | None, **more) -> None:
+    """Adds a test to the list of kept(), if that is open."""
+    tests = KEPT.get()
+    if tests is None:
+        return
+    is_constant = np.ndim(values) == 0
+    if is_constant:  # so that "values" is a sample: c - b > bound is b - c < -bound
+        values, baseline = baseline, values
+        bounds = tuple(-bound for bound in bounds)
+        rule = {"above": "below", "below": "above"}[rule]
+    low, high = interval(values, baseline, level)
+    tests.append({
+        "rule": rule,
+        "values": _plain(values),
+        "baseline": _plain(baseline),
+        "bounds": _plain(bounds),
+        "level": level,
+        "interval": _plain([low, high]),
+        "log10": isinstance(values, Logs) or isinstance(baseline, Logs),
+        "holds": plain_answer(holds),
+        **more,
+    })  # fmt: skip
+
+
+def _plain(values):
+    """A number, or a list of numbers, as JSON has them; None for what is missing or NaN."""
+    if np.ndim(values):
+        return [_plain(value) for value in values]
+    return None if values is None or np.isnan(values) else float(values)
+
+
+def plain_answer(holds) -> bool | None:
+    """A rule's answer as JSON has it: NumPy has a bool of its own."""
+    return None if holds is None else bool(holds)
+
+
+class Logs(np.ndarray):
+    """The logarithms of a sample: see logs()."""
 
 
 def mean(values) -> float:
@@ -106,6 +170,12 @@ def above(values, bound: float, baseline=0.0, level: float = 0.95) -> bool | Non
     """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
+    is_above = _above(values, bound, baseline, level)
+    keep("above", values, baseline, (bound,), level, is_above)
+    return is_above
+
+
+def _above(values, bound: float, baseline, level: float) -> bool | None:
     low, high = interval(values, baseline, level)
     if low > bound:
         return True
@@ -114,16 +184,22 @@ def above(values, bound: float, baseline=0.0, level: float = 0.95) -> bool | Non
 
 def below(values, bound: float, baseline=0.0) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, is below the bound; like above()."""
-    is_above = above(values, bound, baseline)
-    return None if is_above is None else not is_above
+    is_above = _above(values, bound, baseline, 1 - ERROR)
+    is_below = None if is_above is None else not is_above
+    keep("below", values, baseline, (bound,), 1 - ERROR, is_below)
+    return is_below
 
 
 def within(values, low: float, high: float) -> bool | None:
     """Whether the whole interval lies between low and high; None where only a part of it does."""
     interval_low, interval_high = interval(values)
+    is_within = None
     if low <= interval_low and interval_high <= high:
-        return True
-    return False if interval_high < low or interval_low > high else None
+        is_within = True
+    elif interval_high < low or interval_low > high:
+        is_within = False
+    keep("within", values, 0.0, (low, high), 1 - ERROR, is_within)
+    return is_within
 
 
 def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
@@ -169,13 +245,17 @@ def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | No
     tested = [comparison for comparison in comparisons if not isinstance(comparison, bool)]
     p_values = iter(holm([p_value(*comparison) for comparison in tested]))
     verdicts = []
+    together = len(KEPT.get() or ())
     for comparison in comparisons:
         if isinstance(comparison, bool):
             verdicts.append(comparison)
             continue
         values, baseline, bound = comparison
-        is_decided = looks * next(p_values) < ERROR  # False for NaN
-        verdicts.append(mean(values) - mean(baseline) > bound if is_decided else None)
+        p = looks * next(p_values)
+        is_decided = p < ERROR  # False for NaN
+        verdict = mean(values) - mean(baseline) > bound if is_decided else None
+        keep("above", values, baseline, (bound,), 1 - ERROR, verdict, p=_plain(p), together=together, looks=looks)
+        verdicts.append(verdict)
     return verdicts
 
 
@@ -232,7 +312,7 @@ def ratio(values, baseline) -> tuple[float, float, float]:
 
 def logs(values) -> np.ndarray:
     """log10 of every value; NaN for a missing one (None)."""
-    return np.log10(np.array(values, float))
+    return np.log10(np.array(values, float)).view(Logs)
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
