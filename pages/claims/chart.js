@@ -2,7 +2,7 @@
 /* The drawing of a test: every seed as a dot, the interval of the mean, and the bound. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const ROW = 32; // the height of a row, in CSS pixels
+const ROW = 36; // the height of a row, in CSS pixels
 const AXIS = 24; // and of an axis
 const SIDE = 12; // left and right of an axis
 
@@ -54,8 +54,8 @@ function drawStrip(svg, top, width, { rows, bounds, isLog, title, ends }) {
     svgElement("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, svg, text);
   }
   rows.forEach((row, i) => {
-    const y = top + i * ROW + 22;
-    svgElement("text", { class: "row-name", x: SIDE, y: y - 10 }, svg, row.name);
+    const y = top + i * ROW + 25;
+    svgElement("text", { class: "row-name", x: SIDE, y: y - 12 }, svg, row.name);
     if (row.span && Number.isFinite(row.span[0])) {
       const [low, high] = row.span.map((end) => x(Math.min(to, Math.max(from, end))));
       svgElement("line", { class: `span ${row.look}`, x1: low, x2: Math.max(high, low + 1), y1: y, y2: y }, svg);

@@ -11,8 +11,7 @@ const STEPS = 1000; // of a bound's slider
 const LOOKS = {
   reproduced: "good", yes: "good", "not reproduced": "bad", no: "bad", "not clear": "open", "not tested": "open",
 };
-const WORDS = { above: "above", below: "below", within: "within" };
-const FACTORS = Array.from({ length: 36 }, (_, k) => 2 ** (k / 35)); // 1 to 2
+const FACTORS = Array.from({ length: 51 }, (_, k) => (100 + 2 * k) / 100); // 1 to 2
 const TENS = (value, isLog) => (isLog ? 10 ** value : value);
 
 function element(name, attributes = {}, ...children) {
@@ -131,6 +130,7 @@ function makeBody(claim) {
   }
   for (const test of claim.tests.keys()) {
     const box = element("div", { class: "test" }, element("p"));
+    if (!claim.why_fixed && claim.tests[test].bounds.length === 1) box.append(boundSlider(claim, test));
     svgElement("svg", { role: "img", "data-test": test }, box);
     add(box);
   }
@@ -155,48 +155,54 @@ function makeBody(claim) {
 
 /* The name of a test's sample in the rule's code; `k` is 0 for the first. */
 function sampleName(claim, i, k) {
-  return claim.names[i]?.[k] ?? ["the values", "what they are compared with"][k];
+  const fallback = isSample(claim.tests[i].baseline) ? ["A", "B"][k] : "the sample";
+  return claim.names[i]?.[k] ?? fallback;
 }
 
-function sliders(claim) {
-  const box = element("div", { class: "sliders" });
-  const addSlider = (name, attributes, text, move) => {
-    const input = element("input", { type: "range", ...attributes });
-    const output = element("output", {}, text());
-    input.addEventListener("input", () => {
-      move(Number(input.value));
-      output.textContent = text();
-      writeAddress();
-      drawTests(claim);
-    });
-    box.append(element("label", {}, name, element("span", {}, input, output)));
-  };
-  const nearest = LEVELS.findIndex((level) => level >= levelNow());
-  const atLevel = { min: 0, max: LEVELS.length - 1, value: nearest, class: "level" };
-  addSlider("confidence level", atLevel, () => `${Number((100 * levelNow()).toFixed(2))} %`, (k) => {
-    state.level = k === USUAL ? "" : String(LEVELS[k]);
+/* A labelled slider.  text() gives what it stands at; move(value) is told where it goes. */
+function slider(claim, name, attributes, text, move) {
+  const input = element("input", { type: "range", ...attributes });
+  const output = element("output", {}, text());
+  input.setAttribute("aria-valuetext", text());
+  input.addEventListener("input", () => {
+    move(Number(input.value));
+    output.textContent = text();
+    input.setAttribute("aria-valuetext", text());
+    writeAddress();
+    drawTests(claim);
   });
-  claim.tests.forEach((test, i) => {
-    if (test.bounds.length > 1) return;
-    const [from, to] = endsOfBound(test);
-    const bound = boundsNow(claim)[i][0];
-    const value = Math.round(((bound - from) / (to - from)) * STEPS);
-    const name = claim.tests.length > 1 ? `bound of ${sampleName(claim, i, 0)} (${i + 1})` : "bound";
-    const about = { min: 0, max: STEPS, value, class: "bound-slider" };
-    const text = () => asText(TENS(boundsNow(claim)[i][0], test.log10));
-    addSlider(name, about, text, (k) => {
-      const kept = state.bounds.split(",").filter((moved) => moved && !moved.startsWith(`${i}:`));
-      state.bounds = [...kept, `${i}:${Number((from + ((to - from) * k) / STEPS).toPrecision(6))}`].join(",");
-    });
+  return element("label", {}, name, element("span", {}, input, output));
+}
+
+/* The slider of the level, and the way back. */
+function sliders(claim) {
+  const last = LEVELS.length - 1;
+  const place = LEVELS.findIndex((level) => level >= levelNow());
+  const attributes = { min: 0, max: last, value: place < 0 ? last : place, class: "level" };
+  const text = () => `${Number((100 * levelNow()).toFixed(2))} %`;
+  const level = slider(claim, "confidence level", attributes, text, (k) => {
+    state.level = k === USUAL ? "" : String(LEVELS[k]);
   });
   const again = element("button", { type: "button" }, "As in the ledger");
   again.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
-    writeAddress();
     openClaim(claim);
   });
-  box.append(again);
-  return box;
+  return element("div", { class: "sliders" }, level, again);
+}
+
+function boundSlider(claim, i) {
+  const test = claim.tests[i];
+  const [from, to] = endsOfBound(test);
+  const [bound] = boundsNow(claim)[i];
+  const value = Math.round(((bound - from) / (to - from)) * STEPS);
+  const text = () => asText(TENS(boundsNow(claim)[i][0], test.log10));
+  const name = claim.tests.length > 1 ? `bound of ${i + 1}` : "bound";
+  const label = slider(claim, name, { min: 0, max: STEPS, value, class: "bound-slider" }, text, (k) => {
+    const kept = state.bounds.split(",").filter((moved) => moved && !moved.startsWith(`${i}:`));
+    state.bounds = [...kept, `${i}:${Number((from + ((to - from) * k) / STEPS).toPrecision(6))}`].join(",");
+  });
+  return element("div", { class: "sliders" }, label);
 }
 
 const isSample = (values) => Array.isArray(values);
@@ -222,7 +228,7 @@ function drawTests(claim) {
   }
   for (const svg of claim.row.querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
-    const sentence = svg.previousSibling;
+    const sentence = svg.parentElement.firstChild;
     const { holds, p } = found[i];
     const answer = element("span", { class: `answer ${holds ? "good" : holds === false ? "bad" : "open"}` });
     answer.textContent = holds ? "holds" : holds === false ? "does not hold" : "is open";
@@ -239,18 +245,20 @@ function saysTest(claim, i, bounds) {
   const first = sampleName(claim, i, 0);
   if (!isSample(test.baseline) && test.baseline === 0) {
     const meanOf = test.log10 ? "the geometric mean of" : "the mean of";
-    return `${meanOf} ${first} is ${WORDS[test.rule]} ${limit}`;
+    return `${meanOf} ${first} is ${test.rule} ${limit}`;
   }
   const second = isSample(test.baseline) ? sampleName(claim, i, 1) : asText(TENS(test.baseline, test.log10));
   const between = test.log10 ? "÷" : "−";
-  return `${first} ${between} ${second} is ${WORDS[test.rule]} ${limit}, in the mean`;
+  return `${first} ${between} ${second} is ${test.rule} ${limit}, in the mean`;
 }
 
-/* The rows of a test: the claim's own, then those of its controls. */
+/* The rows of a test: the claim's own, then those of its controls that have other values. */
 function rowsOf(claim, i) {
   const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i] }];
   for (const { control, tests } of claim.controls) {
-    if (tests.length === claim.tests.length) rows.push({ name: control, look: "control", test: tests[i] });
+    if (tests.length !== claim.tests.length) continue;
+    const isNew = JSON.stringify(tests[i].values) !== JSON.stringify(claim.tests[i].values);
+    if (isNew) rows.push({ name: control, look: "control", test: tests[i] });
   }
   return rows;
 }
@@ -274,13 +282,13 @@ function drawTest(svg, claim, i, level, bounds, description) {
     strip(samples, [], "every seed");
     const word = isLog ? "ratio" : "difference";
     const spans = rows.map((row) => ({ name: row.name, look: row.look, dots: [], span: spanOf(row) }));
-    strip(spans, bounds, `${percent} % interval of the ${word}, and the bound`);
+    strip(spans, bounds, `${percent} % interval of the ${word}, bound`);
   } else {
     const spans = rows.map((row) => {
       const dots = numbers(row.test.values).map((value) => value - row.test.baseline);
       return { name: row.name, look: row.look, dots, span: spanOf(row) };
     });
-    strip(spans, bounds, `every seed, the ${percent} % interval of the mean, and the bound`);
+    strip(spans, bounds, `every seed, ${percent} % interval, bound`);
   }
   svg.setAttribute("height", top);
 }
@@ -349,6 +357,8 @@ function showState() {
   $("simpler").checked = Boolean(state.simpler);
   filterList();
   const claim = BY_ID.get(state.claim);
+  $("unknown").hidden = Boolean(claim) || !state.claim;
+  $("unknown").textContent = `This page has no claim ${state.claim}, which its address names. All that it has are below.`;
   for (const other of CLAIMS) if (other !== claim) other.row.open = false;
   if (!claim) return;
   claim.row.hidden = false;
