@@ -143,7 +143,9 @@ def products(read) -> list[Product]:
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
     parts = [claims_page.PARTS / name for name in ("page.html", "page.css", *claims_page.PROGRAMS)]
     rules = sorted((ROOT / "experiments").glob("*/question.py"))
-    add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [claims_page.STYLE, *parts, *rules])
+    add(
+        "pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [claims_page.STYLE, *parts, *rules]
+    )
     return found
 
 

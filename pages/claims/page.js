@@ -269,8 +269,8 @@ function drawTest(svg, claim, i, level, bounds, description) {
   const width = svg.clientWidth || 600;
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
-  const spanOf = ({ test }) => interval(test.values, test.baseline, level);
-  const percent = Number((100 * level).toFixed(2));
+  const spanOf = ({ test }) => interval(test.values, test.baseline, levelOf(test, level));
+  const percent = Number((100 * levelOf(claim.tests[i], level)).toFixed(2));
   let top = 4;
   const strip = (shown, limits, title, more = []) => {
     const all = [...shown.flatMap((row) => [...row.dots, ...(row.span ?? [])]), ...limits, ...more];
@@ -282,6 +282,7 @@ function drawTest(svg, claim, i, level, bounds, description) {
     strip(samples, [], "every seed");
     const word = isLog ? "ratio" : "difference";
     const spans = rows.map((row) => ({ name: row.name, look: row.look, dots: [], span: spanOf(row) }));
+    spans[0].name = `${sampleName(claim, i, 0)} ${isLog ? "÷" : "−"} ${sampleName(claim, i, 1)}`;
     strip(spans, bounds, `${percent} % interval of the ${word}, bound`);
   } else {
     const spans = rows.map((row) => {

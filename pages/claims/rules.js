@@ -112,10 +112,20 @@ function holm(pValues) {
   return adjusted;
 }
 
+/* The level of a test where the usual level is this, not 95 %.  A rule that asks more of a test, since
+   it makes several, asks as many times more. */
+function levelOf(test, level) {
+  return 1 - ((1 - test.level) * (1 - level)) / 0.05;
+}
+
 /* The tests of a claim, each with these bounds instead of its own, at this level.  Returns for each
    {interval, p, holds}; p, with its corrections, is null for a test that is not corrected. */
 function testAgain(tests, level, boundsOfTests) {
-  const found = tests.map(({ values, baseline }) => ({ interval: interval(values, baseline, level), p: null, holds: null }));
+  const found = tests.map((test) => ({
+    interval: interval(test.values, test.baseline, levelOf(test, level)),
+    p: null,
+    holds: null,
+  }));
   const groups = new Map();
   tests.forEach((test, i) => {
     const [bound, upper] = boundsOfTests[i];
