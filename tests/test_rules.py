@@ -20,6 +20,7 @@ from highways.lab.judging.rules import (
     interval,
     is_above,
     is_below,
+    kept,
     p_value,
     paired,
     prediction_interval,
@@ -254,3 +255,23 @@ def test_paired_differences_are_one_sample():
     assert found[:3] == pytest.approx((0.45, *test.confidence_interval(0.95)))
     assert found.p < p_value(first, second) / 10  # the spread that pairs share does not count
     assert all(map(math.isnan, paired([0.5, None])))
+
+
+def test_each_test_of_a_rule_is_kept_as_the_reader_would_put_it():
+    above([1, 2, 3], 0)  # nothing is open, so this one is not kept
+    with kept() as tests:
+        below([1, 2, None], 0, baseline=[1, 2])
+        within([1, 1], 0, 2)
+        corrected(is_below([1, 2, 3], 9), in_ratio(is_above, [10, 20], 1, [1, 2]), True)
+    lost, all_equal, constant, ratios = tests
+    assert lost["values"] == [1, 2, None]
+    assert lost["interval"] == [None, None]
+    assert lost["holds"] is None
+    assert (all_equal["rule"], all_equal["bounds"], all_equal["holds"]) == ("within", [0, 2], True)
+    # kept as "c < bound", although is_below() asks whether 0 - c > -bound
+    assert (constant["rule"], constant["values"], constant["bounds"]) == ("below", [1, 2, 3], [9])
+    assert constant["interval"] == pytest.approx(interval([1, 2, 3]))
+    assert ratios["log10"]
+    assert not constant["log10"]
+    assert constant["together"] == ratios["together"] == 2  # both in one call, after two tests
+    assert constant["p"] == pytest.approx(min(1, 2 * p_value([1, 2, 3], bound=9)))

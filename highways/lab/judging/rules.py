@@ -69,10 +69,12 @@ def keep(rule: str, values, baseline, bounds: tuple, level: float, holds: bool |
 
 
 def _plain(values):
-    """A number, or a list of numbers, as JSON has them; None for what is missing or NaN."""
+    """A number, or a list of numbers, as JSON has them; None for what is missing or NaN.
+
+    Of twelve digits: the last four may be other ones on another processor."""
     if np.ndim(values):
         return [_plain(value) for value in values]
-    return None if values is None or np.isnan(values) else float(values)
+    return None if values is None or np.isnan(values) else float(f"{values:.12g}")
 
 
 def plain_answer(holds) -> bool | None:
