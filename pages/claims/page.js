@@ -252,13 +252,15 @@ function saysTest(claim, i, bounds) {
   return `${first} ${between} ${second} is ${test.rule} ${limit}, in the mean`;
 }
 
-/* The rows of a test: the claim's own, then those of its controls that have other values. */
+/* The rows of a test: the claim's own, then those of its controls that have other values; `changed`
+   is the sample in which they differ. */
 function rowsOf(claim, i) {
-  const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i] }];
+  const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i], changed: "values" }];
   for (const { control, tests } of claim.controls) {
     if (tests.length !== claim.tests.length) continue;
-    const isNew = JSON.stringify(tests[i].values) !== JSON.stringify(claim.tests[i].values);
-    if (isNew) rows.push({ name: control, look: "control", test: tests[i] });
+    const isNew = (name) => JSON.stringify(tests[i][name]) !== JSON.stringify(claim.tests[i][name]);
+    const changed = ["values", "baseline"].find(isNew);
+    if (changed) rows.push({ name: control, look: "control", test: tests[i], changed });
   }
   return rows;
 }
@@ -277,7 +279,7 @@ function drawTest(svg, claim, i, level, bounds, description) {
     top = drawStrip(svg, top, width, { rows: shown, bounds: limits, isLog, title, ends: endsOf(all) });
   };
   if (isSample(baseline)) {
-    const samples = rows.map(({ name, look, test }) => ({ name, look, dots: numbers(test.values), span: null }));
+    const samples = rows.map(({ name, look, test, changed }) => ({ name, look, dots: numbers(test[changed]), span: null }));
     samples.splice(1, 0, { name: sampleName(claim, i, 1), look: "theirs", dots: numbers(baseline), span: null });
     strip(samples, [], "every seed");
     const word = isLog ? "ratio" : "difference";
