@@ -1,0 +1,132 @@
+"""Writes pages/claims.html, a page on which a reader judges the claims again.  It is a single file
+that a browser opens from disk.
+
+    python -m pages.make_claims
+
+The page holds results/claims.json, the source of every claim's rule, and the programs of
+pages/claims/: page.html includes page.css, rules.js (the tests, as in
+highways/lab/judging/rules.py), chart.js and page.js.  From pages/shared/ it has base.css."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import textwrap
+from functools import partial
+from pathlib import Path
+
+from experiments import all_questions
+from highways.commands import Parser, path_name, run_command, run_program
+from highways.files import ROOT, InputError, check_kind, printable
+from highways.lab.judging.claim import Claim
+from highways.lab.judging.ledger import without_additions
+from highways.records import load_results
+from pages.parts import STYLE, page_of
+
+LEDGER = ROOT / "results" / "claims.json"
+PARTS = ROOT / "pages" / "claims"
+PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "page.js"
+TESTS = "above", "below", "within", "is_above", "is_below"
+LONGEST_NAME = 44  # of a sample, in letters
+# claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
+ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
+
+
+def claims_part(ledger: dict) -> list[dict]:
+    """The ledger's rows, each with its question and the source of its rule."""
+    places = {}
+    for question in all_questions():
+        for claim in question.claims:
+            places[claim.id] = question.name, claim
+    found = []
+    for row in ledger["trials"]:
+        question, claim = places[row["id"]]
+        code = source_of(claim)
+        found.append({
+            **row,
+            "short_verdict": without_additions(row["verdict"]),
+            "question": question,
+            "code": code,
+            "names": names_of_samples(code, row["tests"]),
+            "why_fixed": why_fixed(row),
+        })  # fmt: skip
+    return found
+
+
+def source_of(claim: Claim) -> str:
+    return textwrap.dedent(inspect.getsource(claim.rule)).strip()
+
+
+def why_fixed(row: dict) -> str:
+    """Why the page cannot judge this claim again; "" if it can: each part is a test's answer."""
+    if row["verdict"].startswith("not tested"):
+        return "it is not tested yet"
+    if row["parts"] is None:
+        return "its verdict rests on single runs and the error of their test images, or on words"
+    if not row["tests"]:
+        return "its rule counts, or compares numbers without a test"
+    if any(test["rule"] == "fewer lost" for test in row["tests"]):
+        return "seeds were lost, and its rule compares how many"
+    are_parts = [test["holds"] for test in row["tests"]] == row["parts"]
+    if not are_parts or row["id"] in ON_MORE_THAN_TESTS:
+        return "its rule combines its tests in a way of its own, which the code shows"
+    return ""
+
+
+def names_of_samples(code: str, tests: list[dict]) -> list[list[str]]:
+    """For each test, what the rule's code calls its two samples; an empty list if the code's calls
+    are not the tests one by one, as in a loop."""
+    calls = []
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        rule = node.func.id
+        arguments = node.args
+        if rule == "in_ratio":
+            rule = ast.unparse(arguments[0])
+            arguments = arguments[1:]
+        if rule in TESTS and arguments:
+            baselines = [keyword.value for keyword in node.keywords if keyword.arg == "baseline"]
+            baselines += arguments[2:3]
+            samples = [arguments[0], *baselines]
+            calls.append((node.lineno, node.col_offset, rule, [ast.unparse(sample) for sample in samples]))
+    if len(calls) != len(tests):
+        return []
+    names = []
+    for (_, _, rule, samples), test in zip(sorted(calls), tests, strict=True):
+        if rule == "is_below" and test["rule"] == "above":  # b - a > -bound is a - b < bound
+            samples = samples[::-1]
+        fits = all(len(sample) <= LONGEST_NAME for sample in samples)
+        names.append(samples if fits else [])
+    return names
+
+
+def page(ledger: dict) -> str:
+    """The page with this ledger."""
+    claims = json.dumps(claims_part(ledger), ensure_ascii=False).replace("</", "<\\/")
+    return page_of(PARTS, PAGE_PARTS, {"claims": claims})
+
+
+def whole_page() -> str:
+    return page(load_results(LEDGER))
+
+
+def write_page(out: Path, save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    text = whole_page()
+    check_kind(out, text[: text.index("</title>")].encode())
+    save({out: text.encode()})
+    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
+
+
+def main(argv=None) -> int:
+    parser = Parser(description="Write pages/claims.html, a page on which the claims can be judged again.")
+    default = ROOT / "pages" / "claims.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/claims.html")
+    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+
+
+if __name__ == "__main__":
+    run_program(main)
