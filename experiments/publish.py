@@ -121,10 +121,10 @@ def products(read) -> list[Product]:
     """All pictures that matplotlib draws, the GIF, and the browser pages."""
     found = []
 
-    def add(name, make, program, sources, files=()):
+    def add(name, make, program, sources, files=(), more=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others])
+        made_from = digest([*code_of(program), *records, *others, *map(as_bytes, more)])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -143,7 +143,8 @@ def products(read) -> list[Product]:
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
     parts = [claims_page.PARTS / name for name in ("page.html", *claims_page.PAGE_PARTS)]
     rules = sorted((ROOT / "experiments").glob("*/question.py"))
-    add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [*parts, *rules])
+    more = [claims_page.pictures()]
+    add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [*parts, *rules], more)
     return found
 
 

@@ -5,18 +5,21 @@ that a browser opens from disk.
 
 The page holds results/claims.json, the source of every claim's rule, and the programs of
 pages/claims/: page.html includes page.css, rules.js (the tests, as in
-highways/lab/judging/rules.py), chart.js and page.js.  From pages/shared/ it has base.css."""
+highways/lab/judging/rules.py), and the others of PAGE_PARTS.  From pages/shared/ it has base.css.
+The picture of an open claim is that of its question's page, and stays a file in viz/."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import json
+import re
 import textwrap
 from functools import partial
 from pathlib import Path
 
 from experiments import all_questions
+from experiments.primary.question import PRIMARY
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.judging.claim import Claim
@@ -26,7 +29,8 @@ from pages.parts import STYLE, page_of
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
-PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "page.js"
+PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
+PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
 TESTS = "above", "below", "within", "is_above", "is_below"
 LONGEST_NAME = 44  # of a sample, in letters
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
@@ -34,8 +38,9 @@ ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
 
 
 def claims_part(ledger: dict) -> list[dict]:
-    """The ledger's rows, each with its question and the source of its rule."""
+    """The ledger's rows, each with its question, the source of its rule, and a picture."""
     places = {}
+    of_questions = pictures()
     for question in all_questions():
         for claim in question.claims:
             places[claim.id] = question.name, claim
@@ -45,11 +50,14 @@ def claims_part(ledger: dict) -> list[dict]:
         code = source_of(claim)
         found.append({
             **row,
+            "note": claim.note,  # what the row adds to it, `controls` has
             "short_verdict": without_additions(row["verdict"]),
             "question": question,
             "code": code,
             "names": names_of_samples(code, row["tests"]),
             "why_fixed": why_fixed(row),
+            "primary": primary_number(row["id"]),
+            "picture": of_questions[question],
         })  # fmt: skip
     return found
 
@@ -58,19 +66,38 @@ def source_of(claim: Claim) -> str:
     return textwrap.dedent(inspect.getsource(claim.rule)).strip()
 
 
+def pictures() -> dict[str, dict | None]:
+    """For each question the first picture of its page, {file, says}; None if it has no page or no
+    picture."""
+    found = {}
+    for question in all_questions():
+        page = ROOT / "experiments" / question.name / "README.md"
+        first = PICTURE.search(page.read_text(encoding="utf-8")) if page.exists() else None
+        found[question.name] = first and {"file": first[2], "says": " ".join(first[1].split())}
+    return found
+
+
+def primary_number(id: str) -> int | None:
+    """Which of the ten primary claims this row of the ledger judges; None if it judges none of them."""
+    for number, rows in enumerate(PRIMARY.values(), 1):
+        if id in rows:
+            return number
+    return None
+
+
 def why_fixed(row: dict) -> str:
     """Why the page cannot judge this claim again; "" if it can: each part is a test's answer."""
     if row["verdict"].startswith("not tested"):
         return "it is not tested yet"
     if row["parts"] is None:
-        return "its verdict rests on single runs and the error of their test images, or on words"
+        return "the verdict rests on single runs and the error of their test images, or on words"
     if not row["tests"]:
-        return "its rule counts, or compares numbers without a test"
+        return "the rule counts, or compares numbers without a test"
     if any(test["rule"] == "fewer lost" for test in row["tests"]):
-        return "seeds were lost, and its rule compares how many"
+        return "seeds were lost, and the rule compares how many"
     are_parts = [test["holds"] for test in row["tests"]] == row["parts"]
     if not are_parts or row["id"] in ON_MORE_THAN_TESTS:
-        return "its rule combines its tests in a way of its own, which the code shows"
+        return "the rule combines its tests in a way of its own, which the code shows"
     return ""
 
 

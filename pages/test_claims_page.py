@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from experiments.primary.question import PRIMARY
 from highways.lab.judging import rules
 from highways.records import load_results
 from pages import make_claims as program
@@ -36,9 +37,11 @@ def test_the_page_loads_nothing_else_and_its_links_lead_to_files():
     without_names = programs.replace('"http://www.w3.org/2000/svg"', "")
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
     links = re.findall(r'href="([^"]+)"', PAGE)
-    questions = {claim["question"] for claim in program.claims_part({"trials": ROWS})}
-    for question in questions:
-        links += [f"../experiments/{question}/README.md", f"../experiments/{question}/question.py"]
+    for claim in program.claims_part({"trials": ROWS}):
+        place = f"../experiments/{claim['question']}"
+        links += [f"{place}/README.md", f"{place}/question.py"]
+        if claim["picture"]:
+            links.append(f"../viz/{claim['picture']['file']}")
     assert all((ROOT / "pages" / link).is_file() for link in links)
 
 
@@ -85,7 +88,8 @@ def samples() -> list[tuple]:
         for scale in (1e-6, 1, 1e4):
             values = (1 + scale * rng.normal(size=n)).tolist()
             pairs += [(values, 0), (values, (3 * rng.normal(size=n + 1)).tolist()), (values, [2, 2, 2])]
-    found = [(*pair, None) for pair in [*pairs, ([0.25, 0.25], 0), ([0.25] * 3, [0.27, 0.3]), ([0.7] * 4, [0.5, 0.5]), ([0.1 + 0.2, 0.3, 0.3], 0)]]
+    pairs += [([0.25, 0.25], 0), ([0.25] * 3, [0.27, 0.3]), ([0.7] * 4, [0.5, 0.5]), ([0.1 + 0.2, 0.3, 0.3], 0)]
+    found = [(*pair, None) for pair in pairs]
     return found + [(*pair, resolution) for pair in pairs[:3] for resolution in (0, 0.1, 1)]
 
 
@@ -138,7 +142,8 @@ def test_its_verdicts_are_the_ledger_s(driver):
 @together
 def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     open_page(driver, f"#claim={OPENED}")
-    assert shown(driver, "document.querySelector('.again').textContent") == "Verdict: reproduced"
+    again = "document.querySelector('.again').textContent"
+    assert shown(driver, again) == "reproduced2 of 2 parts hold"
     move = """
     const slider = document.querySelector(arguments[0]);
     slider.value = arguments[1];
@@ -146,41 +151,50 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     """
     driver.execute_script(move, ".bound-slider", 1000)
     driver.execute_script(move, ".level", 9)
-    changed = shown(driver, "document.querySelector('.again').textContent")
-    assert changed == "Verdict: in part (in the ledger: reproduced)"
+    changed = shown(driver, again)
+    assert changed == "in part1 of 2 parts hold · in the ledger: reproduced"
     address = shown(driver, "location.hash")
     assert "level=0.999" in address
     open_page(driver, address)
-    assert shown(driver, "document.querySelector('.again').textContent") == changed
+    assert shown(driver, again) == changed
     assert shown(driver, "location.hash") == address
     dots = shown(driver, "document.querySelectorAll('.test svg')[0].querySelectorAll('circle.ours').length")
     [row] = [row for row in ROWS if row["id"] == OPENED]
     assert dots == len(row["tests"][0]["values"])
+    driver.find_element("id", "reset").click()
+    assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    open_page(driver, "#claim=idle-share&bounds=0:0.45:0.95")  # of two bounds
+    assert shown(driver, again) == "reproducedin the ledger: not reproduced"
 
 
 @browser_only
 @together
+@pytest.mark.thorough
 def test_filters_and_search_leave_the_claims_asked_for(driver):
     visible = "CLAIMS.filter((claim) => !claim.row.hidden).map((claim) => claim.id)"
     open_page(driver, "#verdict=reproduced&source=paper&simpler=yes")
     expected = []
     for row in ROWS:
-        if row["verdict"].startswith("reproduced") and row["source"].startswith("paper") and row["passed_by"]:
+        if row["verdict"].startswith(("reproduced", "yes")) and row["source"].startswith("paper") and row["passed_by"]:
             expected.append(row["id"])
     assert expected
     assert shown(driver, visible) == expected
     open_page(driver, "#q=BIASES+decreased")
     assert "most-biases-decreased" in shown(driver, visible)
     assert len(shown(driver, visible)) < 20
+    open_page(driver, "#primary=yes")
+    assert set(shown(driver, visible)) == {name for rows in PRIMARY.values() for name in rows}
     open_page(driver, "#claim=no-such")
     assert "no claim no-such" in driver.find_element("id", "unknown").text
 
 
 @browser_only
 @together
+@pytest.mark.thorough
 @pytest.mark.parametrize(("width", "colors"), [(400, "dark"), (1280, "light")])
 def test_it_serves_every_reader_at_every_width(driver, width, colors):
     screenshots.look_as(driver, width, 900, colors=colors)
-    open_page(driver, f"#q=accuracy&claim={OPENED}&bounds=0:0.9")
-    assert shown(driver, "document.documentElement.scrollWidth") <= width
-    assert violations(driver) == []
+    for address in ("", f"#q=accuracy&claim={OPENED}&bounds=0:0.9"):  # on a phone the list, then the claim
+        open_page(driver, address)
+        assert shown(driver, "document.documentElement.scrollWidth") <= width
+        assert violations(driver) == []
