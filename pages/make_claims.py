@@ -10,7 +10,6 @@ The picture of an open claim is that of its question's page, and stays a file in
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -18,7 +17,7 @@ import textwrap
 from functools import partial
 from pathlib import Path
 
-from experiments import all_questions
+from experiments import all_questions, judging
 from experiments.primary.question import PRIMARY
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
@@ -26,13 +25,12 @@ from highways.lab.judging.claim import Claim
 from highways.lab.judging.ledger import without_additions
 from highways.records import load_results
 from pages.parts import STYLE, page_of
+from pages.sample_names import names_by_values, names_of_samples
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
 PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
-TESTS = "above", "below", "within", "is_above", "is_below"
-LONGEST_NAME = 44  # of a sample, in letters
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
 ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
 
@@ -41,6 +39,7 @@ def claims_part(ledger: dict) -> list[dict]:
     """The ledger's rows, each with its question, the source of its rule, and a picture."""
     places = {}
     of_questions = pictures()
+    records = judging.read_results(ROOT)
     for question in all_questions():
         for claim in question.claims:
             places[claim.id] = question.name, claim
@@ -48,13 +47,16 @@ def claims_part(ledger: dict) -> list[dict]:
     for row in ledger["trials"]:
         question, claim = places[row["id"]]
         code = source_of(claim)
+        names = names_of_samples(code, row["tests"])
+        if row["tests"] and not names:
+            names = names_by_values(claim, row["tests"], [records[name] for name in claim.over])
         found.append({
             **row,
             "note": claim.note,  # what the row adds to it, `controls` has
             "short_verdict": without_additions(row["verdict"]),
             "question": question,
             "code": code,
-            "names": names_of_samples(code, row["tests"]),
+            "names": names,
             "why_fixed": why_fixed(row),
             "primary": primary_number(row["id"]),
             "picture": of_questions[question],
@@ -99,34 +101,6 @@ def why_fixed(row: dict) -> str:
     if not are_parts or row["id"] in ON_MORE_THAN_TESTS:
         return "the rule combines its tests in a way of its own, which the code shows"
     return ""
-
-
-def names_of_samples(code: str, tests: list[dict]) -> list[list[str]]:
-    """For each test, what the rule's code calls its two samples; an empty list if the code's calls
-    are not the tests one by one, as in a loop."""
-    calls = []
-    for node in ast.walk(ast.parse(code)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            continue
-        rule = node.func.id
-        arguments = node.args
-        if rule == "in_ratio":
-            rule = ast.unparse(arguments[0])
-            arguments = arguments[1:]
-        if rule in TESTS and arguments:
-            baselines = [keyword.value for keyword in node.keywords if keyword.arg == "baseline"]
-            baselines += arguments[2:3]
-            samples = [arguments[0], *baselines]
-            calls.append((node.lineno, node.col_offset, rule, [ast.unparse(sample) for sample in samples]))
-    if len(calls) != len(tests):
-        return []
-    names = []
-    for (_, _, rule, samples), test in zip(sorted(calls), tests, strict=True):
-        if rule == "is_below" and test["rule"] == "above":  # b - a > -bound is a - b < bound
-            samples = samples[::-1]
-        fits = all(len(sample) <= LONGEST_NAME for sample in samples)
-        names.append(samples if fits else [])
-    return names
 
 
 def page(ledger: dict) -> str:

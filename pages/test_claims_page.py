@@ -10,10 +10,12 @@ from conftest import ROOT
 
 from experiments.primary.question import PRIMARY
 from highways.lab.judging import rules
+from highways.lab.judging.claim import Claim
 from highways.records import load_results
 from pages import make_claims as program
 from pages import screenshots
 from pages.browser import browser_only, together, violations
+from pages.sample_names import names_by_values, names_of_samples
 
 FILE = ROOT / "pages" / "claims.html"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -24,6 +26,7 @@ OPENED = "highway-learns-plain-does-not"
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough  # `publish --check` says each time whether the page is up to date
 def test_the_page_is_what_the_program_writes(tmp_path, capsys):
     assert program.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     out_of_date = "pages/claims.html is out of date: python -m pages.make_claims writes it anew"
@@ -37,7 +40,7 @@ def test_the_page_loads_nothing_else_and_its_links_lead_to_files():
     without_names = programs.replace('"http://www.w3.org/2000/svg"', "")
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
     links = re.findall(r'href="([^"]+)"', PAGE)
-    for claim in program.claims_part({"trials": ROWS}):
+    for claim in json.loads(re.search(r'id="claims">(.*?)</script>', PAGE, re.S)[1]):
         place = f"../experiments/{claim['question']}"
         links += [f"{place}/README.md", f"{place}/question.py"]
         if claim["picture"]:
@@ -48,8 +51,29 @@ def test_the_page_loads_nothing_else_and_its_links_lead_to_files():
 def test_a_test_is_named_as_in_the_code_of_its_rule():
     code = "corrected(is_above(mnist, HALF), in_ratio(is_below, loss, 2, baseline=plain))"
     tests = [{"rule": "above"}, {"rule": "above"}]
-    assert program.names_of_samples(code, tests) == [["mnist"], ["plain", "loss"]]
-    assert program.names_of_samples("corrected(*(is_above(x, 0) for x in samples))", tests) == []
+    assert names_of_samples(code, tests) == [["mnist"], ["plain", "loss"]]
+    assert names_of_samples("corrected(*(is_above(x, 0) for x in samples))", tests) == []
+
+
+def rule_with_a_loop(record):
+    comparisons = []
+    for depth in (9, 49):
+        losses = record["losses"][depth]
+        comparisons.append(rules.is_above(losses, 0))
+    by_width = {50: [5.0, 6.0]}
+    comparisons.append(rules.in_ratio(rules.is_above, by_width[50], 1, record["losses"][9]))
+    equal = [0, 0]
+    equal_too = [0, 0]
+    return rules.corrected(*comparisons, rules.is_above(equal, 0, equal_too)), ""
+
+
+def test_samples_are_named_by_their_values_where_a_rule_tests_in_a_loop():
+    claim = Claim("loops", "paper", "a loop", rule_with_a_loop)
+    record = {"losses": {9: [1.0, 2.0], 49: [3.0, 4.0]}}
+    with rules.kept() as tests:
+        rule_with_a_loop(record)
+    first = "losses (depth 9)"
+    assert names_by_values(claim, tests, [record]) == [[first], ["losses (depth 49)"], ["by_width[50]", first], []]
 
 
 # ---- In a browser ----------------------------------------------------------------------------------------------------

@@ -19,10 +19,10 @@ function showClaim() {
   back.addEventListener("click", () => choose(null));
   add(back, element("p", { class: "small" }, whoSays(claim)));
   add(element("h2", { id: "claim-title", tabindex: "-1" }, shortOf(claim)));
-  if (claim.claim.includes("(")) add(element("p", { class: "small whole" }, `As judged: ${claim.claim}.`));
+  if (claim.claim.includes("(")) add(element("p", { class: "small whole" }, `As judged: ${claim.claim}${claim.claim.endsWith("?") ? "" : "."}`));
   add(court(claim));
   if (claim.controls.length) add(controlsList(claim));
-  if (claim.note) add(element("h3", {}, "To be said with it"), element("p", {}, `${claim.note}.`));
+  if (claim.note) add(element("h3", {}, "To be said with it"), element("p", {}, `${capital(claim.note)}.`));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   add(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
   if (claim.picture) add(pictureOf(claim));
@@ -185,13 +185,14 @@ function drawTests(claim) {
   const held = found.filter((test) => test.holds).length;
   if (!isFixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
   if (isChanged) remarks.push(`in the ledger: ${claim.verdict}`);
+  if (isFixed && verdict !== claim.short_verdict) remarks.push(verdict);
   if (remarks.length) again.append(element("small", {}, remarks.join(" · ")));
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
     const sentence = svg.parentElement.firstChild;
     const { holds, p } = found[i];
     const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
-    sentence.replaceChildren(`${number}${saysTest(claim, i, bounds[i])}: `, answerOf(holds));
+    sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
     if (p !== null && p !== undefined) sentence.append(element("span", { class: "small" }, ` p = ${asText(p)}, corrected`));
     drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
   }
@@ -204,7 +205,7 @@ function saysLost(claim, i) {
   const { values, baseline, holds, p } = claim.tests[i];
   const [ours, theirs] = [values, baseline].map((sample) => `${countLost(sample)} of ${sample.length}`);
   const [first, second] = [0, 1].map((k) => sampleName(claim, i, k));
-  const sentence = element("span", {}, `${i + 1}. fewer seeds of ${first} are lost (${ours}) than of ${second} (${theirs}): `);
+  const sentence = element("span", {}, `${i + 1}. Fewer seeds of ${first} are lost (${ours}) than of ${second} (${theirs}): `);
   sentence.append(answerOf(holds), ` (Fisher's exact test, p = ${asText(p)}, corrected)`);
   return sentence;
 }
@@ -262,7 +263,8 @@ function drawTest(svg, claim, i, level, bounds, description) {
       ({ name: nameOf(name, test[changed]), look, dots: numbers(test[changed]), span: null }));
     upper.splice(1, 0, { name: nameOf(second, baseline), look: "theirs", dots: numbers(baseline), span: null });
     lower = rows.map((row) => ({ name: row.name, look: row.look, dots: [], span: spanOf(row) }));
-    lower[0].name = `${first} ${isLog ? "÷" : "−"} ${second}`;
+    const whole = `${first} ${isLog ? "÷" : "−"} ${second}`;
+    lower[0].name = whole.length <= LETTERS ? whole : isLog ? "their ratio" : "their difference";
   } else {
     lower = rows.map((row) => {
       const dots = numbers(row.test.values).map((value) => value - row.test.baseline);

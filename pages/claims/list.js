@@ -22,7 +22,13 @@ const sourceOf = (claim) => claim.source.split(",")[0];
 /* A claim's sentence without what is in brackets: the bounds, and what was published. */
 function shortOf(claim) {
   const text = claim.claim.replace(/\s*\([^()]*\)/g, "");
-  return /^[a-z]_/.test(text) ? text : text[0].toUpperCase() + text.slice(1);
+  return capital(text);
+}
+
+/* A sentence with its capital, unless it begins with a name from the code. */
+function capital(text) {
+  const isWord = /^[a-z]+ /.test(text) && !/^[a-z]+ [(÷−]/.test(text);
+  return isWord ? text[0].toUpperCase() + text.slice(1) : text;
 }
 
 const markOf = (verdict) => element("span", { class: `mark ${groupOf(verdict).mark}`, "aria-hidden": "true" });
@@ -70,7 +76,6 @@ function makeRow(claim) {
     choose(claim);
   });
   claim.row = element("li", {}, link);
-  return claim.row;
 }
 
 /* Shows what the filters leave. */
@@ -82,6 +87,8 @@ function showList() {
     claim.mark.classList.toggle("out", !shown);
     n += shown;
   }
+  const inOrder = state.primary ? [...CLAIMS].sort((a, b) => (a.primary ?? 0) - (b.primary ?? 0)) : CLAIMS;
+  $("list").append(...inOrder.map((claim) => claim.row));
   $("list").scrollTop = 0;
   $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : `${n} of ${CLAIMS.length} claims and questions`;
   for (const button of $("tally").children) button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));

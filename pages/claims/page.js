@@ -38,7 +38,7 @@ function showState() {
 
 makeTally();
 makeFilters();
-$("list").append(...CLAIMS.map(makeRow));
+CLAIMS.forEach(makeRow);
 showWhich();
 addEventListener("hashchange", showState);
 addEventListener("resize", () => {
