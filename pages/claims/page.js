@@ -3,12 +3,14 @@
 
 /* Opens a claim; null closes it. */
 function choose(claim) {
+  const before = openNow();
   Object.assign(state, { claim: claim?.id ?? "", level: "", bounds: "" });
   history.pushState(null, "", address());
   $("unknown").hidden = true;
   showClaim();
   showCurrent();
   if (claim) toClaim();
+  else before.row.scrollIntoView({ block: "center" });
 }
 
 /* Brings the claim's heading into view, and the reader's keyboard to it. */
