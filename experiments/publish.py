@@ -10,8 +10,9 @@ That is, in this order:
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - docs/api.md, from the docstrings (experiments/api.py)
 - results/results.csv, a row a trial (experiments/results_table.py)
-- the pictures in viz/, highway_networks.gif, pages/explorer.html and pages/train.html
-- the pictures of these two pages, for which a browser is needed
+- the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html and
+  pages/claims.html
+- the pictures of the first two pages, for which a browser is needed
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
 depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
@@ -49,6 +50,7 @@ from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import RESULTS, load_results, record_bytes
+from pages import make_claims as claims_page
 from pages import make_explorer as explorer
 from pages import make_train as train_page
 from pages import screenshots
@@ -119,10 +121,10 @@ def products(read) -> list[Product]:
     """All pictures that matplotlib draws, the GIF, and the browser pages."""
     found = []
 
-    def add(name, make, program, sources, files=()):
+    def add(name, make, program, sources, files=(), more=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others])
+        made_from = digest([*code_of(program), *records, *others, *map(as_bytes, more)])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -139,6 +141,10 @@ def products(read) -> list[Product]:
     add("pages/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
     parts = [train_page.PARTS / name for name in ("page.html", *train_page.PAGE_PARTS)]
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
+    parts = [claims_page.PARTS / name for name in ("page.html", *claims_page.PAGE_PARTS)]
+    rules = [ROOT / "pages" / "sample_names.py", *sorted((ROOT / "experiments").glob("*/question.py"))]
+    more = [claims_page.pictures()]
+    add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [*parts, *rules], more)
     return found
 
 
@@ -171,6 +177,10 @@ def make_explorer() -> bytes:
 
 def make_train_page() -> bytes:
     return train_page.whole_page().encode()
+
+
+def make_claims_page() -> bytes:
+    return claims_page.whole_page().encode()
 
 
 def file_of(source: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from highways.lab.showing.style import KINDS
 
-# What both pages hold, in pages/shared/.  A page names it from its own folder.
+# What several pages hold, in pages/shared/.  A page names it from its own folder.
 STYLE, ENGINE, PALETTE, CHARTS = [f"../shared/{name}" for name in ("base.css", "net.js", "palette.js", "charts.js")]
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 

@@ -12,7 +12,7 @@ from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.files import InputError, json_bytes
-from highways.lab.judging import controls, ledger
+from highways.lab.judging import controls, ledger, rules
 from highways.lab.judging.claim import (
     SOURCES,
     Claim,
@@ -21,6 +21,7 @@ from highways.lab.judging.claim import (
     effect_as_text,
     in_words,
     judge,
+    measured,
     ratio_as_text,
     record_for_claim,
     sample_as_text,
@@ -30,6 +31,7 @@ from highways.lab.judging.claim import claim as register
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
 from highways.records import check_ledger, seconds_on_two_cores, select
+from pages.make_claims import why_fixed
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
 
@@ -119,8 +121,8 @@ TRIALS = [
 
 def test_a_claim_is_judged_by_the_trials_that_it_is_about():
     record = {"settings": {"budget": "default"}, "trials": TRIALS}
-    assert judge(claim_about(data="MNIST", depth=49), record) == ("reproduced", "loss 0.5 ± 0.014 (n = 2)")
-    assert judge(claim_about(data="CIFAR-100"), record) == ("not reproduced", "loss 2 ± 0.014 (n = 2)")
+    assert judge(claim_about(data="MNIST", depth=49), record) == ("reproduced", "loss 0.5 ± 0.014 (n = 2)", [True])
+    assert judge(claim_about(data="CIFAR-100"), record) == ("not reproduced", "loss 2 ± 0.014 (n = 2)", [False])
     assert judge(claim_about(), record).ours == "loss 1.25 ± 0.87 (n = 4)"
 
 
@@ -272,6 +274,20 @@ def test_what_is_committed_is_what_the_rules_say(records, rows):
     assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
+
+
+@pytest.mark.parametrize("end", [-300.0, 300.0])
+def test_the_parts_of_a_claim_that_can_be_judged_again_are_its_tests(records, rows, monkeypatch, end):
+    """Whatever the tests answer: pages/claims.html moves their bounds, and counts their answers."""
+    can_be_judged_again = {row["id"] for row in rows if not why_fixed(row)}
+    monkeypatch.setattr(rules, "interval", lambda *sample_and_level: (end, end))
+    monkeypatch.setattr(rules, "p_value", lambda *comparison: 0.0 if end < 0 else 1.0)
+    claims = [claim for claim in judging.all_claims() if claim.id in can_be_judged_again]
+    assert len(claims) > 70
+    for claim in claims:
+        with rules.kept() as tests:
+            parts, _ = measured(claim, *(records[name] for name in claim.over))
+        assert [test["holds"] for test in tests] == parts, claim.id
 
 
 def test_a_comparison_is_no_verdict():

@@ -181,6 +181,7 @@ LONG = [  # parsed, not run
     "python -m pages.measure",
     "python -m pages.screenshots",
     "python -m pages.make_train",  # run by pages/test_train.py
+    "python -m pages.make_claims",  # run by pages/test_claims_page.py
     "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 ]
 NETS = "python conv_highway_networks.py --nets"

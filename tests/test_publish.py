@@ -107,6 +107,7 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "docs/ledger.md",
         "viz/depth_for_width.png",
         "viz/lesion.png",
+        "pages/claims.html",
         "pages/explorer.html",
         "viz/explorer.png",
         "viz/explorer_phone.png",

@@ -19,6 +19,7 @@ from highways.lab.judging.rules import (
     interval,
     is_above,
     is_below,
+    kept,
     p_value,
     paired,
     prediction_interval,
@@ -273,3 +274,28 @@ def test_paired_differences_are_one_sample():
 def test_values_that_differ_by_rounding_alone_are_equal():
     values = [0.1 + 0.2, 0.3, 0.3]
     assert interval(values) == pytest.approx(interval([0.3, 0.3, 0.3]))
+
+
+def test_each_test_of_a_rule_is_kept_as_the_reader_would_put_it():
+    above([1, 2, 3], 0)  # nothing is open, so this one is not kept
+    with kept() as tests:
+        below([1, 2, None], 0, baseline=[1, 2])
+        above([1, 1], 0, [0.25, 0.25], resolution=1)
+        corrected(
+            is_below([1, 2, 3], 9), in_ratio(is_above, [10, 20], 1, [1, 2]), compared(is_above, [1, 2], [3, None], 0)
+        )
+    lost, all_equal, constant, ratios, divergence = tests
+    assert lost["values"] == [1, 2, None]
+    assert lost["interval"] == [None, None]
+    assert lost["holds"] is None
+    assert (all_equal["rule"], all_equal["bounds"], all_equal["holds"]) == ("above", [0], None)
+    assert all_equal["spreads"] == pytest.approx([1 / math.sqrt(12)] * 2)
+    assert constant["spreads"] == [None, None]
+    # kept as "c < bound", although is_below() asks whether 0 - c > -bound
+    assert (constant["rule"], constant["values"], constant["bounds"]) == ("below", [1, 2, 3], [9])
+    assert constant["interval"] == pytest.approx(interval([1, 2, 3]))
+    assert ratios["log10"]
+    assert not constant["log10"]
+    assert constant["together"] == ratios["together"] == 2  # both in one call, after two tests
+    assert constant["p"] == pytest.approx(min(1, 3 * p_value([1, 2, 3], bound=9)))
+    assert (divergence["rule"], divergence["p"], divergence["holds"]) == ("fewer lost", 1, None)

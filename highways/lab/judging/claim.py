@@ -142,6 +142,7 @@ class Judgement(NamedTuple):
 
     verdict: str
     ours: str  # our numbers
+    parts: list[bool | None] | None = None  # whether each part holds; None for a verdict in words
 
 
 def judge(claim: Claim, *records: dict) -> Judgement:
@@ -151,10 +152,14 @@ def judge(claim: Claim, *records: dict) -> Judgement:
     InputError if it is about a name that occurs nowhere in them."""
     check_about(claim, *records)
     parts, ours = measured(claim, *records)
-    verdict = parts if isinstance(parts, str) else verdict_of_parts(parts)
+    if isinstance(parts, str):
+        verdict = parts
+        parts = None
+    else:
+        verdict = verdict_of_parts(parts)
     if claim.one_run:
         verdict += ", one run"
-    return Judgement(verdict, ours)
+    return Judgement(verdict, ours, parts)
 
 
 def measured(claim: Claim, *records: dict) -> tuple[list[bool | None] | str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from highways.files import InputError
-from highways.lab.judging import controls
+from highways.lab.judging import controls, rules
 from highways.lab.judging.claim import KINDS, SOURCES, Claim, Judgement, NotMeasured, in_words, judge, measured
 from highways.records import seconds_on_two_cores
 
@@ -42,10 +42,13 @@ def judge_all(
         if claim.id in ids:
             raise ValueError(f"two claims have the id {claim.id}")
         ids.add(claim.id)
-        judgement = _judge(claim, records)
+        with rules.kept() as tests:
+            judgement = _judge(claim, records)
         names = []
         of_controls = []
-        if judgement.ours != FOR_NOT_MEASURED:
+        if judgement.ours == FOR_NOT_MEASURED:
+            tests.clear()
+        else:
             of_controls = _controls(claim, records)
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
@@ -58,6 +61,8 @@ def judge_all(
             "claim": claim.says,
             "ours": judgement.ours,
             "verdict": in_words(claim.kind, judgement.verdict),
+            "parts": judgement.parts and [rules.plain_answer(part) for part in judgement.parts],
+            "tests": tests,
             "note": note_of(claim, of_controls),
             "controls": of_controls,
             "passed_by": passed_by(of_controls),
@@ -97,9 +102,10 @@ def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
     found = []
     for control in there:
         stand_ins = control.stand_in(*judged_by, *(records[name] for name in control.over))
-        parts_of_control, text = measured(claim, *stand_ins)
+        with rules.kept() as tests:
+            parts_of_control, text = measured(claim, *stand_ins)
         passes = controls.passes(parts, parts_of_control)
-        found.append({"control": control.name, "ours": text, "passes": passes})
+        found.append({"control": control.name, "ours": text, "passes": passes, "tests": tests})
     return found
 
 

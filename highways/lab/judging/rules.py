@@ -16,16 +16,95 @@ Equal values count as spread evenly over one step, with a standard deviation of 
 A resolution of 0 says that they are exact.  Results are written with four digits or more, so without
 a resolution equal values count as spread over a step of the fourth.  Whole numbers may be counts, or
 shares that are empty or full: without a resolution they leave every rule open.
+
+While kept() is open, each test that a rule makes is kept with its samples, bounds and answer, for
+the ledger.
 """
 
 from __future__ import annotations
 
+import contextlib
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
 
 ERROR = 0.05  # the probability that a rule finds a difference although there is none
 ROUNDING = 1e-12  # values that differ by a smaller share are equal
+KEPT: ContextVar[list[dict] | None] = ContextVar("the tests that kept() keeps", default=None)
+
+
+@contextlib.contextmanager
+def kept():
+    """Gives a list, to which each test is added that a rule makes meanwhile.
+
+    A test is a dict of the rule's name ("above", "below" or "within"), the two samples, the bounds,
+    the level, the ends of the interval at this level, without corrections, and the answer.  "spreads"
+    has the standard deviation that each sample counts with if its values are equal.  A test that
+    corrected() made has the p-value, with all corrections, and "together": the count of tests kept
+    before this call of corrected(), which is the same for all tests of one call, and "looks".  What
+    is lost or cannot be known is None.  "log10" says that the samples and the bounds are logarithms,
+    so that a difference is one of ratios.
+
+    A Divergence has the rule "fewer lost", no bounds, and no interval."""
+    tests = []
+    token = KEPT.set(tests)
+    try:
+        yield tests
+    finally:
+        KEPT.reset(token)
+
+
+def keep(
+    rule: str,
+    values,
+    baseline,
+    bounds: tuple,
+    level: float,
+    holds: bool | None,
+    resolution: float | None = None,
+    **more,
+) -> None:
+    """Adds a test to the list of kept(), if that is open."""
+    tests = KEPT.get()
+    if tests is None:
+        return
+    is_constant = np.ndim(values) == 0
+    if is_constant:  # so that "values" is a sample: c - b > bound is b - c < -bound
+        values, baseline = baseline, values
+        bounds = tuple(-bound for bound in bounds)
+        rule = {"above": "below", "below": "above"}[rule]
+    low, high = interval(values, baseline, level, resolution)
+    tests.append({
+        "rule": rule,
+        "values": _plain(values),
+        "baseline": _plain(baseline),
+        "bounds": _plain(bounds),
+        "level": level,
+        "interval": _plain([low, high]),
+        "spreads": _plain([spread_of_equal(values, resolution), spread_of_equal(baseline, resolution)]),
+        "log10": isinstance(values, Logs) or isinstance(baseline, Logs),
+        "holds": plain_answer(holds),
+        **more,
+    })  # fmt: skip
+
+
+def _plain(values):
+    """A number, or a list of numbers, as JSON has them; None for what is missing or NaN.
+
+    Of twelve digits: the last four may be other ones on another processor."""
+    if np.ndim(values):
+        return [_plain(value) for value in values]
+    return None if values is None or np.isnan(values) else float(f"{values:.12g}")
+
+
+def plain_answer(holds) -> bool | None:
+    """A rule's answer as JSON has it: NumPy has a bool of its own."""
+    return None if holds is None else bool(holds)
+
+
+class Logs(np.ndarray):
+    """The logarithms of a sample: see logs()."""
 
 
 def mean(values) -> float:
@@ -75,15 +154,28 @@ def _is_one_run(sample: np.ndarray) -> bool:
 
 def _spread(sample: np.ndarray, resolution: float | None) -> np.ndarray:
     """The sample; if its values are equal, as many of the same mean, spread evenly over one step."""
-    if sample.ndim == 0 or _is_one_run(sample):
-        return sample
-    are_equal = np.ptp(sample) <= ROUNDING * np.abs(sample).max()  # False for NaN
-    if not are_equal:
+    if not _has_equal_values(sample):
         return sample
     if resolution is None:
         resolution = _fourth_digit(sample[0])
     places = np.linspace(-1, 1, len(sample))
     return sample + places / np.std(places, ddof=1) * resolution / 12**0.5
+
+
+def _has_equal_values(sample: np.ndarray) -> bool:
+    """Whether a sample of several values shows no spread."""
+    if sample.ndim == 0 or _is_one_run(sample):
+        return False
+    return bool(np.ptp(sample) <= ROUNDING * np.abs(sample).max())  # False for NaN
+
+
+def spread_of_equal(values, resolution: float | None) -> float:
+    """The standard deviation that several equal values count with; NaN if it is unknown, or for other
+    values."""
+    sample = np.array(values, float)
+    if not _has_equal_values(sample):
+        return np.nan
+    return float(np.std(_spread(sample, resolution), ddof=1))
 
 
 def _fourth_digit(value: float) -> float:
@@ -133,6 +225,12 @@ def above(values, bound: float, baseline=0.0, level: float = 0.95, resolution: f
     """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
+    is_above = _above(values, bound, baseline, level, resolution)
+    keep("above", values, baseline, (bound,), level, is_above, resolution)
+    return is_above
+
+
+def _above(values, bound: float, baseline, level: float, resolution: float | None) -> bool | None:
     low, high = interval(values, baseline, level, resolution)
     if low > bound:
         return True
@@ -141,16 +239,22 @@ def above(values, bound: float, baseline=0.0, level: float = 0.95, resolution: f
 
 def below(values, bound: float, baseline=0.0, resolution: float | None = None) -> bool | None:
     """Whether the mean of `values`, minus that of `baseline`, is below the bound; like above()."""
-    is_above = above(values, bound, baseline, resolution=resolution)
-    return None if is_above is None else not is_above
+    is_above = _above(values, bound, baseline, 1 - ERROR, resolution)
+    is_below = None if is_above is None else not is_above
+    keep("below", values, baseline, (bound,), 1 - ERROR, is_below, resolution)
+    return is_below
 
 
 def within(values, low: float, high: float) -> bool | None:
     """Whether the whole interval lies between low and high; None where only a part of it does."""
     interval_low, interval_high = interval(values)
+    is_within = None
     if low <= interval_low and interval_high <= high:
-        return True
-    return False if interval_high < low or interval_low > high else None
+        is_within = True
+    elif interval_high < low or interval_low > high:
+        is_within = False
+    keep("within", values, 0.0, (low, high), 1 - ERROR, is_within)
+    return is_within
 
 
 def compared(rule, ours, theirs, bound: float) -> Comparison | Divergence:
@@ -178,6 +282,10 @@ class Comparison(NamedTuple):
     def holds(self) -> bool:
         return mean(self.values) - mean(self.baseline) > self.bound
 
+    def keep(self, verdict: bool | None, **more) -> None:
+        """Adds this test to the list of kept(), if that is open."""
+        keep("above", self.values, self.baseline, (self.bound,), 1 - ERROR, verdict, self.resolution, **more)
+
 
 class Divergence(NamedTuple):
     """The question whether a smaller share of our seeds than of theirs is lost (None).
@@ -195,6 +303,10 @@ class Divergence(NamedTuple):
 
     def holds(self) -> bool:
         return self.ours.count(None) / len(self.ours) < self.theirs.count(None) / len(self.theirs)
+
+    def keep(self, verdict: bool | None, **more) -> None:
+        """Adds this test to the list of kept(), if that is open."""
+        keep("fewer lost", self.ours, self.theirs, (), 1 - ERROR, verdict, **more)
 
 
 def is_above(values, bound: float, baseline=0.0, resolution: float | None = None) -> Comparison:
@@ -215,9 +327,13 @@ def corrected(*comparisons: Comparison | Divergence, looks: int = 1) -> list[boo
     number of looks, this one included; p-values are multiplied by it (Bonferroni)."""
     p_values = holm([comparison.p_value() for comparison in comparisons])
     verdicts = []
-    for comparison, p in zip(comparisons, p_values, strict=True):
-        is_decided = looks * p < ERROR  # False for NaN
-        verdicts.append(comparison.holds() if is_decided else None)
+    together = len(KEPT.get() or ())
+    for comparison, adjusted in zip(comparisons, p_values, strict=True):
+        p = looks * adjusted
+        is_decided = p < ERROR  # False for NaN
+        verdict = comparison.holds() if is_decided else None
+        comparison.keep(verdict, p=_plain(p), together=together, looks=looks)
+        verdicts.append(verdict)
     return verdicts
 
 
@@ -274,7 +390,7 @@ def ratio(values, baseline) -> tuple[float, float, float]:
 
 def logs(values) -> np.ndarray:
     """log10 of every value; NaN for a missing one (None)."""
-    return np.log10(np.array(values, float))
+    return np.log10(np.array(values, float)).view(Logs)
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:

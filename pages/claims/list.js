@@ -1,0 +1,121 @@
+"use strict";
+/* The verdicts at a glance, the filters, and the list of claims. */
+
+const GROUPS = [ // of verdicts: [name, its mark, the first words of its verdicts]
+  ["reproduced", "holds", ["reproduced", "yes"]],
+  ["in part", "partly", ["in part"]],
+  ["not reproduced", "fails", ["not reproduced", "no"]],
+  ["not clear", "unclear", ["not clear"]],
+  ["not tested", "untested", ["not tested"]],
+];
+
+function groupOf(verdict) {
+  const [name, mark] = GROUPS.find(([, , starts]) => starts.some((words) => isFirst(words, verdict)));
+  return { name, mark };
+}
+
+/* Whether a verdict begins with these words. */
+const isFirst = (words, verdict) => verdict === words || [",", ":", " "].some((end) => verdict.startsWith(words + end));
+
+const sourceOf = (claim) => claim.source.split(",")[0];
+
+/* A claim's sentence without what is in brackets: the bounds, and what was published. */
+function shortOf(claim) {
+  const text = claim.claim.replace(/\s*\([^()]*\)/g, "");
+  return capital(text);
+}
+
+/* A sentence with its capital, unless it begins with a name from the code. */
+function capital(text) {
+  const isWord = /^[a-z]+ /.test(text) && !/^[a-z]+ [(÷−]/.test(text);
+  return isWord ? text[0].toUpperCase() + text.slice(1) : text;
+}
+
+const markOf = (verdict) => element("span", { class: `mark ${groupOf(verdict).mark}`, "aria-hidden": "true" });
+
+/* For each group a pile of marks, one for each claim. */
+function makeTally() {
+  for (const [name] of GROUPS) {
+    const claims = CLAIMS.filter((claim) => groupOf(claim.verdict).name === name);
+    const pile = element("span", { class: "pile" });
+    for (const claim of claims) {
+      claim.mark = markOf(claim.verdict);
+      pile.append(claim.mark);
+    }
+    const button = element("button", { type: "button", "data-group": name }, pile);
+    button.append(element("b", {}, String(claims.length)), element("span", { class: "group" }, name));
+    button.addEventListener("click", () => {
+      state.verdict = state.verdict === name ? "" : name;
+      writeAddress();
+      showList();
+    });
+    $("tally").append(button);
+  }
+}
+
+function matches(claim) {
+  if (state.source && sourceOf(claim) !== state.source) return false;
+  if (state.verdict && groupOf(claim.verdict).name !== state.verdict) return false;
+  if (state.primary && claim.primary === null) return false;
+  if (state.simpler && !claim.passed_by) return false;
+  if (state.again && claim.why_fixed) return false;
+  const text = `${claim.id} ${claim.claim} ${claim.ours} ${claim.note} ${claim.source} ${claim.question}`.toLowerCase();
+  return state.q.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+function makeRow(claim) {
+  const { name } = groupOf(claim.verdict);
+  const about = [claim.source];
+  if (claim.primary !== null) about.unshift(`primary ${claim.primary}`);
+  if (claim.passed_by) about.push("something simpler passes, too");
+  const words = element("span", {}, shortOf(claim), element("span", { class: "unseen" }, `: ${name}`));
+  words.append(element("small", {}, about.join(" · ")));
+  const link = element("a", { href: `#claim=${claim.id}` }, markOf(claim.verdict), words);
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    choose(claim);
+  });
+  claim.row = element("li", {}, link);
+}
+
+/* Shows what the filters leave. */
+function showList() {
+  let n = 0;
+  for (const claim of CLAIMS) {
+    const shown = matches(claim);
+    claim.row.hidden = !shown;
+    claim.mark.classList.toggle("out", !shown);
+    n += shown;
+  }
+  const inOrder = state.primary ? [...CLAIMS].sort((a, b) => (a.primary ?? 0) - (b.primary ?? 0)) : CLAIMS;
+  $("list").append(...inOrder.map((claim) => claim.row));
+  $("list").scrollTop = 0;
+  $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : `${n} of ${CLAIMS.length} claims and questions`;
+  for (const button of $("tally").children) button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));
+}
+
+/* Marks the claim that is open. */
+function showCurrent() {
+  const current = openNow();
+  for (const claim of CLAIMS) {
+    claim.row.firstChild.toggleAttribute("aria-current", claim === current);
+    claim.mark.classList.toggle("current", claim === current);
+  }
+}
+
+function makeFilters() {
+  const sources = [...new Set(CLAIMS.map(sourceOf))];
+  $("source").append(new Option("anybody", ""), ...sources.map((source) => new Option(source, source)));
+  for (const name of ["q", "source", ...BOXES]) {
+    $(name).addEventListener("input", () => {
+      state[name] = BOXES.includes(name) ? ($(name).checked ? "yes" : "") : $(name).value;
+      writeAddress();
+      showList();
+    });
+  }
+}
+
+function setFilters() {
+  for (const name of ["q", "source"]) $(name).value = state[name];
+  for (const name of BOXES) $(name).checked = Boolean(state[name]);
+}

@@ -1,0 +1,51 @@
+"use strict";
+/* The start, and what happens when the reader chooses a claim. */
+
+/* Opens a claim; null closes it. */
+function choose(claim) {
+  const before = openNow();
+  Object.assign(state, { claim: claim?.id ?? "", level: "", bounds: "" });
+  history.pushState(null, "", address());
+  $("unknown").hidden = true;
+  showClaim();
+  showCurrent();
+  if (claim) toClaim();
+  else before.row.scrollIntoView({ block: "center" });
+}
+
+/* Brings the claim's heading into view, and the reader's keyboard to it. */
+function toClaim() {
+  const heading = $("claim-title");
+  heading.focus({ preventScroll: true });
+  if ($("claim").getBoundingClientRect().top < 0 || isNarrow()) $("claim").scrollIntoView();
+}
+
+const isNarrow = () => matchMedia("(max-width: 1000px)").matches;
+
+/* Shows what the address says. */
+function showState() {
+  readAddress();
+  setFilters();
+  const isUnknown = Boolean(state.claim) && !BY_ID.has(state.claim);
+  $("unknown").hidden = !isUnknown;
+  $("unknown").textContent = `This page has no claim ${state.claim}, which its address names. All that it has are below.`;
+  showList();
+  showClaim();
+  showCurrent();
+  if (BY_ID.has(state.claim)) {
+    openNow().row.scrollIntoView({ block: "nearest" });
+    $("claim").scrollIntoView();
+  }
+}
+
+makeTally();
+makeFilters();
+CLAIMS.forEach(makeRow);
+showWhich();
+addEventListener("hashchange", showState);
+addEventListener("resize", () => {
+  drawTests(openNow());
+  showRobust();
+});
+showState();
+showRobust();

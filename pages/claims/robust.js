@@ -1,0 +1,73 @@
+"use strict";
+/* How many verdicts stay if all bounds are moved by a factor, and what can be judged again at all. */
+
+const FACTORS = Array.from({ length: 51 }, (_, k) => (100 + 2 * k) / 100); // 1 to 2
+
+const withFactor = (test, factor) => test.bounds.map((bound) => (test.log10 ? bound + Math.log10(factor) : bound * factor));
+
+/* Whether a claim has a bound that a factor moves. */
+function canMove(claim) {
+  if (claim.why_fixed || claim.tests.some((test) => test.rule === "within")) return false;
+  return claim.tests.some((test) => test.log10 || test.bounds[0] !== 0);
+}
+
+/* For every claim that has such a bound, the smallest factor at which its verdict changes, up or
+   down; Infinity where none up to 2 changes it. */
+function factorsThatChange() {
+  return CLAIMS.filter(canMove).map((claim) => {
+    const isChanged = (factor) =>
+      judgeAgain(claim, LEVELS[USUAL], claim.tests.map((test) => withFactor(test, factor))).verdict !== claim.verdict;
+    const factor = FACTORS.find((candidate) => isChanged(candidate) || isChanged(1 / candidate)) ?? Infinity;
+    return { claim, factor };
+  });
+}
+
+function showRobust() {
+  const found = factorsThatChange();
+  const stay = (factor) => found.filter((entry) => entry.factor > factor).length;
+  const [tenth, double] = [1.1, 2].map(stay);
+  $("robust-text").textContent =
+    `Somebody chose every bound. So we move them: ${found.length} verdicts rest on bounds other than 0. With bounds up to a tenth ` +
+    `higher or lower, ${tenth} of them stay. With bounds up to twice or half as high, ${double} do.`;
+  const first = found.filter(({ factor }) => factor <= 1.1);
+  $("robust-first").replaceChildren(...first.map(({ claim }) => element("li", {}, element("a", { href: `#claim=${claim.id}` }, shortOf(claim)))));
+  drawCurve(found.length, stay);
+}
+
+function drawCurve(all, stay) {
+  const svg = $("robust-curve");
+  const width = svg.clientWidth || 600;
+  const height = 200;
+  const left = 40;
+  const right = 48;
+  const x = (factor) => left + Math.log2(factor) * (width - left - right);
+  const y = (count) => 20 + (1 - count / all) * (height - 20);
+  svg.replaceChildren();
+  svg.setAttribute("height", height + 48);
+  svg.setAttribute("aria-label", $("robust-text").textContent);
+  for (const count of ticksOf(0, all)) {
+    svgElement("line", { class: "tick", x1: left, x2: width - right, y1: y(count), y2: y(count) }, svg);
+    svgElement("text", { class: "axis", x: left - 8, y: y(count) + 4, "text-anchor": "end" }, svg, String(count));
+  }
+  for (const factor of [1, 1.1, 1.25, 1.5, 2]) {
+    svgElement("text", { class: "axis", x: x(factor), y: height + 18, "text-anchor": "middle" }, svg, String(factor));
+  }
+  const title = "bounds moved by at most this factor";
+  svgElement("text", { class: "axis", x: width - right, y: height + 40, "text-anchor": "end" }, svg, title);
+  svgElement("text", { class: "axis", x: left, y: 12 }, svg, "verdicts that stay");
+  let path = `M${x(1)},${y(stay(0))}`;
+  for (const factor of FACTORS) path += `H${x(factor)}V${y(stay(factor))}`;
+  svgElement("path", { class: "curve", d: path }, svg);
+  svgElement("text", { class: "end", x: x(2) + 8, y: y(stay(2)) + 5 }, svg, String(stay(2)));
+}
+
+/* How many claims can be judged again, and why the others cannot. */
+function showWhich() {
+  const reasons = new Map();
+  for (const { why_fixed: reason } of CLAIMS) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const again = reasons.get("");
+  $("which-count").textContent = `${again} of the ${CLAIMS.length} claims and questions. The other ${CLAIMS.length - again} can be read here, but not moved:`;
+  reasons.delete("");
+  const mostFirst = [...reasons].sort(([, a], [, b]) => b - a);
+  $("which-not").append(...mostFirst.map(([reason, n]) => element("li", {}, element("b", {}, String(n)), `: ${reason}`)));
+}

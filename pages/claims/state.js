@@ -1,0 +1,68 @@
+"use strict";
+/* The claims, what the reader set, and the address that keeps it. */
+
+const $ = (id) => document.getElementById(id);
+const CLAIMS = JSON.parse($("claims").textContent);
+const BY_ID = new Map(CLAIMS.map((claim) => [claim.id, claim]));
+const EXAMPLE = BY_ID.get("highway-learns-plain-does-not"); // stands open until the reader chooses a claim
+const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
+const USUAL = LEVELS.indexOf(0.95);
+const BOXES = ["primary", "simpler", "again"]; // filters that are on or off
+const FILTERS = ["q", "source", "verdict", ...BOXES];
+
+/* `bounds` are those that the reader moved, as "number of the test:bound" or, for a test of two
+   bounds, "number of the test:lower:upper". */
+const state = { q: "", source: "", verdict: "", primary: "", simpler: "", again: "", claim: "", level: "", bounds: "" };
+
+function readAddress() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(state)) state[name] = said.get(name) ?? "";
+}
+
+function address() {
+  const said = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value) said.set(name, value);
+  return said.size ? `#${said}` : location.pathname;
+}
+
+const writeAddress = () => history.replaceState(null, "", address());
+
+/* The claim that is open. */
+const openNow = () => BY_ID.get(state.claim) ?? EXAMPLE;
+
+/* The claim's bounds, test by test, with those that the reader moved. */
+function boundsNow(claim) {
+  const bounds = claim.tests.map((test) => test.bounds);
+  if (claim.id !== state.claim) return bounds;
+  for (const moved of state.bounds.split(",").filter(Boolean)) {
+    const [i, ...ends] = moved.split(":").map(Number);
+    if (bounds[i]?.length === ends.length && ends.every(Number.isFinite)) bounds[i] = ends;
+  }
+  return bounds;
+}
+
+function moveBounds(claim, i, ends) {
+  const kept = state.bounds.split(",").filter((moved) => moved && !moved.startsWith(`${i}:`));
+  state.claim = claim.id;
+  state.bounds = [...kept, [i, ...ends].join(":")].join(",");
+}
+
+function levelNow() {
+  const level = Number(state.level);
+  return level > 0 && level < 1 ? level : LEVELS[USUAL];
+}
+
+/* The verdict on a claim with these bounds at this level, with what was said to follow it. */
+function judgeAgain(claim, level, bounds) {
+  const found = testAgain(claim.tests, level, bounds);
+  let verdict = verdictOf(claim.kind, found.map((test) => test.holds));
+  if (claim.verdict.endsWith(", one run")) verdict += ", one run";
+  return { found, verdict };
+}
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,133 @@
+"""Writes pages/claims.html, a page on which a reader judges the claims again.  It is a single file
+that a browser opens from disk.
+
+    python -m pages.make_claims
+
+The page holds results/claims.json, the source of every claim's rule, and the programs of
+pages/claims/: page.html includes page.css, rules.js (the tests, as in
+highways/lab/judging/rules.py), and the others of PAGE_PARTS.  From pages/shared/ it has base.css.
+The picture of an open claim is that of its question's page, and stays a file in viz/."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import textwrap
+from functools import partial
+from pathlib import Path
+
+from experiments import all_questions, judging
+from experiments.primary.question import PRIMARY
+from highways.commands import Parser, path_name, run_command, run_program
+from highways.files import ROOT, InputError, check_kind, printable
+from highways.lab.judging.claim import Claim
+from highways.lab.judging.ledger import without_additions
+from highways.records import load_results
+from pages.parts import STYLE, page_of
+from pages.sample_names import names_by_values, names_of_samples
+
+LEDGER = ROOT / "results" / "claims.json"
+PARTS = ROOT / "pages" / "claims"
+PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
+PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
+# claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
+ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
+
+
+def claims_part(ledger: dict) -> list[dict]:
+    """The ledger's rows, each with its question, the source of its rule, and a picture."""
+    places = {}
+    of_questions = pictures()
+    records = judging.read_results(ROOT)
+    for question in all_questions():
+        for claim in question.claims:
+            places[claim.id] = question.name, claim
+    found = []
+    for row in ledger["trials"]:
+        question, claim = places[row["id"]]
+        code = source_of(claim)
+        names = names_of_samples(code, row["tests"])
+        if row["tests"] and not names:
+            names = names_by_values(claim, row["tests"], [records[name] for name in claim.over])
+        found.append({
+            **row,
+            "note": claim.note,  # what the row adds to it, `controls` has
+            "short_verdict": without_additions(row["verdict"]),
+            "question": question,
+            "code": code,
+            "names": names,
+            "why_fixed": why_fixed(row),
+            "primary": primary_number(row["id"]),
+            "picture": of_questions[question],
+        })  # fmt: skip
+    return found
+
+
+def source_of(claim: Claim) -> str:
+    return textwrap.dedent(inspect.getsource(claim.rule)).strip()
+
+
+def pictures() -> dict[str, dict | None]:
+    """For each question the first picture of its page, {file, says}; None if it has no page or no
+    picture."""
+    found = {}
+    for question in all_questions():
+        page = ROOT / "experiments" / question.name / "README.md"
+        first = PICTURE.search(page.read_text(encoding="utf-8")) if page.exists() else None
+        found[question.name] = first and {"file": first[2], "says": " ".join(first[1].split())}
+    return found
+
+
+def primary_number(id: str) -> int | None:
+    """Which of the ten primary claims this row of the ledger judges; None if it judges none of them."""
+    for number, rows in enumerate(PRIMARY.values(), 1):
+        if id in rows:
+            return number
+    return None
+
+
+def why_fixed(row: dict) -> str:
+    """Why the page cannot judge this claim again; "" if it can: each part is a test's answer."""
+    if row["verdict"].startswith("not tested"):
+        return "it is not tested yet"
+    if row["parts"] is None:
+        return "the verdict rests on single runs and the error of their test images, or on words"
+    if not row["tests"]:
+        return "the rule counts, or compares numbers without a test"
+    if any(test["rule"] == "fewer lost" for test in row["tests"]):
+        return "seeds were lost, and the rule compares how many"
+    are_parts = [test["holds"] for test in row["tests"]] == row["parts"]
+    if not are_parts or row["id"] in ON_MORE_THAN_TESTS:
+        return "the rule combines its tests in a way of its own, which the code shows"
+    return ""
+
+
+def page(ledger: dict) -> str:
+    """The page with this ledger."""
+    claims = json.dumps(claims_part(ledger), ensure_ascii=False).replace("</", "<\\/")
+    return page_of(PARTS, PAGE_PARTS, {"claims": claims})
+
+
+def whole_page() -> str:
+    return page(load_results(LEDGER))
+
+
+def write_page(out: Path, save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    text = whole_page()
+    check_kind(out, text[: text.index("</title>")].encode())
+    save({out: text.encode()})
+    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
+
+
+def main(argv=None) -> int:
+    parser = Parser(description="Write pages/claims.html, a page on which the claims can be judged again.")
+    default = ROOT / "pages" / "claims.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/claims.html")
+    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -1,0 +1,224 @@
+"""pages/claims.html is what its program writes.  In a real browser its tests are those of rules.py,
+its verdicts those of the ledger, and its address holds what the reader set."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from experiments.primary.question import PRIMARY
+from highways.lab.judging import rules
+from highways.lab.judging.claim import Claim
+from highways.records import load_results
+from pages import make_claims as program
+from pages import screenshots
+from pages.browser import browser_only, together, violations
+from pages.sample_names import names_by_values, names_of_samples
+
+FILE = ROOT / "pages" / "claims.html"
+PAGE = FILE.read_text(encoding="utf-8")
+ROWS = load_results(program.LEDGER)["trials"]
+OPENED = "highway-learns-plain-does-not"
+
+
+# ---- The file --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough  # `publish --check` says each time whether the page is up to date
+def test_the_page_is_what_the_program_writes(tmp_path, capsys):
+    assert program.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
+    out_of_date = "pages/claims.html is out of date: python -m pages.make_claims writes it anew"
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == PAGE, out_of_date
+    assert program.main(["--out", str(tmp_path / "page.png")]) == 2
+    assert "page.png does not end in .html" in capsys.readouterr().err
+
+
+def test_the_page_loads_nothing_else_and_its_links_lead_to_files():
+    programs = re.sub(r'<script type="application/json".*?</script>', "", PAGE, flags=re.S)
+    without_names = programs.replace('"http://www.w3.org/2000/svg"', "")
+    assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
+    links = re.findall(r'href="([^"]+)"', PAGE)
+    for claim in json.loads(re.search(r'id="claims">(.*?)</script>', PAGE, re.S)[1]):
+        place = f"../experiments/{claim['question']}"
+        links += [f"{place}/README.md", f"{place}/question.py"]
+        if claim["picture"]:
+            links.append(f"../viz/{claim['picture']['file']}")
+    assert all((ROOT / "pages" / link).is_file() for link in links)
+
+
+def test_a_test_is_named_as_in_the_code_of_its_rule():
+    code = "corrected(is_above(mnist, HALF), in_ratio(is_below, loss, 2, baseline=plain))"
+    tests = [{"rule": "above"}, {"rule": "above"}]
+    assert names_of_samples(code, tests) == [["mnist"], ["plain", "loss"]]
+    assert names_of_samples("corrected(*(is_above(x, 0) for x in samples))", tests) == []
+
+
+def rule_with_a_loop(record):
+    comparisons = []
+    for depth in (9, 49):
+        losses = record["losses"][depth]
+        comparisons.append(rules.is_above(losses, 0))
+    by_width = {50: [5.0, 6.0]}
+    comparisons.append(rules.in_ratio(rules.is_above, by_width[50], 1, record["losses"][9]))
+    equal = [0, 0]
+    equal_too = [0, 0]
+    return rules.corrected(*comparisons, rules.is_above(equal, 0, equal_too)), ""
+
+
+def test_samples_are_named_by_their_values_where_a_rule_tests_in_a_loop():
+    claim = Claim("loops", "paper", "a loop", rule_with_a_loop)
+    record = {"losses": {9: [1.0, 2.0], 49: [3.0, 4.0]}}
+    with rules.kept() as tests:
+        rule_with_a_loop(record)
+    first = "losses (depth 9)"
+    assert names_by_values(claim, tests, [record]) == [[first], ["losses (depth 49)"], ["by_width[50]", first], []]
+
+
+# ---- In a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def opened():
+    with screenshots.browser() as driver:
+        yield driver
+
+
+@pytest.fixture
+def driver(opened):
+    """The page as when it is opened; no test may leave an error on the console."""
+    open_page(opened)
+    yield opened
+    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def open_page(driver, address=""):
+    driver.get("about:blank")  # else a new address after # loads nothing
+    driver.get(FILE.as_uri() + address)
+    driver.execute_async_script(screenshots.FRAMES)
+
+
+def shown(driver, what: str):
+    return driver.execute_script(f"return {what}")
+
+
+def samples() -> list[tuple]:
+    """Triples (values, baseline, resolution) of all kinds: of few and many seeds, close and far, equal,
+    single, lost."""
+    rng = np.random.default_rng(0)
+    pairs = [([1, 1, 1], [2, 2]), ([1, 1, 1], 0), ([5, 5, 5], [3, 3, 4]), ([1], 0), ([1, 2], [3]), ([1, None, 2], 0)]
+    for n in (2, 3, 10, 300):
+        for scale in (1e-6, 1, 1e4):
+            values = (1 + scale * rng.normal(size=n)).tolist()
+            pairs += [(values, 0), (values, (3 * rng.normal(size=n + 1)).tolist()), (values, [2, 2, 2])]
+    pairs += [([0.25, 0.25], 0), ([0.25] * 3, [0.27, 0.3]), ([0.7] * 4, [0.5, 0.5]), ([0.1 + 0.2, 0.3, 0.3], 0)]
+    found = [(*pair, None) for pair in pairs]
+    return found + [(*pair, resolution) for pair in pairs[:3] for resolution in (0, 0.1, 1)]
+
+
+@browser_only
+@together
+def test_its_tests_are_those_of_rules_py(driver):
+    levels = (0.5, 0.95, 0.999)
+    script = """
+    const [tests, levels] = arguments;
+    return tests.map((test) => [...levels.flatMap((level) => interval(test, level)), pValue(test, 0.5)]);
+    """
+    with rules.kept() as tests:
+        for values, baseline, resolution in samples():
+            rules.above(values, 0.5, baseline, resolution=resolution)
+    for test, (values, baseline, _) in zip(tests, samples(), strict=True):
+        test.update(values=values, baseline=baseline)  # with all digits
+    found = driver.execute_script(script, tests, levels)
+    for (values, baseline, resolution), ours in zip(samples(), found, strict=True):
+        ends = [end for level in levels for end in rules.interval(values, baseline, level, resolution)]
+        theirs = [*ends, rules.p_value(values, baseline, 0.5, resolution)]
+        np.testing.assert_allclose(np.array(ours, float), theirs, rtol=1e-9, atol=1e-300)
+    p = [0.04, 0.01, None, 0.03, 0.01]
+    adjusted = shown(driver, f"holm({json.dumps(p)}.map((value) => value ?? NaN))")
+    np.testing.assert_allclose(np.array(adjusted, float), rules.holm(p), rtol=1e-12)
+
+
+@browser_only
+@together
+def test_its_verdicts_are_the_ledger_s(driver):
+    script = """
+    return CLAIMS.filter((claim) => !claim.why_fixed).map((claim) => {
+      const { found, verdict } = judgeAgain(claim, 0.95, claim.tests.map((test) => test.bounds));
+      return [claim.id, verdict, found];
+    });
+    """
+    by_id = {row["id"]: row for row in ROWS}
+    judged_again = driver.execute_script(script)
+    assert len(judged_again) > 70
+    for name, verdict, found in judged_again:
+        row = by_id[name]
+        assert verdict == row["verdict"]
+        for ours, theirs in zip(found, row["tests"], strict=True):
+            ends = np.array(theirs["interval"], float)
+            np.testing.assert_allclose(np.array(ours["interval"], float), ends, rtol=1e-9, atol=1e-12)
+            if theirs.get("p") is not None:
+                assert ours["p"] == pytest.approx(theirs["p"], rel=1e-9)
+
+
+@browser_only
+@together
+def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
+    open_page(driver, f"#claim={OPENED}")
+    again = "document.querySelector('.again').textContent"
+    assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    move = """
+    const slider = document.querySelector(arguments[0]);
+    slider.value = arguments[1];
+    slider.dispatchEvent(new Event("input"));
+    """
+    driver.execute_script(move, ".bound-slider", 1000)
+    driver.execute_script(move, ".level", 9)
+    changed = shown(driver, again)
+    assert changed == "in part1 of 2 parts hold · in the ledger: reproduced"
+    address = shown(driver, "location.hash")
+    assert "level=0.999" in address
+    open_page(driver, address)
+    assert shown(driver, again) == changed
+    assert shown(driver, "location.hash") == address
+    dots = shown(driver, "document.querySelectorAll('.test svg')[0].querySelectorAll('circle.ours').length")
+    [row] = [row for row in ROWS if row["id"] == OPENED]
+    assert dots == len(row["tests"][0]["values"])
+    driver.find_element("id", "reset").click()
+    assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    open_page(driver, "#claim=idle-share&bounds=0:0.45:0.95")  # of two bounds
+    assert shown(driver, again) == "reproducedin the ledger: not reproduced"
+
+
+@browser_only
+@together
+@pytest.mark.thorough
+def test_filters_and_search_leave_the_claims_asked_for(driver):
+    visible = "CLAIMS.filter((claim) => !claim.row.hidden).map((claim) => claim.id)"
+    open_page(driver, "#verdict=reproduced&source=paper&simpler=yes")
+    expected = []
+    for row in ROWS:
+        if row["verdict"].startswith(("reproduced", "yes")) and row["source"].startswith("paper") and row["passed_by"]:
+            expected.append(row["id"])
+    assert expected
+    assert shown(driver, visible) == expected
+    open_page(driver, "#q=BIASES+decreased")
+    assert "most-biases-decreased" in shown(driver, visible)
+    assert len(shown(driver, visible)) < 20
+    open_page(driver, "#primary=yes")
+    assert set(shown(driver, visible)) == {name for rows in PRIMARY.values() for name in rows}
+    open_page(driver, "#claim=no-such")
+    assert "no claim no-such" in driver.find_element("id", "unknown").text
+
+
+@browser_only
+@together
+@pytest.mark.thorough
+@pytest.mark.parametrize(("width", "colors"), [(400, "dark"), (1280, "light")])
+def test_it_serves_every_reader_at_every_width(driver, width, colors):
+    screenshots.look_as(driver, width, 900, colors=colors)
+    for address in ("", f"#q=accuracy&claim={OPENED}&bounds=0:0.9"):  # on a phone the list, then the claim
+        open_page(driver, address)
+        assert shown(driver, "document.documentElement.scrollWidth") <= width
+        assert violations(driver) == []
