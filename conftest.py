@@ -52,6 +52,16 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the tests that import a framework, unless -m frameworks asks for them: tests/test_frameworks.py runs
+    them in other processes.  Frameworks start threads, and a process that has threads cannot fork safely."""
+    if config.option.markexpr == "frameworks":
+        return
+    left_out = [item for item in items if item.get_closest_marker("frameworks")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_collection_finish():
     """Undoes what benchmarks/one_thread.py sets when a test module imports benchmarks: commands that the
     tests start must compute as they do for a user."""
