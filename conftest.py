@@ -22,6 +22,7 @@ from small_records import convolutional
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
+os.environ["HIGHWAYS_CACHE"] = str(ROOT / ".pytest_cache" / "copies")  # not the user's
 ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,6 +50,16 @@ def pytest_ignore_collect(collection_path, config):
     if config.option.markexpr == QUICK and collection_path.suffix == ".py":
         return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
     return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the tests that import a framework, unless -m frameworks asks for them: tests/test_frameworks.py runs
+    them in other processes.  Frameworks start threads, and a process that has threads cannot fork safely."""
+    if config.option.markexpr == "frameworks":
+        return
+    left_out = [item for item in items if item.get_closest_marker("frameworks")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish():

@@ -116,6 +116,7 @@ OTHER_SETS = {  # Dataset.sha256 of other sets in MNIST's layout
 }
 MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
 MOST_DOWNLOAD = 1 << 28  # the most bytes of one download; CIFAR-10's archive has 170 million
+MOST_COPIED = 1 << 24  # the most bytes of a compressed file of MNIST; the largest has ten million
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
 
 
@@ -299,7 +300,7 @@ def _read_files(chosen: Path, must_be_mnist: bool) -> Dataset:
     checksums = []
     for name, sha256 in SHA256.items():
         path = paths[name]
-        array, checksum = read_file(path, rank=3 if "images" in name else 1)
+        array, checksum = read_file(path, rank=3 if "images" in name else 1, copied=sha256)
         for other, sha256_of_other in SHA256.items():
             if other != name and checksum == sha256_of_other:
                 raise input_error(f"{path} holds MNIST's {other}: the files are swapped")
@@ -541,19 +542,77 @@ def files_like_mnist(folder: Path) -> list[Path]:
     return files
 
 
-def read_file(path: Path, rank: int) -> tuple[np.ndarray, str]:
+def read_file(path: Path, rank: int, copied: str = "") -> tuple[np.ndarray, str]:
     """A uint8 array of `rank` dimensions from an idx file, compressed by gzip or not whatever its
-    name says, and the SHA-256 of its contents.  Raises InputError where it cannot be read."""
+    name says, and the SHA-256 of its contents.  Raises InputError where it cannot be read.
+
+    Unpacking MNIST would take half the time in which a command starts.  So contents with the SHA-256
+    `copied` are left unpacked in the cache, and read there the next time."""
     try:
         with package().open_file(path) as file:
             is_compressed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if is_compressed else file
-            return read_idx(path, stream, rank)
+            if not is_compressed:
+                return read_idx(path, file, rank)
+            copy = path_of_copy(file) if copied else None
+            if copy:
+                found = read_copy(copy, rank, copied)
+                if found is not None:
+                    return found, copied
+            array, checksum = read_idx(path, gzip.GzipFile(fileobj=file), rank)
+            if copy and checksum == copied:
+                write_copy(copy, array)
+            return array, checksum
     except EOFError as error:
         raise input_error(f"{path} cannot be read, for it ends too early: fetch it again") from error
     except (OSError, zlib.error) as error:
         raise input_error(f"{path} cannot be read: {error}") from error
+
+
+def folder_of_copies() -> Path | None:
+    """Where unpacked copies are kept: $HIGHWAYS_CACHE; else highway-networks in $XDG_CACHE_HOME or
+    ~/.cache.  None, for no copies, if $HIGHWAYS_CACHE is empty."""
+    chosen = os.environ.get("HIGHWAYS_CACHE")
+    if chosen == "":
+        return None
+    if chosen is not None:
+        return Path(os.path.expanduser(chosen))
+    caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not caches.is_absolute():  # to be ignored, says the XDG specification
+        caches = Path(os.path.expanduser("~/.cache"))
+    return caches / "highway-networks"
+
+
+def path_of_copy(file) -> Path | None:
+    """Where the unpacked copy of this compressed file belongs, whose name has the file's checksum;
+    None where no copies are kept or the file is too large for one of MNIST's."""
+    folder = folder_of_copies()
+    if folder is None or os.fstat(file.fileno()).st_size > MOST_COPIED:
+        return None
+    checksum = hashlib.sha256(file.read()).hexdigest()
+    file.seek(0)
+    return folder / f"mnist-{checksum}"
+
+
+def read_copy(copy: Path, rank: int, sha256: str) -> np.ndarray | None:
+    """The array in an unpacked copy; None unless its contents have this SHA-256."""
+    try:
+        with package().open_file(copy) as file:
+            array, checksum = read_idx(copy, file, rank)
+    except (OSError, ValueError):  # it is not there, or damaged
+        return None
+    return array if checksum == sha256 else None
+
+
+def write_copy(copy: Path, array: np.ndarray) -> None:
+    """Writes an unpacked copy, in the idx format, if it can be written.
+
+    package().write_whole() would wait until it is safe on the disk.  This does not: what is read
+    from a copy is verified."""
+    header = bytes((0, 0, 8, array.ndim)) + np.array(array.shape, ">u4").tobytes()
+    with contextlib.suppress(OSError, ValueError, MemoryError):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        Alone.write_whole({copy: b"".join((header, array))})
 
 
 def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
@@ -580,14 +639,23 @@ def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
         turned = np.frombuffer(header, "<u4", offset=4).tolist()
         order = "; are its sizes written lowest byte first?" if math.prod(turned) <= MOST_IDX else ""
         raise input_error(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read{order}")
-    data = stream.read(size + 1)
+    data = read_bytes(stream, size + 1)
     if len(data) > size:
         raise input_error(f"{path} has more bytes of data than it should; its header says {sizes}")
     if len(data) < size:
         raise input_error(f"{path} has {len(data)} bytes of data; its header says {sizes}")
+    data.flags.writeable = False
     checksum = hashlib.sha256(header)
     checksum.update(data)
-    return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
+    return data.reshape(shape), checksum.hexdigest()
+
+
+def read_bytes(stream, most: int) -> np.ndarray:
+    """At most so many bytes of a stream, as an array."""
+    if isinstance(stream, gzip.GzipFile):
+        return np.frombuffer(stream.read(most), np.uint8)
+    data = np.empty(most, np.uint8)  # large arrays lie in huge pages, and are filled twice as fast as bytes
+    return data[: stream.readinto(data)]
 
 
 # FOLDER/emnist-letters, or torchvision's EMNIST/raw; not femnist, chinesemnist

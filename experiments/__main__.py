@@ -19,7 +19,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from experiments import all_questions, find_question, finished, question_names
+from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, printable, read_json, write_whole
@@ -137,6 +137,8 @@ def answer(question: Question, args) -> dict:
         record = runner.record(question.source, question.run(runner))
         with Lock(runner.folder, seconds=LONGEST_WRITE):
             if question.accept and runner.path.exists():
+                from experiments import finished  # only here: it imports the convolutional nets
+
                 record = finished.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
             write_whole({runner.path: record_bytes(record, RESULTS)})
@@ -222,6 +224,8 @@ def add_runs(argv) -> int:
     args = parser.parse_args(argv)
 
     def work(save):
+        from experiments import finished  # only here: it imports the convolutional nets
+
         path = ROOT / "results" / f"{args.question}.json"
         with Lock(path.parent):
             question = find_question(args.question)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing.connection
-import multiprocessing.resource_tracker
 import os
 import signal
 import sys
@@ -122,6 +120,10 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
         function = partial(function, tell=listen) if listen else function
         yield from (function(*task) for task in tasks)
         return
+    # only here: most commands start no processes, and it takes some milliseconds
+    import multiprocessing.connection
+    import multiprocessing.resource_tracker
+
     if multiprocessing.current_process().daemon:
         raise CannotStart(
             "a daemon process, such as a worker of multiprocessing.Pool, cannot start others: use --jobs 1"
@@ -183,6 +185,8 @@ def _start(context):
 def _next_message(running: dict):
     """Waits for a message; returns its pipe and the message.  Raises WorkerDied if a process died
     without one."""
+    import multiprocessing.connection
+
     # sentinels, too: on Windows the pipe of a dead process stays open
     pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}
     ready = multiprocessing.connection.wait([*running, *pipes])[0]
@@ -199,6 +203,8 @@ def _run(pipe) -> None:
     """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
 
     It ignores Ctrl-C, which its parent handles, and ends at SIGTERM, and when its parent ends."""
+    import multiprocessing
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "pthread_sigmask"):

@@ -245,6 +245,9 @@ def test_straightforward_trains_beside_it(alone, data_set):
             "from experiments.__main__ import list_questions; list_questions()",
             ("scipy", "matplotlib", "tqdm", "highways.lab.showing.style"),
         ),
+        ("import experiments.__main__", ("highways.conv", "multiprocessing")),
+        ("import highway_networks; highway_networks.parse_arguments([])", ("multiprocessing", "tqdm")),
+        ("import conv_highway_networks as conv; conv.main(['--nets'])", ("multiprocessing", "tqdm")),
     ],
 )
 def test_what_is_not_needed_is_not_imported(code, absent):

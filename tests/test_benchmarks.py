@@ -53,6 +53,7 @@ def test_the_straightforward_program_trains_as_ours_does(block):
 FRAMEWORKS = [kind for kind in rivals.ALL if kind.framework]
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("kind", FRAMEWORKS)
 @pytest.mark.parametrize("block", hn.PAIR)
 def test_the_frameworks_agree(kind, block):
@@ -62,6 +63,7 @@ def test_the_frameworks_agree(kind, block):
     assert set(made) == {rivals.Ours.name, kind.name}
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("kind", FRAMEWORKS)
 def test_the_frameworks_train_as_we_do(kind):
     """Twenty steps of clipped Adam, made as they are timed, lead to our gradient."""
@@ -164,6 +166,7 @@ def test_if_our_products_are_restricted_to_avx2_the_rivals_are_too():
     assert environment("Haswell").count("AVX2") == environment("").count("AVX2") + 4  # MKL, oneDNN, PyTorch, XLA
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("kind", [kind for kind in conv_rivals.ALL if kind.framework])
 def test_the_convolutional_rivals_agree(kind):
     """made() refuses a rival that computes another loss or gradient."""

@@ -369,6 +369,7 @@ def test_the_start_he_keeps_the_mean_square_of_a_state(block):
     assert 0.4 < min(states) <= max(states) < 2.5  # weights of twice the variance would end at 2 ** 8
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("block", ["highway", "residual", "plain", "plain-maxout"])
 def test_pytorch_agrees(block):
     """PyTorch's autograd in float64 on the published net: the loss, and the gradient of every parameter."""
@@ -435,6 +436,7 @@ def test_nesterov_is_the_textbook_nesterov(size):
     np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.frameworks
 def test_pytorchs_nesterov_agrees():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)

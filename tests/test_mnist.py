@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import BAD_ANSWERS, ROOT, SMALL, idx_bytes, write_data_set
+from conftest import BAD_ANSWERS, ROOT, SMALL, idx_bytes, names_in, write_data_set
 
 import highway_networks as hn
 from highways import files
@@ -588,6 +588,117 @@ def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch, full):
 def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
     monkeypatch.setattr(hn, "MIRRORS", ("http://127.0.0.1:9/mnist/", *hn.MIRRORS))
     assert hn.load_mnist().name == "MNIST"
+
+
+# ---- unpacked copies
+
+
+@pytest.fixture
+def copies(tmp_path, monkeypatch):
+    """An empty folder for the copies of two files of MNIST, those of the labels; what reads these two."""
+    folder = tmp_path / "caches" / "copies"
+    monkeypatch.setenv("HIGHWAYS_CACHE", str(folder))
+
+    def read():
+        read_files = []
+        for name in (TRAIN_LABELS, TEST_LABELS):
+            array, checksum = hn.read_file(hn.BUNDLED / f"{name}.gz", 1, hn.SHA256[name])
+            assert checksum == hn.SHA256[name] == hashlib.sha256(idx_bytes(array)).hexdigest()
+            read_files.append(len(array))
+        assert read_files == [60000, 10000]
+
+    read.folder = folder
+    return read
+
+
+def test_a_file_is_unpacked_once(copies, monkeypatch):
+    copies()
+    assert len(names_in(copies.folder)) == 2
+
+    class Unpacked(Exception):
+        pass
+
+    class GzipFile:
+        def __init__(self, fileobj):
+            raise Unpacked
+
+    monkeypatch.setattr(hn.gzip, "GzipFile", GzipFile)
+    copies()
+    with pytest.raises(Unpacked):
+        hn.read_file(hn.BUNDLED / f"{TRAIN_LABELS}.gz", 1)  # whoever names no checksum gets no copy
+
+
+def test_what_is_not_mnist_is_not_copied(copies, data_set):
+    hn.load_mnist(data_set)
+    assert not copies.folder.exists()
+
+
+# what may have happened to a copy: (how it is damaged, whether a whole one then takes its place)
+HARM = {
+    "flipped": (lambda copy: copy.write_bytes(copy.read_bytes()[:-1] + b"\xff"), True),
+    "cut": (lambda copy: copy.write_bytes(copy.read_bytes()[:100]), True),
+    "empty": (lambda copy: copy.write_bytes(b""), True),
+    "foreign": (lambda copy: copy.write_bytes(b"another program's"), True),
+    "another file of MNIST": (lambda copy: copy.write_bytes((hn.BUNDLED / f"{TEST_LABELS}.gz").read_bytes()), True),
+    "a folder": (lambda copy: (copy.unlink(), copy.mkdir()), False),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_copy_that_is_not_whole_is_made_again(copies, harm):
+    copies()
+    damage, is_replaced = HARM[harm]
+    before = {copy: copy.read_bytes() for copy in copies.folder.iterdir()}
+    for copy in before:
+        damage(copy)
+    copies()
+    assert {*copies.folder.iterdir()} == {*before}
+    if is_replaced:
+        assert {copy: copy.read_bytes() for copy in before} == before
+
+
+def test_a_cache_that_takes_no_copies_is_no_error(copies, tmp_path, monkeypatch):
+    (tmp_path / "caches").write_text("a file, where the folder's parent should be")
+    copies()
+    monkeypatch.setattr(hn.Alone, "write_whole", full_disk)
+    monkeypatch.setenv("HIGHWAYS_CACHE", str(tmp_path))
+    copies()
+    assert names_in(tmp_path) == ["caches"]
+
+
+def full_disk(files):
+    raise ValueError("cannot be written: No space left on device")
+
+
+def test_where_copies_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))  # Windows
+    monkeypatch.delenv("HIGHWAYS_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert hn.folder_of_copies() == tmp_path / ".cache" / "highway-networks"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert hn.folder_of_copies() == tmp_path / ".cache" / "highway-networks"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert hn.folder_of_copies() == tmp_path / "xdg" / "highway-networks"
+    monkeypatch.setenv("HIGHWAYS_CACHE", "~/ours")
+    assert hn.folder_of_copies() == tmp_path / "ours"
+    monkeypatch.setenv("HIGHWAYS_CACHE", "")
+    assert hn.folder_of_copies() is None
+
+
+COPIES = """
+import sys
+import highway_networks as hn
+for name in list(hn.SHA256)[2:]:
+    array, checksum = hn.read_file(hn.BUNDLED / f"{name}.gz", 3 if "images" in name else 1, hn.SHA256[name])
+    assert checksum == hn.SHA256[name]
+"""
+
+
+def test_processes_may_copy_at_the_same_time(copies):
+    processes = [subprocess.Popen([sys.executable, "-c", COPIES], cwd=ROOT) for _ in range(3)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert len(names_in(copies.folder)) == 2
 
 
 def test_an_empty_folder_name_is_refused():

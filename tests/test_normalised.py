@@ -75,6 +75,7 @@ def test_both_methods_agree(dtype, tolerance):
     np.testing.assert_allclose(ours, direct, atol=tolerance * abs(direct).max())
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("method", METHODS)
 def test_pytorch_agrees(method):
     torch = pytest.importorskip("torch")

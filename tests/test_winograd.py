@@ -177,6 +177,7 @@ def test_cutting_the_work_into_pieces_changes_nothing(monkeypatch, unpacked):
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("m", POINTS)
 def test_pytorch_agrees(m):
     """Two convolutions and a linear layer, in float64: the logits, and the gradient of every parameter."""

@@ -364,7 +364,7 @@ def test_a_worker_that_dies_while_it_tells_is_reported(n):
 
 
 BUSY = """
-import sys
+import multiprocessing, sys
 from highways import processes
 from highways.commands import run_command, run_program
 
@@ -373,8 +373,8 @@ def work(save):
         if i == 4:
             print("under way", flush=True)
 
-get = processes.multiprocessing.get_context
-processes.multiprocessing.get_context = lambda _: get(sys.argv[1])
+get = multiprocessing.get_context
+multiprocessing.get_context = lambda _: get(sys.argv[1])
 run_program(lambda: run_command("busy", work))
 """
 
