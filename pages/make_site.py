@@ -49,7 +49,7 @@ NAVIGATION = {
     "Ledger": "docs/ledger.md",
     "Judge again": "pages/claims.html",
     "Learn": "learn/README.md",
-    "All pages": "docs/layout.md",
+    "What is where": "docs/layout.md",
 }
 COPIED = (".html", ".png", ".gif", ".json", ".csv", ".pdf")  # what a browser shows as it is
 FEW = 4  # headings of a page that needs no list of them
