@@ -52,6 +52,7 @@ NAVIGATION = {
     "What is where": "docs/layout.md",
 }
 COPIED = (".html", ".png", ".gif", ".json", ".csv", ".pdf")  # what a browser shows as it is
+NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
 FEW = 4  # headings of a page that needs no list of them
 LONGEST_DESCRIPTION = 160  # in letters; what search engines show
 # what a reader of Markdown does not see; code is matched first and stays
@@ -126,9 +127,15 @@ def code_box(text: str, language: str = "", kind: str = "code") -> str:
 
 @cache
 def markdown():
+    from latex2mathml.converter import convert
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    def formula(text: str, how: dict) -> str:
+        return convert(text, display="block" if how["display_mode"] else "inline")
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.use(dollarmath_plugin, renderer=formula, allow_space=False)
     rules = {
         "table_open": lambda *_: '<div class="wide" tabindex="0"><table>\n',
         "table_close": lambda *_: "</table></div>\n",
@@ -147,7 +154,7 @@ def without_comments(text: str) -> str:
 
 def text_of(inline) -> str:
     """What a heading or a paragraph says, without its marks and links."""
-    words = [child.content if child.type in ("text", "code_inline") else " " for child in inline.children]
+    words = [child.content if child.type in ("text", "code_inline", "math_inline") else " " for child in inline.children]
     return " ".join("".join(words).split())
 
 
@@ -373,7 +380,7 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def make_site(folder: Path, save) -> None:
-    for package in ("markdown_it", "pygments"):
+    for package in NEEDED:
         if not importlib.util.find_spec(package):
             raise InputError(f"{package} is not installed: python -m pip install -r requirements-site.txt")
     folder = Path(os.path.realpath(folder))

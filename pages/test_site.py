@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("markdown_it", reason="markdown_it is not installed: see requirements-site.txt")
+for package in ("markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"):
+    pytest.importorskip(package, reason=f"{package} is not installed: see requirements-site.txt")
 from pages import make_site, screenshots
 from pages.browser import browser_only, together, violations
 
@@ -101,7 +102,7 @@ def test_the_site_holds_pages_documents_notebooks_and_results(site):
 def test_markdown_is_shown_as_github_shows_it():
     text = (
         "# A `b` c!\n\nFirst <!-- a.b -->1<!-- end --> and `<!-- kept -->`.\n\n"
-        "## Twice\n\n## Twice\n\n| a |\n| --- |\n| b |\n\n[it](how_it_works.md#the-net)\n\n```python\n1 < 2\n```\n"
+        "## Twice\n\n## Twice\n\n| a |\n| --- |\n| b |\n\n[it](how_it_works.md#the-net)\n\n```python\n1 < 2\n```\n\n$$y = H$$\n\n$x$ costs $5.\n"
     )
     page = make_site.markdown_page(text, "docs/new.md")
     assert page.title == "A b c!"
@@ -113,6 +114,8 @@ def test_markdown_is_shown_as_github_shows_it():
     assert "<td>b</td>" in page.content
     assert "&lt;" in page.content
     assert "a.b" not in page.content
+    assert page.content.count("<math") == 2
+    assert "costs $5." in page.content
 
 
 @pytest.mark.parametrize("link", ["missing.md", "../../outside.md", "../docs"])
