@@ -132,7 +132,9 @@ def markdown():
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
     def formula(text: str, how: dict) -> str:
-        return convert(text, display="block" if how["display_mode"] else "inline")
+        if how["display_mode"]:
+            return f'<div class="wide" tabindex="0">{convert(text, display="block")}</div>'
+        return convert(text)
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     parser.use(dollarmath_plugin, renderer=formula, allow_space=False)
