@@ -257,13 +257,14 @@ def text_page(name: str) -> Page:
     return Page(name, f"The text of {name}", content, [], [])
 
 
-def navigation(page: str) -> str:
+def navigation(page: str) -> list[str]:
+    """Links from a page to the chief pages."""
     links = []
     for label, name in NAVIGATION.items():
         if (ROOT / name).exists():
             here = ' aria-current="page"' if name == page else ""
             links.append(f'<a href="{link_to(name, page)}"{here}>{label}</a>')
-    return "\n".join(links)
+    return links
 
 
 def contents(page: Page) -> str:
@@ -281,7 +282,7 @@ def whole_page(page: Page, name: str) -> bytes:
         "title": html.escape(page.title),
         "description": html.escape(page.description),
         "stylesheet": stylesheet,
-        "navigation": navigation(name),
+        "navigation": "\n".join(navigation(name)),
         "contents": contents(page),
         "file": html.escape(name),
         "license": link_to(LICENSE, name),
@@ -297,7 +298,8 @@ def browser_page(name: str) -> tuple[bytes, list[str]]:
     links = [target_of(link, name) for link in re.findall(r'<a href="([^"]+)"', text)]
     text = LINK.sub(lambda found: found[1] + served_as(found[2]), text)
     text = TEXT_FILE.sub("", text)
-    footer = f'<footer>\n<nav aria-label="Site">\n<p>{navigation(name)}</p>\n</nav>'
+    links_to_others = " &middot;\n".join(navigation(name))
+    footer = f'<footer>\n<nav aria-label="Site"><p>{links_to_others}</p></nav>'
     return text.replace("<footer>", footer, 1).encode(), [link for link in links if link]
 
 
