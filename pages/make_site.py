@@ -53,6 +53,7 @@ NAVIGATION = {
 }
 COPIED = (".html", ".png", ".gif", ".json", ".csv", ".pdf")  # what a browser shows as it is
 NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
+SAID = "text", "code_inline", "math_inline"  # the kinds of Markdown's parts that have words of their own
 FEW = 4  # headings of a page that needs no list of them
 LONGEST_DESCRIPTION = 160  # in letters; what search engines show
 # what a reader of Markdown does not see; code is matched first and stays
@@ -70,6 +71,11 @@ class Page(NamedTuple):
     content: str  # HTML
     headings: list[tuple[str, str]]  # (anchor, text) of those of the second level
     links: list[str]  # the files of the repository that it links to
+
+
+def missing() -> str:
+    """A package that the command needs and that is not installed; "" if all are."""
+    return next((package for package in NEEDED if not importlib.util.find_spec(package)), "")
 
 
 # ---- Names and links -----------------------------------------------------------------------------
@@ -156,7 +162,7 @@ def without_comments(text: str) -> str:
 
 def text_of(inline) -> str:
     """What a heading or a paragraph says, without its marks and links."""
-    words = [child.content if child.type in ("text", "code_inline", "math_inline") else " " for child in inline.children]
+    words = [child.content if child.type in SAID else " " for child in inline.children]
     return " ".join("".join(words).split())
 
 
@@ -384,9 +390,8 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def make_site(folder: Path, save) -> None:
-    for package in NEEDED:
-        if not importlib.util.find_spec(package):
-            raise InputError(f"{package} is not installed: python -m pip install -r requirements-site.txt")
+    if missing():
+        raise InputError(f"{missing()} is not installed: python -m pip install -r requirements-site.txt")
     folder = Path(os.path.realpath(folder))
     check_replaceable(folder)
     files = whole_site()
