@@ -14,14 +14,19 @@ COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on 
 def page_of(folder: Path, names: tuple[str, ...], data: dict[str, str]) -> str:
     """The page.html of a folder, with the files of these names and the data put where it has their
     marks, /*{NAME}*/."""
+    return file_of(folder / "page.html", names, data)
+
+
+def file_of(template: Path, names: tuple[str, ...], data: dict[str, str]) -> str:
+    """The same of any file, with names from its folder."""
     parts = {}
     for name in names:
-        path = folder / name
+        path = template.parent / name
         parts[path.name] = path.read_text(encoding="utf-8").strip()
     for kind in COLORED:
         parts[kind] = KINDS[kind]
     parts |= data
-    text = (folder / "page.html").read_text(encoding="utf-8")
+    text = template.read_text(encoding="utf-8")
     for name, part in parts.items():
         text = text.replace(f"/*{{{name}}}*/", part)
     return text

@@ -672,7 +672,10 @@ def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
 def test_back_leads_to_the_act_before(driver):
     from selenium.webdriver.support.wait import WebDriverWait
 
+    driver.execute_script("only(range(14, 44)); shiftBy(-1)")
     press(driver, "next")
+    assert closed(driver) == []  # the next question is about the whole net
+    assert driver.execute_script("return shown.shift") == 0
     press(driver, "next")
     assert driver.execute_script("return [play.act, location.hash]") == [2, "#act=3"]
     assert not driver.find_element("id", "next").is_displayed()

@@ -178,6 +178,7 @@ LONG = [  # parsed, not run
     "python straightforward.py",
     "python -m learn.execute",
     "python -m pages.make_explorer",  # run by pages/test_explorer.py
+    "python -m pages.make_site site",  # run by pages/test_site.py
     "python -m pages.measure",
     "python -m pages.screenshots",
     "python -m pages.make_train",  # run by pages/test_train.py

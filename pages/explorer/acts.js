@@ -39,13 +39,13 @@ const ACTS = [
     help:
       "Bars: how the answer’s probability moves if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
       "the answer becomes this digit. Dots: the training error with the row’s block alone closed, on a logarithmic scale. " +
-      "Lines among the dots: the error of the whole net, and that from which a block is not harmless.",
+      "The two lines among the dots: the error of the whole net, and the error from which a block is not harmless.",
   },
   {
     name: "2. Where is it decided?",
     text: () =>
       "The output layer was trained to read the last state. It can be applied to the state after any block: then it says " +
-      "what the net would answer so far. An image is decided at the block from which on this answer stays the same.",
+      "what the net would answer so far. An image is decided at the first block from which this answer no longer changes.",
     questions: [
       {
         asks: "At which block is this image decided?",
@@ -54,8 +54,8 @@ const ACTS = [
         truth: () => decidedAt(now.answers),
         answer: () =>
           `Half of the ${DATA.measured.n_test} test images are decided by block ${median(DATA.measured.decided)}. But the layer was trained ` +
-          "to read the last state only: if it reads the answer from an early one, little changes afterwards; it does not " +
-          "follow that the net decides there. Pick other images, and close blocks.",
+          "to read the last state only. Where it reads the answer from an early state, little changes afterwards; that need not " +
+          "mean that the net decides there. Pick other images, and close blocks.",
       },
     ],
     map: "read",
@@ -63,8 +63,8 @@ const ACTS = [
     legend: () => "",
     ends: () => [...range(0, net.d_out - 1).map(String), "images"],
     help:
-      "A column is a digit, and the darker its cell, the higher the probability that the last layer reads after this block. From the " +
-      "line on it reads the same digit. Bars at the right: how many of the test images are decided at each row with all blocks " +
+      "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this block. From the " +
+      "line on its answer stays the same. Bars at the right: how many of the test images are decided at each row with all blocks " +
       "open, on a square-root scale. They are pale when you have changed the net. The layer was trained to read the last " +
       "state only, never the early ones.",
   },
@@ -80,8 +80,8 @@ const ACTS = [
         unit: () => `of ${DATA.net.depth * DATA.net.hidden}`,
         truth: () => now.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0),
         answer: () =>
-          "Few, and for another image others. The rest carries: a unit keeps its value through many blocks. Tap a cell of the map " +
-          "to see its sum. Then shift b_T, which moves all gates at once, and compare this image with the mean of its digit.",
+          "Few, and another image opens others. Where gates are closed a unit keeps its value, often through many blocks. Tap a " +
+          "cell of the map to see its sum. Then shift b_T, which moves all gates at once, and compare this image with the mean of its digit.",
       },
     ],
     map: "gates",
@@ -91,7 +91,7 @@ const ACTS = [
     help:
       "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number to b_T of " +
       "every unit. Look for gates that this image opens, and compare them with their mean over images of the digit, or with " +
-      "random gates, which were not trained. Of a difference, red is +. The states y are the blocks’ outputs: columns that keep their colour are " +
+      "random gates, which were not trained. In a difference red is +. The states y are the blocks’ outputs: a column that keeps its colour is " +
       "carried.",
   },
 ];
@@ -165,7 +165,10 @@ function takeGuess(question, guess) {
 /* Shows an act.  `turn` says whether that is a page of its own in the browser's history, to which Back leads. */
 function takeAct(act, turn = true) {
   play.act = act;
-  if (turn) history.pushState(null, "", `#act=${act + 1}`);
+  if (turn) {
+    history.pushState(null, "", `#act=${act + 1}`);
+    openAll(); // so that its question is about the whole net
+  }
   showAct();
   redraw();
 }

@@ -134,7 +134,7 @@ function aboutDecided() {
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
-  return `Decided ${where}: from there on the last layer reads ${answerOf(now)}. ${condition}` +
+  return `Decided ${where}: from there on the output layer reads ${answerOf(now)}. ${condition}` +
     `${percent(counts[decided] / n)} of all ${n} test images are decided there${before}; ` +
     `half of all by block ${median(counts)}.`;
 }
@@ -206,6 +206,13 @@ function shiftBy(shift) {
   look();
 }
 
+/* Makes the net whole again. */
+function openAll() {
+  shown.shift = 0;
+  $("range").reset();
+  only([]);
+}
+
 function listenToLesions() {
   const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
   for (const id of ["from", "to"]) $(id).max = net.depth;
@@ -215,9 +222,7 @@ function listenToLesions() {
     announce();
   });
   $("open").addEventListener("click", () => {
-    shown.shift = 0;
-    $("range").reset();
-    only([]);
+    openAll();
     announce();
   });
   const shifts = DATA.measured.shifts.map((row) => row.shift);

@@ -57,9 +57,9 @@ const TOUR = [
       "Now digit and gradient arrive in the plain tower, too.",
     question: "Is that enough for the plain net to learn?",
     answer:
-      "No, it still guesses. What arrives is scrambled: at the top the nearest of 512 states shows the same digit for one " +
-      "image in four at most, after the first layer for more than one in two. And steps this long undo the start, as the " +
-      "plain tower now shows. With the learning rate 0.001 and 600 steps it learns.",
+      "No, it still guesses. What arrives is scrambled. Compare the states of 512 images: after the first layer the nearest " +
+      "one shows the same digit for more than one image in two, at the top for one in four at most. And steps this long undo " +
+      "the start: look at the plain tower now. With the learning rate 0.001 and 600 steps it learns.",
   },
   {
     name: "4. Orthogonal weights",
@@ -71,7 +71,7 @@ const TOUR = [
     question: "Can thirty plain layers learn after all?",
     answer:
       "They can: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
-      "at the top the nearest of 512 states shows the same digit for more than one image in two, as after the first layer. " +
+      "at the top, too, the nearest state shows the same digit for more than one image in two. " +
       "The plain net still learns less than the highway net, and with seed 3 far less.",
   },
   {

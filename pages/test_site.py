@@ -1,0 +1,214 @@
+"""The site: every link leads somewhere, every page has what it needs, and a folder is replaced whole or not at all."""
+
+import posixpath
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pages import make_site, screenshots
+from pages.browser import browser_only, together, violations
+
+MISSING = make_site.missing()
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING} is not installed: see requirements-site.txt")
+
+
+class Parts(HTMLParser):
+    """What a page has: its links, the places that others may link to, and the text of its elements."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.links = []
+        self.anchors = {""}
+        self.resources = []
+        self.tags = []
+        self.description = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tags.append(tag)
+        if "id" in values:
+            self.anchors.add(values["id"])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag == "link" or "src" in values:
+            self.resources.append(values.get("src") or values["href"])
+        if values.get("name") == "description":
+            self.description = values["content"]
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, bytes]:
+    return make_site.whole_site()
+
+
+@pytest.fixture(scope="module")
+def parts(site) -> dict[str, Parts]:
+    return {name: Parts(data.decode()) for name, data in site.items() if name.endswith(".html")}
+
+
+def test_every_link_leads_somewhere(site, parts):
+    broken = []
+    n_links = 0
+    for name, page in parts.items():
+        for link in page.links + page.resources:
+            if re.match("https?:|data:", link):
+                continue
+            n_links += 1
+            path, _, anchor = link.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
+            is_there = target in site and (not target.endswith(".html") or anchor in parts[target].anchors)
+            if not is_there:
+                broken.append(f"{name}: {link}")
+    assert broken == []
+    assert n_links > 2000
+
+
+def test_no_page_needs_the_network(site, parts):
+    for name, page in parts.items():
+        for resource in page.resources:
+            assert not re.match("https?:|//", resource), name
+    assert b"url(" not in site["site.css"]
+
+
+def test_every_page_says_what_it_is_and_leads_to_the_others(parts):
+    for name, page in parts.items():
+        assert "title" in page.tags, name
+        assert "nav" in page.tags, name
+        assert page.tags.count("h1") == 1, name
+        assert page.description, name
+        home = posixpath.relpath("index.html", posixpath.dirname(name) or ".")
+        assert home in page.links, name
+
+
+def test_the_site_holds_pages_documents_notebooks_and_results(site):
+    for name in (
+        "index.html",
+        "pages/train.html",
+        "pages/explorer.html",
+        "experiments/lesion/index.html",
+        "learn/why_it_fails.html",
+        "docs/ledger.html",
+        "results/results.csv",
+        "LICENSE.html",
+        "highways/nets/extra_blocks.py.html",
+    ):
+        assert name in site
+    assert b"data:image/png;base64," in site["learn/why_it_fails.html"]
+    assert b".md" not in b"".join(re.findall(rb'href="[^"]*"', site["pages/train.html"]))
+
+
+def test_markdown_is_shown_as_github_shows_it():
+    text = (
+        "# A `b` c!\n\nFirst <!-- a.b -->1<!-- end --> and `<!-- kept -->`.\n\n"
+        "## Twice\n\n## Twice\n\n| a |\n| --- |\n| b |\n\n[it](how_it_works.md#the-net)\n\n"
+        "```python\n1 < 2\n```\n\n$$y = H$$\n\n$x$ costs $5.\n"
+    )
+    page = make_site.markdown_page(text, "docs/new.md")
+    assert page.title == "A b c!"
+    assert page.description == "First 1 and <!-- kept -->."
+    assert page.headings == [("twice", "Twice"), ("twice-1", "Twice")]
+    assert page.links == ["docs/how_it_works.md"]
+    assert 'id="a-b-c"' in page.content
+    assert '<a href="how_it_works.html#the-net">it</a>' in page.content
+    assert "<td>b</td>" in page.content
+    assert "&lt;" in page.content
+    assert "a.b" not in page.content
+    assert page.content.count("<math") == 2
+    assert "costs $5." in page.content
+
+
+@pytest.mark.parametrize("link", ["missing.md", "../../outside.md", "../docs"])
+def test_a_link_that_leads_nowhere_is_named(link):
+    with pytest.raises(make_site.InputError, match=r"docs/new\.md links to .*, and there is no such file"):
+        make_site.markdown_page(f"[it]({link})", "docs/new.md")
+
+
+# ---- The folder ----------------------------------------------------------------------------------
+
+SMALL = {"index.html": b"one", "docs/a.html": b"two", make_site.FILES: b'["docs/a.html", "index.html"]\n'}
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def makes_small(monkeypatch):
+    monkeypatch.setattr(make_site, "whole_site", lambda: SMALL)
+
+
+@pytest.mark.usefixtures("makes_small")
+def test_a_site_is_replaced_whole(tmp_path, capsys):
+    folder = tmp_path / "site"
+    assert make_site.main([str(folder)]) == 0
+    assert held(folder) == SMALL
+    (folder / "docs" / "a.html").unlink()  # what is missing stops nobody
+    (folder / "index.html").write_text("older")
+    assert make_site.main([str(folder)]) == 0
+    assert held(folder) == SMALL
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    assert "and 2 other files" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("makes_small")
+def test_what_the_command_did_not_make_is_refused(tmp_path, capsys):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "notes").write_text("mine")
+    assert make_site.main([str(folder)]) == 2
+    assert "is not a site that this command made" in capsys.readouterr().err
+    assert make_site.main([str(folder / "notes")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    assert held(folder) == {"notes": b"mine"}
+
+    site = tmp_path / "site"
+    assert make_site.main([str(site)]) == 0
+    (site / "docs" / "CNAME").write_text("mine")
+    assert make_site.main([str(site)]) == 2
+    assert "holds docs/CNAME, which is not part of the site" in capsys.readouterr().err
+    assert held(site) == {**SMALL, "docs/CNAME": b"mine"}
+
+
+@pytest.mark.usefixtures("makes_small")
+def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "site"
+    assert make_site.main([str(folder)]) == 0
+    rename = Path.rename
+
+    def fails(path, target):
+        if path.name.endswith(".new.tmp"):
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    assert make_site.main([str(folder)]) == 2
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
+    assert held(folder) == SMALL
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+LOOKED_INTO = ("index.html", "docs/how_it_works.html", "experiments/lesion/index.html", "learn/why_it_fails.html")
+
+
+@pytest.mark.thorough
+@browser_only
+@together
+def test_in_a_browser_every_page_fits_a_phone_and_is_accessible(site, parts, tmp_path):
+    make_site.write_folder(tmp_path / "site", site)
+    faults = []
+    with screenshots.browser() as driver:
+        screenshots.look_as(driver, 400, 800)
+        for name in parts:
+            driver.get((tmp_path / "site" / name).as_uri())
+            width = driver.execute_script("return document.documentElement.scrollWidth")
+            if width > 400:
+                faults.append(f"{name} is {width} pixels wide")
+            if name.endswith("index.html") or name.startswith(("docs/", "learn/", "pages/")):
+                faults += [f"{name}: {rule}" for rule in violations(driver)]
+        errors = [entry["message"] for entry in driver.get_log("browser")]
+    assert faults == []
+    assert errors == []
