@@ -16,7 +16,7 @@ import re
 import sys
 
 from article.show import authors, cited, date_in_words, version
-from highways.files import ROOT
+from highways.files import ROOT, write_whole
 
 FOLDER = ROOT / "article"
 TEXT = FOLDER / "article.md"
@@ -51,7 +51,8 @@ def title_and_body(text: str) -> tuple[str, str]:
     body = LINK_IN_CLONE.sub(r"\1", body)
     body = body.replace("](../viz/", "](/viz/")
     before, after = body.split(END_OF_SUMMARY)
-    return heading.removeprefix("# "), before + PAGE_BREAK + END_OF_SUMMARY + after
+    title = heading.removeprefix("# ").replace("*", "")
+    return title, before + PAGE_BREAK + END_OF_SUMMARY + after
 
 
 def markup(text: str) -> str:
@@ -87,7 +88,7 @@ def main() -> int:
     except ImportError as error:
         print(f"{error.name} is not installed: python -m pip install -r requirements-article.txt", file=sys.stderr)
         return 2
-    PDF.write_bytes(data)
+    write_whole({PDF: data})
     print(f"wrote {PDF.relative_to(ROOT).as_posix()}")
     return 0
 

@@ -12,7 +12,7 @@ from highways.files import ROOT
 from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.pages import number_in
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, MARKER, OTHERS, headline, note, panels, with_settings
+from highways.lab.showing.style import COLOR, GREY, MARKER, NO_BREAK, OTHERS, headline, note, panels, with_settings
 from highways.lab.showing.tables import cell
 from highways.records import select
 from highways.statistics import mean_sd_n, spaced
@@ -60,7 +60,7 @@ class Primary(NamedTuple):
     paper: str  # what its source has
     judged_by: tuple[str, ...]  # the rows of the ledger that confirm it, with seeds of their own
     group: str  # of results/primary.json, whose seeds or searches are counted
-    earlier: dict[str, int]  # {row that judges it until then: how many clauses of its numbers are shown}
+    earlier: dict[str, tuple[str, int]]  # {row until then: (what its numbers are of, how many clauses are shown)}
 
 
 PRIMARY = (
@@ -69,65 +69,77 @@ PRIMARY = (
         "0.926 against 0.124 (the program)",
         ("primary-thirty-layers",),
         "headline",
-        {"highway-learns-plain-does-not": 1},
+        {"highway-learns-plain-does-not": ("", 1)},
     ),
     Primary(
         "at 100 layers highway nets are far better optimised",
         "“more than 2 orders of magnitude”",
         ("primary-two-orders",),
         "figure_1",
-        {"two-orders-at-100-wide": 1},
+        {"two-orders-at-100-wide": ("", 1)},
     ),
     Primary(
         "highway nets do not get worse with depth, plain nets do",
         "50 and 100 layers “similar” to 10 and 20",
         ("primary-no-degradation",),
         "figure_1",
-        {"highway-does-not-degrade": 1, "plain-degrades": 1},
+        {"highway-does-not-degrade": ("highway, ", 1), "plain-degrades": ("plain, ", 1)},
     ),
     Primary(
         "more than 1000 layers train, and are of use",
         "“SGD did not stall”",
         ("primary-past-1000",),
         "deep",
-        {"sgd-does-not-stall-past-1000": 2, "depth-of-use-past-1000": 1},
+        {"sgd-does-not-stall-past-1000": ("", 2), "depth-of-use-past-1000": ("accuracy, ", 1)},
     ),
     Primary(
-        "b_T must be negative, need not be exact, fails at extremes",
-        "-1 to -10 searched; the blog warns of both ends",
+        "$b_T$ must be negative, need not be exact, fails at extremes",
+        "searched between -1 and -10; the blog warns of both ends",
         ("primary-gate-bias",),
         "biases",
-        {"high-gate-biases-fail": 1, "low-gate-biases-fail": 2, "biases-need-not-be-exact": 2},
+        {
+            "high-gate-biases-fail": ("0 and above, ", 1),
+            "low-gate-biases-fail": ("-10 and below, ", 2),
+            "biases-need-not-be-exact": ("between, ", 2),
+        },
     ),
-    Primary("Table 1, 16 maps", "TABLE 1, 16", ("16-maps-reach",), "", {"16-maps-reach": 1}),
-    Primary("Table 1, 32 maps", "TABLE 1, 32", ("32-maps-reach",), "", {"32-maps-reach": 1}),
+    Primary("Table 1, 16 maps", "TABLE 1, 16", ("16-maps-reach",), "", {"16-maps-reach": ("", 1)}),
+    Primary("Table 1, 32 maps", "TABLE 1, 32", ("32-maps-reach",), "", {"32-maps-reach": ("", 1)}),
     Primary(
         "Table 3, nineteen layers on CIFAR-10",
         "TABLE 3",
         ("19-layers-reach-on-whitened-images",),
         "",
-        {"19-layers-reach-on-cifar-10": 1},
+        {"19-layers-reach-on-cifar-10": ("", 1)},
     ),
     Primary(
         "many layers are idle on MNIST, few on CIFAR-100",
         "“about 60%” on MNIST; the first 40 matter on CIFAR-100",
         ("primary-idle-layers",),
         "fifty",
-        {"idle-share": 1, "first-40-matter-on-cifar": 1},
+        {"idle-share": ("MNIST, ", 1), "first-40-matter-on-cifar": ("the first 40 on CIFAR-100, ", 1)},
     ),
     Primary(
-        "biases fall in training, and T follows depth",
+        "biases fall in training, and $T$ follows depth",
         "“most biases decreased”; on CIFAR-100 they rise with depth; lower layers more open (the program)",
         ("primary-biases",),
         "fifty",
-        {"most-biases-decreased": 1, "biases-rise-with-depth-on-cifar": 1, "lower-layers-more-open": 1},
+        {
+            "most-biases-decreased": ("fell, ", 1),
+            "biases-rise-with-depth-on-cifar": ("bias on CIFAR-100, ", 3),
+            "lower-layers-more-open": ("depth 30, ", 1),
+        },
     ),
     Primary(
-        "gates that see x matter",
+        "gates that see $x$ matter",
         "“an important part of the computation”",
         ("primary-gates-see-x",),
         "kinds",
-        {"trained-nets-need-their-gates": 3, "wide-gates-training-loss": 2, "wide-gates-test-accuracy": 2},
+        {
+            "trained-nets-need-their-gates": ("T replaced by its mean, ", 3),
+            "wide-gates-training-loss": ("static gates, as many parameters, ", 2),
+            "wide-gates-test-accuracy": ("the same nets, ", 2),
+        },
     ),
 )
 NUMBERS = ("1", "2", "3", "4", "5", "6", "", "7", "8", "9", "10")  # of PRIMARY: Table 1 has two lines
@@ -140,7 +152,7 @@ COUNTED_IN = {
 }
 EARLIER = "†"  # marks verdicts on runs that are older than the rules of the ten claims
 HEADER = "| | claim | its source | here, with 95 % intervals | n | passed, too, by | verdict |"
-WIDTHS = (2, 17, 15, 27, 4, 18, 12)  # of the columns, as a share of their sum
+WIDTHS = (2, 16, 16, 30, 3, 17, 16)  # of the columns, as a share of their sum
 
 
 def table_of(header: str, rows: list[str], widths: tuple[int, ...]) -> str:
@@ -181,23 +193,30 @@ def primary_table(read) -> str:
         is_first = primary is not before
         before = primary
         numbers = clauses(row["ours"])
-        if not confirmed:
-            numbers = numbers[: primary.earlier[name]]
-        verdict = cell(row["verdict"].partition(";")[0])
+        if confirmed:
+            shown = "; ".join(numbers)
+        else:
+            of_what, n_clauses = primary.earlier[name]
+            shown = of_what + "; ".join(numbers[:n_clauses])
+        verdict = in_bold(row["verdict"].partition(";")[0])
         cells = [
             number,
             primary.claim if is_first else "",
             in_paper(read, primary) if is_first else "",
-            cell(compact("; ".join(numbers))),
+            cell(compact(shown)),
             counted(read, row, primary, confirmed),
             passed_by(row),
-            f"**{verdict}**" + (f" {EARLIER}" if is_tested(row) and not confirmed else ""),
+            verdict if confirmed or not is_tested(row) else f"{verdict}{NO_BREAK}{EARLIER}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     text = table_of(HEADER, lines, WIDTHS)
     if all(confirmed for *_, confirmed in shown_rows(read)):
         return text
     return f"{text}{EARLIER} Judged on runs that are older than the rules of the ten claims.\n\n"
+
+
+def in_bold(verdict: str) -> str:
+    return f"**{cell(verdict)}**"
 
 
 def clauses(text: str) -> list[str]:
@@ -228,7 +247,10 @@ def counted(read, row: dict, primary: Primary, confirmed: bool) -> str:
 def passed_by(row: dict) -> str:
     if row["passed_by"]:
         return cell(row["passed_by"])
-    return f"none of {len(row['controls'])}" if row["controls"] else "-"
+    if not row["controls"]:
+        return "-"
+    names = [control["control"] for control in row["controls"]]
+    return f"not by {cell(names[0])}" if len(names) == 1 else f"by none of {len(names)}"
 
 
 def in_paper(read, primary: Primary) -> str:
@@ -393,6 +415,37 @@ def tables_1_to_3(read) -> str:
     return table_of(header, lines, (3, 20, 12, 14, 26, 26))
 
 
+@table("article-short-of-table-3")
+def short_of_table_3(read) -> str:
+    """How far our short runs of the 19 layers are below the paper's means."""
+    paper = read("data/published.json")["table_3"]
+    summary = [row for row in read("results/cifar.json")["summary"] if row.get("protocol") == "short"]
+    points = {}
+    for data in ("cifar-10", "cifar-100"):
+        ours = select(summary, net="nineteen-layers", data=data)["test_accuracy"]["mean"]
+        points[data] = 100 * (paper[data]["mean"] - ours)
+    return f"{points['cifar-10']:.1f} points below the paper on CIFAR-10, and {points['cifar-100']:.1f} on CIFAR-100"
+
+
+@table("article-first-author")
+def first_author(read) -> str:
+    paper = read("data/published.json")["first_author_2025"]
+    return f"{100 * paper['highway']:.2f} % on CIFAR-10, and the residual net {100 * paper['residual']:.2f} %"
+
+
+@table("article-best-biases")
+def best_biases(read) -> str:
+    """The best gate bias, and the highest that trains, by depth."""
+    return cell(row_of(read, "more-negative-with-depth")["ours"])
+
+
+@table("article-draws")
+def draws(read) -> str:
+    """How many draws a search of Figure 1 has."""
+    fewest, most = (read(f"results/{name}.json")["settings"]["trials"] for name in ("optimization", "wider_rates"))
+    return f"{fewest} to {most}"
+
+
 # ---- What it cost ---------------------------------------------------------------------------------------------------
 
 
@@ -424,6 +477,16 @@ def line_of_hours(title: str, steps: list) -> str:
 @table("article-hours-in-all")
 def hours_in_all(read) -> str:
     return f"{sum(step.core_hours + step.hours_apart for step in everything.all_steps()):.0f}"
+
+
+@table("article-processors")
+def processors(read) -> str:
+    """The processors of the records, with NumPy and BLAS, and the core-hours of each."""
+    found = {}
+    for step in everything.all_steps():
+        found[step.processor] = found.get(step.processor, 0) + step.core_hours
+    longest_first = sorted(found.items(), key=lambda item: -item[1])
+    return "; ".join(f"{processor}: {core_hours:.1f} core-hours" for processor, core_hours in longest_first)
 
 
 # what the note of a row says if its rule was not fixed before all runs
