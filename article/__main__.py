@@ -63,7 +63,8 @@ def markup(text: str) -> str:
     body = pypandoc.convert_text(body, "typst", format="markdown-auto_identifiers", extra_args=["--wrap=none"])
     made_from = digest(text)
     dated = f"Version {version()}, {date_in_words()}, text {made_from[:12]}"
-    given = {"title": title, "authors": authors(), "dated": dated, "digest": made_from}
+    question, _, subtitle = title.partition("? ")
+    given = {"title": f"{question}?", "subtitle": subtitle, "authors": authors(), "dated": dated, "digest": made_from}
     settings = ", ".join(f"{name}: {in_quotes(value)}" for name, value in given.items())
     return f"{STYLE.read_text(encoding='utf-8')}\n#show: paper.with({settings})\n\n{body}"
 

@@ -28,7 +28,7 @@ FILES = {
 MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
-FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
+FOLDERS = ("article", "benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
 
 
 @pytest.fixture(scope="module")
