@@ -55,11 +55,11 @@ def test_the_same_text_gives_the_same_bytes():
     assert article.is_made_from(data, TEXT)
 
 
-def test_without_pandoc_a_line_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(article.sys.modules, "pypandoc", None)
+def test_without_typst_a_line_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(article.sys.modules, "typst", None)
     before = article.PDF.read_bytes()
     assert article.main() == 2
-    assert capsys.readouterr().err == ("pypandoc is not installed: python -m pip install -r requirements-article.txt\n")
+    assert capsys.readouterr().err == ("typst is not installed: python -m pip install -r requirements-article.txt\n")
     assert article.PDF.read_bytes() == before
 
 
