@@ -176,7 +176,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net record-mnist --seeds 0,1,2",
     "python conv_highway_networks.py --net nineteen-layers --protocol whitened --stop-after 100",
     "python straightforward.py",
-    "python -m article",  # run by article/test_article.py
+    "python -m article.make",  # run by article/test_article.py
     "python -m learn.execute",
     "python -m pages.make_explorer",  # run by pages/test_explorer.py
     "python -m pages.measure",

@@ -1,7 +1,7 @@
 """Makes article/article.pdf from article/article.md and the pictures that it shows.
 
     python -m pip install -r requirements-article.txt
-    python -m article            -> article/article.pdf
+    python -m article.make            -> article/article.pdf
 
 pandoc turns the text into typst's markup, and typst sets it.  The same text, pictures and versions of
 both give the same bytes: the date is that of CITATION.cff, and typst's own fonts are used.  The PDF
@@ -27,7 +27,13 @@ BYLINE = re.compile(r"<!-- article-byline -->.*?<!-- end -->", re.S)  # the PDF'
 PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./(viz/\w+\.png)\)")
 LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowhere from a PDF
 END_OF_SUMMARY = "\n## Introduction"
-PAGE_BREAK = "\n```{=typst}\n#pagebreak()\n```\n"
+# from the second page on pictures stand where there is room for them
+PAGE_BREAK = """
+```{=typst}
+#pagebreak()
+#show figure.where(kind: image): set figure(placement: auto)
+```
+"""
 
 
 def digest(text: str) -> str:
