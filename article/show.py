@@ -315,7 +315,7 @@ def findings(read, question: str) -> str:
     lines = []
     for row in rows_measured(read, question):
         asked = cell(without_brackets(row["claim"]))
-        lines.append(f"- {asked[0].upper()}{asked[1:]}: **{cell(row['verdict'])}**. {cell(compact(row['ours']))}.")
+        lines.append(f"- {asked[0].upper()}{asked[1:]}: **{cell(row['verdict'])}**; {cell(compact(row['ours']))}.")
     return "\n\n" + "\n".join(lines) + "\n\n" if lines else ""
 
 

@@ -86,7 +86,7 @@ def test_the_article_has_at_most_six_pictures_with_those_that_are_awaited():
 @pytest.mark.parametrize(("mark", "question"), AWAITING.items())
 def test_a_paragraph_appears_when_its_question_is_measured(mark, question):
     assert registry.TABLES[mark](reader(question, is_measured=False)) == ""
-    assert "- Nets train: **yes**. 0.5 (0.4 to 0.6)." in registry.TABLES[mark](reader(question, is_measured=True))
+    assert "- Nets train: **yes**; 0.5 (0.4 to 0.6)." in registry.TABLES[mark](reader(question, is_measured=True))
 
 
 def test_what_trains_is_told_by_its_numbers():
