@@ -347,7 +347,7 @@ def what_trains(read) -> str:
         f"A gate that sees $x$ trains {sees_x['gate_alone']} cells that a fixed mixture with the same start does not,",
         f"and the mixture {sees_x['convex_alone']} that the gate does not, of {sees_x['cells']}.",
     )
-    shown = "![Nets of every kind at their gradient before training; full marks train, and grey is predicted to train]"
+    shown = "![Nets of every kind at their gradient before training; full marks train, and grey is predicted to train.]"
     return f"\n\n{' '.join(sentences)}{verdicts(read, 'what_trains')}{shown}(../viz/what_trains.png)\n\n"
 
 
@@ -410,7 +410,7 @@ def depth_on_demand(read) -> str:
         "Seven kinds of net have as many parameters each, and the same search.",
         "The rules are older than the runs (commit 725abe8).",
     )
-    shown = "![The share of right answers if the output layer reads the state after each block, for each k]"
+    shown = "![The share of right answers if the output layer reads the state after each block, for each k.]"
     accuracies = registry.TABLES["depth-on-demand"](read)
     told = f"\n\n{' '.join(sentences)}{accuracies}{verdicts(read, 'depth_on_demand')}"
     return f"{told}{shown}(../viz/depth_on_demand.png)\n\n"
