@@ -35,8 +35,8 @@ def all_questions() -> list:
 
 def register_pictures_and_tables() -> None:
     """Imports every module that registers pictures or tables: the show.py of every question, that
-    of the benchmarks, and those that all share."""
-    for module in ("benchmarks.show", "highways.lab.showing.ledger"):
+    of the benchmarks, that of the article, and those that all share."""
+    for module in ("article.show", "benchmarks.show", "highways.lab.showing.ledger"):
         importlib.import_module(module)
     for file in sorted(FOLDER.glob("*/show.py")):
         importlib.import_module(f"experiments.{file.parent.name}.show")

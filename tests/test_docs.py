@@ -176,6 +176,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net record-mnist --seeds 0,1,2",
     "python conv_highway_networks.py --net nineteen-layers --protocol whitened --stop-after 100",
     "python straightforward.py",
+    "python -m article.make",  # run by article/test_article.py
     "python -m learn.execute",
     "python -m pages.make_explorer",  # run by pages/test_explorer.py
     "python -m pages.make_site site",  # run by pages/test_site.py
@@ -216,7 +217,7 @@ def copied(folder: Path, *names: str) -> Path:
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """Without results/: the pictures of experiments are drawn by other tests."""
-    return copied(tmp_path_factory.mktemp("clone"), "data", "benchmarks", "experiments", "highways")
+    return copied(tmp_path_factory.mktemp("clone"), "data", "article", "benchmarks", "experiments", "highways")
 
 
 def run_in(folder: Path, command: str):

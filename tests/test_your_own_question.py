@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.xdist_group("your own question"),  # the clone is made once
     pytest.mark.thorough,  # its commands publish everything, twice
 ]
-FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
+FOLDERS = ("article", "benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
 
 
 @pytest.fixture(scope="module")

@@ -35,10 +35,11 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 
 def pages() -> list[Path]:
-    """The pages of the first folder, the documents, the list of questions, the page of every question,
-    the page about the browser pages, and those for teachers and students."""
+    """The pages of the first folder, the article, the documents, the list of questions, the page of every
+    question, the page about the browser pages, and those for teachers and students."""
     patterns = (
         "*.md",
+        "article/article.md",
         "docs/*.md",
         "experiments/README.md",
         "experiments/*/README.md",

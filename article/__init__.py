@@ -1,0 +1,1 @@
+"""The article: its text, its tables and pictures, and the command that makes its PDF."""

@@ -1,0 +1,104 @@
+"""Makes article/article.pdf from article/article.md and the pictures that it shows.
+
+    python -m pip install -r requirements-article.txt
+    python -m article.make            -> article/article.pdf
+
+pandoc turns the text into typst's markup, and typst sets it.  The same text, pictures and versions of
+both give the same bytes: the date is that of CITATION.cff, and typst's own fonts are used.  The PDF
+holds the digest of what it was made from, so that a test knows whether it is as old as its text.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import sys
+
+from article.show import authors, cited, date_in_words, version
+from highways.files import ROOT, write_whole
+
+FOLDER = ROOT / "article"
+TEXT = FOLDER / "article.md"
+STYLE = FOLDER / "style.typ"
+PDF = FOLDER / "article.pdf"
+COMMENT = re.compile(r"<!--.*?-->", re.S)
+BYLINE = re.compile(r"<!-- article-byline -->.*?<!-- end -->", re.S)  # the PDF's title block has it
+PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./(viz/\w+\.png)\)")
+LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowhere from a PDF
+END_OF_SUMMARY = "\n## Introduction"
+# from the second page on pictures stand where there is room for them
+PAGE_BREAK = """
+```{=typst}
+#pagebreak()
+#show figure.where(kind: image): set figure(placement: auto)
+```
+"""
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of all that the PDF is made from: text, pictures, style, and what CITATION.cff says."""
+    pictures = [ROOT / name for name in PICTURE.findall(text)]
+    parts = [text.encode(), STYLE.read_bytes(), authors().encode(), version().encode(), date_in_words().encode()]
+    parts += [path.read_bytes() for path in pictures]
+    of_each = [hashlib.sha256(part).digest() for part in parts]
+    return hashlib.sha256(b"".join(of_each)).hexdigest()
+
+
+def is_made_from(pdf: bytes, text: str) -> bool:
+    return digest(text).encode() in pdf
+
+
+def title_and_body(text: str) -> tuple[str, str]:
+    """The article's title, and its Markdown for the PDF: without comments and links into the clone."""
+    heading, _, body = text.partition("\n")
+    body = BYLINE.sub("", body)
+    body = COMMENT.sub("", body)
+    body = LINK_IN_CLONE.sub(r"\1", body)
+    body = body.replace("](../viz/", "](/viz/")
+    before, after = body.split(END_OF_SUMMARY)
+    title = heading.removeprefix("# ").replace("*", "")
+    return title, before + PAGE_BREAK + END_OF_SUMMARY + after
+
+
+def markup(text: str) -> str:
+    """The whole article in typst's markup."""
+    import pypandoc
+
+    title, body = title_and_body(text)
+    body = pypandoc.convert_text(body, "typst", format="markdown-auto_identifiers", extra_args=["--wrap=none"])
+    made_from = digest(text)
+    dated = f"Version {version()}, {date_in_words()}, text {made_from[:12]}"
+    question, _, subtitle = title.partition("? ")
+    given = {"title": f"{question}?", "subtitle": subtitle, "authors": authors(), "dated": dated, "digest": made_from}
+    settings = ", ".join(f"{name}: {in_quotes(value)}" for name, value in given.items())
+    return f"{STYLE.read_text(encoding='utf-8')}\n#show: paper.with({settings})\n\n{body}"
+
+
+def in_quotes(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def pdf_of(text: str) -> bytes:
+    import typst
+
+    year, month, day = map(int, cited("date-released").split("-"))
+    dated = datetime.datetime(year, month, day, tzinfo=datetime.timezone.utc)
+    source = markup(text).encode()
+    return typst.compile(source, root=str(ROOT), ignore_system_fonts=True, timestamp=dated)
+
+
+def main() -> int:
+    try:
+        data = pdf_of(TEXT.read_text(encoding="utf-8"))
+    except ImportError as error:
+        print(f"{error.name} is not installed: python -m pip install -r requirements-article.txt", file=sys.stderr)
+        return 2
+    write_whole({PDF: data})
+    print(f"wrote {PDF.relative_to(ROOT).as_posix()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
