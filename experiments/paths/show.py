@@ -82,11 +82,11 @@ def of_trained(record, kind: str) -> dict:
 
 
 def finding(record) -> str:
-    """What a shuffle leaves, as a sentence."""
+    """What a shuffle of all blocks leaves, as a sentence."""
     left = {kind: of_trained(record, kind)["kept_shuffled"]["mean"] for kind in NAMES}
     return (
-        f"With their blocks shuffled, residual nets keep {left['residual']:.0%} of what they know, "
-        f"highway nets {left['highway']:.0%}, plain nets {left['plain']:.0%}"
+        f"With all blocks shuffled, highway nets keep {left['highway']:.0%} of their accuracy above guessing, "
+        f"residual nets {left['residual']:.0%}, plain nets {left['plain']:.0%}"
     )
 
 
@@ -97,7 +97,7 @@ COLUMNS = {  # {measure: how a table heads it}
     "kept_shuffled": "kept with all shuffled",
     "kept_half_way": "kept when read out half-way",
     "mean_cosine": "cosine with -dL/dx",
-    "mean_length": "transforms on the gradient's way",
+    "mean_length": "blocks on the gradient's way",
 }
 
 
