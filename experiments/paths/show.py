@@ -83,21 +83,21 @@ def of_trained(record, kind: str) -> dict:
 
 def finding(record) -> str:
     """What a shuffle of all blocks leaves, as a sentence."""
-    left = {kind: of_trained(record, kind)["kept_shuffled"]["mean"] for kind in NAMES}
+    left = {kind: round(100 * of_trained(record, kind)["kept_shuffled"]["mean"]) for kind in NAMES}
     return (
-        f"With all blocks shuffled, highway nets keep {left['highway']:.0%} of their accuracy above guessing, "
-        f"residual nets {left['residual']:.0%}, plain nets {left['plain']:.0%}"
+        f"With all blocks shuffled, highway nets keep {left['highway']} % of their accuracy above guessing, "
+        f"residual nets {left['residual']} %, plain nets {left['plain']} %"
     )
 
 
-COLUMNS = {  # {measure: how a table heads it}
-    "test_accuracy": "accuracy",
-    "cost_of_worst_block": "the worst block deleted costs",
-    "kept_without_blocks": "kept without any block",
-    "kept_shuffled": "kept with all shuffled",
-    "kept_half_way": "kept when read out half-way",
-    "mean_cosine": "cosine with -dL/dx",
-    "mean_length": "blocks on the gradient's way",
+COLUMNS = {  # {measure: (how a table heads it, decimals)}
+    "test_accuracy": ("accuracy", 3),
+    "cost_of_worst_block": ("the worst block deleted costs", 3),
+    "kept_without_blocks": ("kept without any block", 2),
+    "kept_shuffled": ("kept with all shuffled", 2),
+    "kept_half_way": ("kept when read out half-way", 2),
+    "mean_cosine": ("cosine with -dL/dx", 3),
+    "mean_length": ("blocks on the gradient's way", 1),
 }
 
 
@@ -108,11 +108,13 @@ def by_kind(read) -> str:
     lines = []
     for kind, name in NAMES.items():
         row = of_trained(record, kind)
-        cells = [as_cell(row[measure]) for measure in COLUMNS]
+        cells = [as_cell(row[measure], decimals) for measure, (_, decimals) in COLUMNS.items()]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    return markdown_table(f"| trained net | {' | '.join(COLUMNS.values())} |", lines)
+    headings = [heading for heading, _ in COLUMNS.values()]
+    return markdown_table(f"| trained net | {' | '.join(headings)} |", lines)
 
 
-def as_cell(stat: dict) -> str:
-    """A mean with its standard deviation."""
-    return f"{stat['mean']:.2f} ± {stat['sd']:.2f}"
+def as_cell(stat: dict, decimals: int) -> str:
+    """A mean with its standard deviation; 0 has no sign."""
+    mean = round(stat["mean"], decimals) + 0.0
+    return f"{mean:.{decimals}f} ± {stat['sd']:.{decimals}f}"
