@@ -221,6 +221,11 @@ def mean_length(look: dict) -> float:
     return float(np.dot(look["along"], range(len(look["along"]))))
 
 
+def mean_length_with_gates(look: dict) -> float:
+    """The same if a way through a gate counts as a transform, too; added after the runs, judges nothing."""
+    return float(np.dot(look["along_with_gates"], range(len(look["along_with_gates"]))))
+
+
 def mean_cosine(look: dict) -> float:
     return float(np.mean(look["cosine"]))
 
@@ -267,6 +272,7 @@ OF_ANY_NET = (
     short_by_direction,
     short_by_count,
     mean_length,
+    mean_length_with_gates,
     missing_with_fixed_gates,
 )
 OF_TRAINED_NETS = (  # those that accuracy above guessing is the measure of
