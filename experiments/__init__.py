@@ -81,6 +81,7 @@ GROUPS = {
         "gates_over_training",
         "lesion",
         "depth_needed",
+        "paths",
         "routing",
         "static_gates",
         "depth_on_demand",

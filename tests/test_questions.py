@@ -63,7 +63,7 @@ def can_stand_in_a_row(value) -> bool:
 # questions that take long; the rest have others of their kind, so these are for -m thorough
 RARELY = (
     "authors_images", "best_start", "blocks", "cifar", "clip", "depth_for_width", "depth_needed", "depth_of_use",
-    "depth_on_demand", "factor_model", "what_trains",
+    "depth_on_demand", "factor_model", "paths", "what_trains",
     "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout",
     "more_seeds", "one_hidden_layer", "past_a_thousand", "primary", "residual_past_a_thousand",
     "thousand_layers",

@@ -36,6 +36,9 @@ SOURCES = (  # the ledger's order
     "blog",
     "encyclopedia article",
     "first author",
+    "Greff and others 2017",
+    "Veit and others 2016",
+    "Jastrzebski and others 2018",
 )
 CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
 ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
