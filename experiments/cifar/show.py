@@ -128,7 +128,7 @@ def authors_log(record, authors_logs):
     fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
     fall.legend(title="the rate falls after epoch", loc="lower right")
     of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch {FIRST_JUDGED} on"
-    headline(fig, f"Furthest from the authors' log: {furthest(rows)}", of_what)
+    headline(fig, f"Accuracies differ from the authors' log by up to {furthest(rows)}", of_what)
     return fig
 
 

@@ -60,7 +60,7 @@ def draw_measure(ax, record: dict, name: str) -> None:
 
 
 def finding(record: dict) -> str:
-    """How biases change with depth early in training and late: on CIFAR-100, or on MNIST if the record has only that."""
+    """Whether biases rise with depth, early in training and late: on CIFAR-100, else on MNIST."""
     rows_of = rows_by_data(record)
     data = "CIFAR-100" if "CIFAR-100" in rows_of else "MNIST"
     rows = rows_of[data]

@@ -24,7 +24,7 @@ def jacobian(record):
         of_block.set_title(block)
         to_the_end.set_xlabel("layer")
         to_the_end.axhline(passes, color=GREY, lw=1.2, ls=":")
-        ends.append(f"{block} {directions(trial)}")
+        ends.append(f"{directions(trial)} directions pass the {block} net")
     for ax, text in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set(yscale="log", ylabel=text)
     axes[1, 0].set_ylim(bottom=UNSEEN)
@@ -35,7 +35,7 @@ def jacobian(record):
         "one seed. Line: median; band: smallest to largest, cut at 1e-7;\ndotted: the value a direction needs to pass"
     )
     fig.legend(loc="outside lower center", ncols=2, title=title)
-    headline(fig, f"Directions that pass all blocks, before and after training: {', '.join(ends)}")
+    headline(fig, f"Before training and after, {', '.join(ends)}")
     return fig
 
 

@@ -39,7 +39,7 @@ def finding(record: dict, depths: list[int]) -> str:
     for depth in (depths[0], depths[-1]):
         ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
         texts.append(f"unknown at {depth + 1} layers" if ratio is None else f"{ratio:.3g} at {depth + 1} layers")
-    return f"Plain's training loss over highway's: {', '.join(dict.fromkeys(texts))}"
+    return f"The plain nets' training loss is that of highway nets times {', '.join(dict.fromkeys(texts))}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:

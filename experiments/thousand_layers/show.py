@@ -37,10 +37,10 @@ def finding(trials: list[dict]) -> str:
     means = []
     for name in ACCURACIES:
         accuracies = [trial[name] for trial in trials if trial[name] is not None]
-        means.append(f"{mean_sd_n(accuracies)['mean']:.3f}" if accuracies else "none")
+        means.append(f"{mean_sd_n(accuracies)['mean']:.3f}" if accuracies else "nothing")
     whole, skipped = means
     bias = trials[0]["gate_bias"]
-    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks closed {skipped}"
+    return f"From gate bias {bias:g} the net reaches {whole}; with all its blocks closed it still has {skipped}"
 
 
 def draw_sums(ax, trials: list[dict]) -> None:
