@@ -26,15 +26,15 @@ def depth_for_width(record, blocks, more):
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
         shape = f"{row['block']}, {row['depth'] + 1} layers of {row['width']}"
         names.append(f"{shape}\n{spaced(row['parameters'])} parameters")
-    ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy")
     ax.xaxis.set_major_locator(MultipleLocator(0.005))
     ax.margins(y=0.15)
-    headline(fig, finding(nets), "all but one have nearly as many parameters")
+    headline(fig, finding(nets), "a dot: one seed")
     return fig
 
 
 def finding(nets: list[dict]) -> str:
-    """The accuracies of the two most unlike nets that were trained here: the deep narrow one and the wide maxout net."""
+    """The accuracies of the deep narrow net and of the wide maxout net."""
     trained_here = [row for row in nets if row["row"] == "net"]
     texts = []
     for row in sorted((trained_here[0], trained_here[-1]), key=accuracy_of, reverse=True):

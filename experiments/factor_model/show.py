@@ -40,7 +40,7 @@ def factor_model(record):
         ax.set_yticks([-place for place in range(len(scores))], list(scores.values()))
     fig.supxlabel("AUC, turbulent days against calm ones", fontsize="small")
     by_norm = mean_sd_n([trial["auc_norm"] for trial in trials_with(record, None, world="volatile")])["mean"]
-    headline(fig, finding(means_of_gate["volatile"], by_norm), "a dot: one net or market; 0.5 is guessing")
+    headline(fig, finding(means_of_gate["volatile"], by_norm), "a dot: one seed; 0.5 is guessing; bars: means")
     return fig
 
 

@@ -46,7 +46,7 @@ def finding(trials: list[dict], threshold: float) -> str:
     others = [trial["fate"] for trial in trials if trial["transforms"] >= threshold]
     return (
         f"Where layers × sigmoid(bias) < {threshold:g}, {below.count('hard')} of {len(below)} nets fail; "
-        f"elsewhere (underlined) {others.count('hard')} of {len(others)}"
+        f"elsewhere (underlined) {others.count('hard')} of {len(others)} do"
     )
 
 

@@ -37,7 +37,7 @@ def initialisations(record):
             ax.set_title(f"{kind}, {depth + 1} layers:\n{count} proceed", color=COLOR[kind])
     meaning = "log10 of the training loss; black: it does not train; cross: it diverged"
     fig.colorbar(image, ax=axes, location="bottom", aspect=40, label=meaning)
-    headline(fig, finding(record))
+    headline(fig, finding(record), "a column: size and distribution of the initial weights")
     return fig
 
 

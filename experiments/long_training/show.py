@@ -23,7 +23,7 @@ def long_training(record):
     for (block, depth), style in LINES.items():
         trials = trials_with(record, "final", block=block, depth=depth)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
-        net = f"{block}, {depth + 1} layers"
+        net = f"{block} net of {depth + 1} layers"
         if last_losses:
             ends[net] = mean_sd_n(last_losses)["mean"]
         for k, trial in enumerate(trials):
@@ -34,9 +34,7 @@ def long_training(record):
     ax.axhline(low_loss, color=GREY, lw=1.2, ls=":", label=f"the paper's {text}")
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.legend(title=f"{record['settings']['seeds']} seeds of each")
-    headline(
-        fig, finding(ends, len(trials[0]["losses"]), low_loss, text), "the last losses stand at the ends of the lines"
-    )
+    headline(fig, finding(ends, len(trials[0]["losses"]), low_loss, text), "each kind of net with its best setting")
     return fig
 
 
@@ -44,8 +42,8 @@ def finding(ends: dict[str, float], epochs: int, low_loss: float, text: str) -> 
     """Which nets end below the paper's loss, and which ends lowest."""
     low = sum(loss < low_loss for loss in ends.values())
     lowest = min(ends, key=ends.get)
-    many = "all nets" if low == len(LINES) else f"{low} of {len(LINES)} nets"
-    return f"After {epochs} epochs {many} are below {text}; lowest is {lowest}"
+    many = "all nets" if low == len(ends) else f"{low} of {len(ends)} nets"
+    return f"After {epochs} epochs {many} are below {text}; the {lowest} ends lowest"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

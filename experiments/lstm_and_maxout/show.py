@@ -53,7 +53,9 @@ def finding(record: dict, shallow: int, deep: int) -> str:
     for block in MORE_KINDS:
         loss = mean_of(record, "loss", block=block, depth=deep)
         times = loss / mean_of(record, "loss", block=block, depth=shallow)
-        texts.append(f"{NAMES[block]} diverges" if math.isnan(loss) else f"{times:.2g} times with {NAMES[block]}")
+        texts.append(
+            f"without bound with {NAMES[block]}" if math.isnan(loss) else f"{times:.2g}-fold with {NAMES[block]}"
+        )
     return f"From {shallow + 1} to {deep + 1} layers the training loss grows {', '.join(texts)}"
 
 

@@ -38,8 +38,9 @@ def finding(record: dict, depths: list[int]) -> str:
     texts = []
     for depth in (depths[0], depths[-1]):
         ratio = select(record["summary"], row="depth", depth=depth)["plain_over_highway_loss"]
-        texts.append(f"unknown at {depth + 1} layers" if ratio is None else f"{ratio:.3g} at {depth + 1} layers")
-    return f"The plain nets' training loss is that of highway nets times {', '.join(dict.fromkeys(texts))}"
+        times = "an unknown number of" if ratio is None else f"{ratio:.3g}"
+        texts.append(f"{times} times that of highway nets at {depth + 1} layers")
+    return f"Plain nets' training loss is {', and '.join(dict.fromkeys(texts))}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:

@@ -41,7 +41,7 @@ def finding(record: dict, depth: int) -> str:
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["depth"] == depth]
     nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
     whole = rows[-1]
-    kept = {"no block": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
+    kept = {"none of its blocks": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
     texts = []
     for name, row in kept.items():
         error = error_of(row)
