@@ -84,8 +84,9 @@ def draw_use(ax, rows: list[dict]) -> None:
     for place, policy in enumerate(POLICIES):
         saved = saved_by(rows, policy)
         ax.barh(place, 100 * saved["mean"], color=COLOR["highway"], height=0.6)
-        end = 100 * (saved["mean"] + saved["sd"])
-        ax.plot([100 * (saved["mean"] - saved["sd"]), end], [place, place], color="k", lw=1.2)
+        deviation = saved["sd"] or 0.0  # a single net has none
+        end = 100 * (saved["mean"] + deviation)
+        ax.plot([100 * (saved["mean"] - deviation), end], [place, place], color="k", lw=1.2)
         note(ax, f"{100 * saved['mean']:.1f} %", (end, place), (5, 0), COLOR["highway"], ha="left", va="center")
     ax.set(yticks=range(len(POLICIES)), yticklabels=POLICIES.values(), ylim=(len(POLICIES) - 0.5, -0.5))
     ax.margins(x=0.2)
