@@ -1,6 +1,7 @@
 """Draws highway_networks.gif from run.json alone: above, the losses of both nets; below, the
 gradient that reaches every block, and the mean transform gates.  There is a frame for some of the
-first hundred steps and for every epoch.
+first hundred steps and for every epoch.  The last of them comes first, since where nothing moves
+only the first frame is seen.
 
     python make_highway_networks_gif.py
 """
@@ -36,19 +37,21 @@ from highways.lab.showing.style import (
 from highways.records import load_record
 
 SECONDS_A_FRAME = 0.6
-SECONDS_LAST_FRAME = 3.0
+SECONDS_FIRST_FRAME = 3.0  # which shows the end of the training
 DOTS_AN_INCH = 124  # a frame is 806 pixels wide
 
 
 def frames_of(record: dict) -> list[np.ndarray]:
-    """The frames, (rows, columns, 3) uint8, all with the same axes.
+    """The frames, (rows, columns, 3) uint8, all with the same axes; the last one in time comes first.
 
     There is one for each step at which the highway net's layers were measured.  A record without
     these measurements gives one for each epoch whose gates it has."""
     if not has_layers(record):
-        return [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
-    highway = record["runs"][0]["highway"]
-    return [draw_step(record, step) for step in highway["layer_history"]["step"]]
+        frames = [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
+    else:
+        highway = record["runs"][0]["highway"]
+        frames = [draw_step(record, step) for step in highway["layer_history"]["step"]]
+    return [frames[-1], *frames[:-1]]
 
 
 def as_image(fig) -> np.ndarray:
@@ -67,8 +70,18 @@ def draw_step(record: dict, step: int) -> np.ndarray:
     draw_losses(axes["loss"], record, step, last)
     draw_gradients(axes["gradient"], record, step)
     draw_gates(axes["T"], record, highway["T"][highway["step"].index(step)], highway["T"])
-    headline(fig, f"After {step} of {last} steps", run_as_text(record))
+    headline(fig, losses_as_text(record, step, last), run_as_text(record))
     return as_image(fig)
+
+
+def losses_as_text(record: dict, step: int, last: int) -> str:
+    """The losses of both nets after this step, in words."""
+    texts = []
+    for block in COLOR:
+        history = record["runs"][0][block]["layer_history"]
+        losses = history["loss"][: sum(at <= step for at in history["step"])]
+        texts.append(f"{losses[-1]:.2f} in the {block} net")
+    return f"After {step} of {last} steps the loss is {' and '.join(texts)}"
 
 
 def draw_losses(ax, record: dict, step: int, last: int) -> None:
@@ -79,7 +92,7 @@ def draw_losses(ax, record: dict, step: int, last: int) -> None:
         until_now = [at for at in history["step"] if at <= step]
         losses = history["loss"][: len(until_now)]
         style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4, "lw": 2}
-        ax.plot(until_now, losses, **style, label=f"{label(pair[block], block)} {losses[-1]:.3f}")
+        ax.plot(until_now, losses, **style, label=label(pair[block], block))
     uniform_loss_line(ax, record)
     ax.set(ylabel="loss of a batch", xlim=(-2, last * 1.02))
     ax.set_xlabel(f"steps (linear to {FIRST_STEPS}, logarithmic beyond)")
@@ -155,7 +168,7 @@ def gif_bytes(frames: list[np.ndarray]) -> bytes:
     import imageio.v3 as imageio  # only here: run_command() says where it is not installed
 
     n_frames = len(frames)
-    duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
+    duration = [1000 * SECONDS_FIRST_FRAME] + [1000 * SECONDS_A_FRAME] * (n_frames - 1)
     if n_frames == 1:
         duration = duration[0]  # imageio takes no list for a single frame
     return imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)

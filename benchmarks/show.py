@@ -57,7 +57,9 @@ def benchmark(steps, scaling):
         above.plot([], [], color=COLOR[block], lw=8, label=block)
         for place, length in zip(places, lengths, strict=True):
             note(above, f"{length:.2f}", (length, place), (3, -4), COLOR[block], ha="left")
-    above.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.15 * max(times["highway"].values())))
+    above.set(yticks=range(len(names)), yticklabels=names)
+    above.get_yticklabels()[names.index(OURS)].set_weight("bold")
+    above.set(xlim=(0, 1.15 * max(times["highway"].values())))
     above.set(xlabel="ms a training step, one core")
     above.grid(axis="y", visible=False)
     above.legend(loc="upper right")

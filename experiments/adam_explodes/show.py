@@ -7,31 +7,24 @@ usual.  experiments/adam_explodes/question.py defines both.
 import math
 from statistics import mean
 
-from matplotlib.ticker import MaxNLocator
-
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import (
     COLOR,
     GREY,
-    LINES,
     OTHERS,
     blank,
     headline,
     layers_of_blocks,
     note,
-    shades,
     trials_with,
 )
 from highways.lab.showing.tables import markdown_table
 from highways.records import select
 
-CHANGES_IN_A_ROW = 3
 UNCHANGED = "as it was"  # in the record: Adam without a change
-MEASURES_OF_BURST = {  # the key in a trial's burst: the text in the legend
-    "stretch": "stretch to the end",
-    "state": "norm of the state",
-    "gate_term": "size of (H - x) dT/dx",
-}
+EXPLODED = OTHERS[0]  # the colour of a seed that explodes
+FOLLOWED = {"gradient": OTHERS[0], "state": OTHERS[1]}  # the statistics that stand out, and their colours
+MEDIAN = "0.5"  # the colour of the median image
 
 
 def by_change(record: dict) -> dict[str, list[dict]]:
@@ -42,95 +35,94 @@ def by_change(record: dict) -> dict[str, list[dict]]:
 
 @picture("adam_explodes")
 def adam_explodes(record):
-    """Above, the largest losses with each change of Adam.  Below, one net: the statistics that leave
-    their range before the explosion, and the image that is stretched most in the burst."""
+    """Above, the largest loss of every seed with each change.  Below, one net: what leaves its range before the
+    explosion, and how far one image's gradient is stretched in the burst."""
     definitions = select(record["summary"], row="definitions")
     groups = by_change(record)
-    n_rows = math.ceil(len(groups) / CHANGES_IN_A_ROW)
-    fig = blank(2 * n_rows + 4.4)
-    above, below = fig.subfigures(2, 1, height_ratios=(2 * n_rows + 0.5, 3.6))
-    axes = above.subplots(n_rows, CHANGES_IN_A_ROW, sharex=True, sharey=True, squeeze=False)
-    for ax in axes.flat:
-        ax.set_axis_off()
-    for ax, (change, trials) in zip(axes.flat, groups.items(), strict=False):
-        ax.set_axis_on()
-        draw_peaks(ax, trials, definitions["guessing"])
-        ax.set_title(name_of(change))
-    for ax in axes[-1]:
-        ax.set_xlabel("epoch")
-    above.supylabel("largest batch loss of each tenth of an epoch", fontsize="small")
-    above.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
-    headline(fig, finding(groups))
-
+    fig = blank(6.4)
+    above, below = fig.subfigures(2, 1, height_ratios=(1, 1.05))
+    draw_largest_losses(above.subplots(), groups, definitions["guessing"])
     left, right = below.subplots(1, 2)
     exploded = [trial for trial in record["trials"] if trial["explosion"] and trial["burst"]]
     if exploded:
-        draw_explosion(left, exploded[0], definitions["out_of_range"])
+        draw_explosion(left, exploded[0])
         draw_burst(right, exploded[0])
     else:
         note(left, "no net exploded", (0.5, 0.5), (0, 0), GREY, xycoords="axes fraction")
+    headline(fig, finding(groups), "Highway nets of 100 layers; one thing changed at a time")
     return fig
 
 
 def finding(groups: dict[str, list[dict]]) -> str:
-    """How many seeds explode with each change."""
-    texts = []
+    """With which changes no seed explodes."""
+    calm = []
     for change, trials in groups.items():
-        exploded = sum(trial["explosion"] is not None for trial in trials)
-        texts.append(f"{name_of(change)}: {exploded}")
-    seeds = max(map(len, groups.values()))
-    return f"How many of {seeds} seeds explode after the first epoch; {', '.join(texts)}"
+        if not any(trial["explosion"] for trial in trials):
+            calm.append(name_of(change))
+    if not calm:
+        return "With every change Adam explodes in some seed"
+    if len(calm) == 1:
+        return f"Only {calm[0]} keeps every seed from exploding under Adam"
+    return f"Under Adam no seed explodes with {' or '.join(calm)}"
 
 
 def name_of(change: str) -> str:
-    return "Adam unchanged" if change == UNCHANGED else change
+    return {UNCHANGED: "unchanged", "tanh": "tanh in place of ReLU"}.get(change, change)
 
 
-def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
-    """The largest batch loss of each tenth of an epoch, a line for each seed.
+def draw_largest_losses(ax, groups: dict[str, list[dict]], guessing: float) -> None:
+    """The largest batch loss of every seed after the first epoch, in which explosions are not counted."""
+    exploding = {"color": EXPLODED, "marker": "x", "mew": 2.5}
+    others = {"color": COLOR["highway"], "marker": "o"}
+    for place, trials in enumerate(groups.values()):
+        for trial in trials:
+            style = exploding if trial["explosion"] else others
+            ax.plot(largest_loss(trial), place, ms=8, ls="", **style)
+    ax.axvline(guessing, color=GREY, lw=1.2, ls=":")
+    names = [name_of(change) for change in groups]
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -1.1), xscale="log")
+    ax.set_xlabel("largest batch loss after the first epoch (a mark: one seed)")
+    style = {"xycoords": ("data", "axes fraction"), "va": "top"}
+    note(ax, "explodes", (guessing, 1), (8, 0), EXPLODED, ha="left", **style)
+    note(ax, "trains", (guessing, 1), (-8, 0), COLOR["highway"], ha="right", **style)
 
-    The first epoch, in which explosions are not counted, stands on grey."""
-    for trial, color in zip(trials, shades(COLOR["highway"], len(trials)), strict=True):
-        peaks = [math.inf if peak is None else peak for peak in trial["peaks"]]
-        epochs = [trial["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
-        ax.plot(epochs, peaks, color=color, lw=1.4, label=f"seed {trial['seed']}")
-    ax.axhline(guessing, color=GREY, lw=1.2, ls=":", label="log 10: guessing")
-    ax.axvspan(0, 1, color="0.9", lw=0, label="not counted")
-    ax.set(yscale="log")
-    ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+
+def largest_loss(trial: dict) -> float:
+    """The largest batch loss after the first epoch; infinite if one is."""
+    tenths_an_epoch = len(trial["peaks"]) // trial["epochs"]
+    later = trial["peaks"][tenths_an_epoch:]
+    return math.inf if None in later else max(later)
 
 
-def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
+def draw_explosion(ax, trial: dict) -> None:
     """The steps around the explosion: each statistic divided by its largest value in calm steps.
 
     At each step the layer with the largest ratio is drawn."""
     explosion = trial["explosion"]
     steps_before = trial["last"]  # how many steps before the explosion the record has
-    for (name, ratios), color, line in zip(explosion["largest"].items(), OTHERS, LINES, strict=True):
+    for name, ratios in explosion["largest"].items():
         steps = range(-steps_before, len(ratios) - steps_before)
         ratios = [math.nan if ratio is None else ratio for ratio in ratios]
-        ax.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
-    ax.axhline(out_of_range, color=GREY, lw=1.2, ls=":", label="above it: out of range")
+        style = {"color": FOLLOWED[name], "lw": 2} if name in FOLLOWED else {"color": "0.75", "lw": 1.2}
+        ax.plot(steps, ratios, **style)
+        if name in FOLLOWED:
+            note(ax, name, (steps[-1], ratios[-1]), (4, 0), FOLLOWED[name], ha="left", va="center")
     ax.set(yscale="log", ylabel="times its largest in calm steps")
     ax.set_xlabel("step, counted from the explosion")
-    when = f"{name_of(trial['change'])}, seed {trial['seed']}, epoch {explosion['epoch']}"
-    ax.set_title(f"{when}:\nthe layer furthest out of its range")
-    ax.legend()
+    ax.set_title("around an explosion (grey:\nparameters and Adam's steps)")
 
 
 def draw_burst(ax, trial: dict) -> None:
-    """The measures of a burst, layer by layer: of the image stretched most and of the median one."""
-    burst = trial["burst"]
-    for (name, text), color in zip(MEASURES_OF_BURST.items(), OTHERS, strict=False):
-        for image, line, label in (("worst", "-", text), ("median", "--", None)):
-            values = burst[image][name]
-            ax.plot(layers_of_blocks(values), values, line, color=color, lw=1.8, label=label)
-    ax.plot([], [], "--", color=GREY, lw=1.8, label="dashed: the median image")
-    ax.set(yscale="log", xlabel="layer")
-    ax.set_ylim(top=1e5 * ax.get_ylim()[1])  # room for the legend
-    when = f"{name_of(trial['change'])}, seed {trial['seed']}, epoch {burst['epoch']}"
-    ax.set_title(f"{when}:\nthe image stretched most")
-    ax.legend()
+    """How far the gradient is stretched on its way back: of the image stretched most and of the median one."""
+    looks = {"worst": (FOLLOWED["gradient"], "the worst image"), "median": (MEDIAN, "the median image")}
+    for image, (color, text) in looks.items():
+        stretch = trial["burst"][image]["stretch"]
+        layers = layers_of_blocks(stretch)
+        ax.plot(layers, stretch, color=color, lw=2)
+        fifth = len(stretch) // 5
+        note(ax, text, (layers[fifth], stretch[fifth]), (0, 10), color, ha="left")
+    ax.set(yscale="log", xlabel="layer", ylabel="gradient here over that at the end")
+    ax.set_title("in a burst: how far images\nstretch the gradient")
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ def finding(record: dict) -> str:
     shares = []
     for row in record["summary"]:
         if row["third"] == "middle":
-            shares.append(f"{row['data']} {100 * row['selecting']['mean']:.2g} %")
-    return f"Images for which middle blocks carry some units and change others: {', '.join(shares)}"
+            shares.append(f"for {100 * row['selecting']['mean']:.2g} % of {row['data']}'s images")
+    return f"Middle blocks carry some units and change others {', '.join(shares)}"
 
 
 @table("article-gates")

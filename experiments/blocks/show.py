@@ -40,19 +40,26 @@ def blocks(record):
 
 
 def finding_of_loss(record: dict) -> str:
-    """The median loss of every kind in the deepest nets of equal parameters."""
+    """The lowest and the highest median loss in the deepest nets of equal parameters, and who diverged."""
     deepest = record["settings"]["depths"][-1]
-    texts = []
+    losses = {}
+    diverging = ""
     for block in KINDS:
         width = select(record["summary"], row="block", block=block)["width"]
         trials = trials_with(record, "final", block=block, depth=deepest, width=width)
         middle = median_of(trials, loss_of)
         if middle < math.inf:
-            texts.append(f"{block} {middle:.2g}")
+            losses[block] = middle
         else:
-            diverged = sum(trial["diverged"] for trial in trials)
-            texts.append(f"{block} diverged in {diverged} of {len(trials)} seeds")
-    return f"Training loss at {deepest + 1} layers: {', '.join(texts)}"
+            diverging += f"; {block} nets diverge"
+    if not losses:
+        return f"At {deepest + 1} layers all nets diverge"
+    best = min(losses, key=losses.get)
+    worst = max(losses, key=losses.get)
+    range_of_losses = (
+        f"{best} nets have the lowest loss, {losses[best]:.2g}, {worst} nets the highest, {losses[worst]:.2g}"
+    )
+    return f"At {deepest + 1} layers {range_of_losses}{diverging}"
 
 
 def loss_of(trial: dict) -> float:

@@ -3,16 +3,21 @@
 import math
 
 import numpy as np
+from matplotlib.ticker import MultipleLocator
 
-from highways.lab.showing.convolutional import accuracy_cell, error_curve
+from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, MORE_KINDS, NORMALISED, OTHERS, headline, panels
+from highways.lab.showing.style import COLOR, GREY, OTHERS, PUBLISHED, headline, note, panels
 from highways.lab.showing.tables import markdown_table
-from highways.records import select
+from highways.records import select, with_settings
 from highways.statistics import spaced
 
-COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
-SHORT_NAMES = {"paper": "released settings", "whitened": "whitened"}  # of protocols, in a legend
+PAPER = {"marker": "D", "color": PUBLISHED, "mec": "black", "ms": 8, "ls": "", "zorder": 1.9}  # the paper's accuracies
+SHORT = {  # names of nets, where the picture has no room for those of the table
+    "nineteen-layers": "highway, 19 layers",
+    "eight-layers": "our own eight layers",
+}
+CHANCE = 0.1  # of CIFAR-10
 TRAININGS = {  # of the 19 layers on CIFAR-10
     "paper": "ours, on normalised contrast",
     "whitened": "ours, on whitened images",
@@ -24,130 +29,72 @@ FALLS_AFTER = 200  # epochs of the authors' logs the rate falls for the first ti
 AROUND_THE_FALL = 20  # epochs
 SMOOTHED_OVER = 7  # epochs
 FIRST_JUDGED = 10  # the epoch from which on a headline compares trainings
-LOGS = {"authors' log": "log", "earlier log": "earlier log"}  # {name in a legend: training}
-LINES = {"paper": ":"}  # of protocols
-STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
-COLOR_OF_PROTOCOL = {"whitened": OTHERS[1]}
 LOOKS_OF_TRAININGS = {
     "paper": {"color": COLOR["highway"], "lw": 1.5},
     "whitened": {"color": OTHERS[1], "lw": 1.5},
     "log": {"color": "black", "lw": 1},
     "earlier log": {"color": "0.6", "lw": 1.5},
 }
-PANELS_IN_A_ROW = 2
-ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
-SUFFIXES = {"paper": ", released settings", "whitened": ", released settings, whitened images"}
-NAMES = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
-EPOCHS = (1, 2, 5, 10, 20, 50, 100, 400)
-ERRORS = (2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
+LEARNED = 5  # a net has learned if it is right this many times as often as by guessing
 
 
-def name_of(run: dict) -> str:
-    """A run's net in words: "Highway A", "plain A", "19 layers", "eight layers with highway-bn"."""
-    name = NAMES.get(run["net"])
-    if name is None:
-        letter = run["net"].removeprefix("highway-").upper()
-        name = f"{run['block'].replace('highway', 'Highway')} {letter}"
-    return name + SUFFIXES.get(run["protocol"], "")
-
-
-@picture("cifar", "authors_logs_cifar")
-def cifar_curves(record, authors_logs):
-    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; the authors' logs."""
+@picture("cifar", "published")
+def cifar_accuracies(record, published):
+    """Tables 2 and 3: the test accuracy of every net after its last epoch, beside the paper's."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
-    stopped = record["trials"].get("partial", [])
-
-    def place(data_and_net):
-        data, net = data_and_net
-        return data, ORDER.index(net)
-
-    nets = sorted({(run["data"], run["net"]) for run in runs}, key=place)
-    n_rows = math.ceil(len(nets) / PANELS_IN_A_ROW)
-    fig, axes = panels(n_rows, PANELS_IN_A_ROW, 3 * n_rows + 0.5, sharex=True, sharey=True, squeeze=False)
-    for ax in axes.flat[len(nets) :]:
-        ax.set_axis_off()
-    for ax, (data, net) in zip(axes.flat, nets, strict=False):
-        logs = logs_of(authors_logs, data) if net == "nineteen-layers" else []
-        draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), logs)
-        ax.set_title(f"{data.upper()}: {title_of_net(net)}")
-    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(1.4, 100))
-    axes[0, 0].set_xticks(EPOCHS, EPOCHS)
-    axes[0, 0].set_yticks(ERRORS, ERRORS)
-    axes[0, 0].minorticks_off()
-    fig.supxlabel("epoch", fontsize="small")
-    fig.supylabel("test error, %", fontsize="small")
-    of_first_set = [run for run in runs if run["data"] == nets[0][0]]
-    best = max(of_first_set, key=lambda run: run["test_accuracy"])
-    reached = f"{100 * best['test_accuracy']:.2f} % in {best['epochs']} epochs"
-    numbers = "numbers: test accuracy, %; by the short protocol where no other is named"
-    headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", numbers)
+    fig, ax = panels(1, 1, 4.9)
+    names = []
+    for words, net, block, data, published_at in ROWS_OF_TABLES:
+        for protocol in ("short", "paper"):
+            of_row = with_settings(runs, net=net, block=block, data=data, protocol=protocol)
+            if of_row:
+                draw_accuracies(ax, len(names), of_row)
+                if published_at:
+                    draw_published(ax, len(names), accuracy_published(published, published_at))
+                style = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "center"}
+                note(ax, f"{of_row[0]['epochs']} epochs", (0.09, len(names)), (0, 0), GREY, **style)
+                names.append(name_of_row(words, of_row[0]))
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+    ax.set_xlabel("test accuracy, %")
+    ax.xaxis.set_major_locator(MultipleLocator(5))
+    for kind, color in COLOR.items():
+        ax.plot([], [], "o", color=color, ms=8, label=f"{kind}, here")
+    ax.plot([], [], **PAPER, label="the paper")
+    fig.legend(loc="outside lower center", ncols=3)
+    headline(fig, finding(runs), "CIFAR-10 if no other is named; a dot: one run")
     return fig
 
 
-def of_net(runs: list[dict], data: str, net: str) -> list[dict]:
-    return [run for run in runs if run["data"] == data and run["net"] == net]
+def name_of_row(words: str, run: dict) -> str:
+    name = SHORT.get(run["net"], words.partition(",")[0])
+    if run["data"] == "cifar-100":
+        name += ", CIFAR-100"
+    if run["protocol"] == "paper":
+        name += ", released settings"
+    return name
 
 
-def title_of_net(net: str) -> str:
-    if net in NAMES:
-        return NAMES[net].partition(" with")[0]
-    return f"net {net.removeprefix('highway-').upper()}"
+def draw_accuracies(ax, place: int, runs: list[dict]) -> None:
+    accuracies = [100 * run["test_accuracy"] for run in runs]
+    color = COLOR["plain"] if runs[0]["block"].startswith("plain") else COLOR["highway"]
+    ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=8, alpha=0.8)
 
 
-def logs_of(authors_logs: dict, data: str) -> list[dict]:
-    """The authors' logs on a data set, the current one first."""
-    return [log for log in authors_logs.values() if isinstance(log, dict) and log["data"] == data]
+def draw_published(ax, place: int, accuracy: float) -> None:
+    ax.plot(100 * accuracy, place, **PAPER)
 
 
-def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> None:
-    """All runs of one net on one data set; a label for every kind."""
-    labelled = set()
-    for run in runs:
-        kind = (run["block"], run["protocol"])
-        same = [other for other in runs if (other["block"], other["protocol"]) == kind]
-        line = LINES.get(run["protocol"], "-")
-        label = None if kind in labelled else label_of(same)
-        color = COLOR_OF_PROTOCOL.get(run["protocol"], COLORS[run["block"]])
-        error_curve(ax, run, ls=line, color=color, lw=1.5, label=label)
-        labelled.add(kind)
-    for run in stopped:
-        draw_stopped_run(ax, run)
-    for log, (name, training) in zip(logs, LOGS.items(), strict=False):
-        draw_log(ax, log, name, LOOKS_OF_TRAININGS[training]["color"])
-    # the smallest letters that can be read on a phone, so that the labels fit into the panel
-    ax.legend(loc="lower left", fontsize=9.5, handlelength=1, borderpad=0)
+def accuracy_published(published: dict, published_at: tuple[str, str]) -> float:
+    published_table, name = published_at
+    return published[published_table][name]["mean"]
 
 
-def draw_log(ax, log: dict, name: str, color: str) -> None:
-    errors = [100 * (1 - accuracy) for accuracy in log["test_accuracy"]]
-    label = f"{name}: {100 * log['test_accuracy'][-1]:.2f}"
-    ax.plot(range(1, len(errors) + 1), errors, color=color, lw=0.8, zorder=2.2, label=label)
-
-
-def label_of(runs: list[dict]) -> str:
-    """The text of a kind of runs in the legend.
-
-    It names the block, except for runs of the authors' protocol: the colour shows their block."""
-    accuracy = 100 * np.mean([run["test_accuracy"] for run in runs])
-    name = SHORT_NAMES.get(runs[0]["protocol"], runs[0]["block"])
-    if len(runs) > 1:
-        name = f"{len(runs)} {name} nets"
-    return f"{name}: {accuracy:.2f}, {runs[0]['epochs']} epochs"
-
-
-def draw_stopped_run(ax, run: dict) -> None:
-    """A run that was stopped early, or a branch: one that began at an epoch of another run, its
-    parent, and went on at another rate."""
-    color = COLOR_OF_PROTOCOL.get(run["protocol"], COLORS[run["block"]])
-    look = {"color": color, "ls": LINES.get(run["protocol"], "-"), **STOPPED}
-    if "parent" in run:
-        epoch = run["parent"]["epoch"]
-        text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
-        error_curve(ax, run, epoch, label=text, **look | {"ls": "--"})
-    else:
-        name = SHORT_NAMES.get(run["protocol"], run["block"])
-        text = f"{name}, stopped after {run['stopped_after']}"
-        error_curve(ax, run, label=text, **look)
+def finding(runs: list[dict]) -> str:
+    """Whether all plain nets learn."""
+    accuracies = [run["test_accuracy"] for run in runs if run["block"].startswith("plain")]
+    if accuracies and min(accuracies) > LEARNED * CHANCE:
+        return "Convolutional highway nets train on CIFAR in a single stage, but plain nets do, too"
+    return "Convolutional highway nets train on CIFAR in a single stage; plain nets do not all"
 
 
 @picture("cifar", "authors_logs_cifar")
@@ -181,7 +128,7 @@ def authors_log(record, authors_logs):
     fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
     fall.legend(title="the rate falls after epoch", loc="lower right")
     of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch {FIRST_JUDGED} on"
-    headline(fig, f"Furthest from the authors' log: {furthest(rows)}", of_what)
+    headline(fig, f"Accuracies differ from the authors' log by up to {furthest(rows)}", of_what)
     return fig
 
 

@@ -1,58 +1,72 @@
 """What it costs to move the data of a step: results/data_movement.json."""
 
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import KIND_MARKER, KINDS, OTHERS, blank, headline, note, trials_with
+from highways.lab.showing.style import COLOR, GREY, KIND_MARKER, KINDS, headline, note, panels, trials_with
+from highways.records import select
 
-POLICIES = {  # their colours, markers and texts
-    "known": (OTHERS[0], "o", "blocks, if known beforehand"),
-    "computed": (OTHERS[1], "^", "blocks, T computed"),
-    "unit": (OTHERS[2], "s", "units, T computed"),
+OTHERS = ("plain", "residual")  # what highway blocks are compared with
+SIZES = ("depth", "width", "batch")
+POLICIES = {  # what is skipped, in words
+    "known": "whole blocks,\nif known beforehand",
+    "computed": "whole blocks,\nT computed",
+    "unit": "single units,\nT computed",
 }
+MAY_LOSE = 0.01  # of accuracy
+DATA = "MNIST"
 
 
 @picture("data_movement")
 def data_movement(record):
-    """Three panels on the cost of moving data: that of a training step against the net's sizes; how it
-    divides among the kinds of data read; and how much of it inference saves by skipping shut gates."""
-    fig = blank(8.4)
-    top, below = fig.subfigures(2, 1, height_ratios=(1, 1.9))
-    draw_sizes(top, record)
-    shares, policies = below.subplots(2, 1, height_ratios=(1, 1.2))
-    draw_shares(shares, record["summary"])
-    draw_policies(policies, trials_with(record, "trained", data="MNIST"))
-    sizes = ", ".join(f"{name} {size}" for name, size in record["settings"]["base"].items())
-    measure = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉"
-    headline(fig, finding(record), f"at {sizes} and equal parameters; {measure}")
+    """Above, what a training step costs beside other blocks; below, what inference saves by skipping shut gates."""
+    fig, axes = panels(2, 1, 5.6, height_ratios=(1, 1.3))
+    training, use = axes
+    draw_training(training, record)
+    draw_use(use, record["summary"])
+    measure = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; nets of equal parameters"
+    headline(fig, finding(record), measure)
     return fig
 
 
 def finding(record: dict) -> str:
-    """The cost of a training step at the base sizes: highway's over plain's and over residual's."""
-    base = record["settings"]["base"]
-    costs = {}
-    for block in ("highway", "plain", "residual"):
-        [step] = [step for step in of_sweep(record, block, "depth") if step["size"] == base]
-        costs[block] = step["cost"] / step["n_parameters"]
-    over_plain = costs["highway"] / costs["plain"]
-    over_residual = costs["highway"] / costs["residual"]
-    return f"Moving highway's data costs {over_plain:.2f} times plain's, {over_residual:.2f} times residual's"
+    """Whether training moves less data than in plain nets, and what saves most in use."""
+    over_plain = select(record["summary"], row="highway over", block="plain")
+    if over_plain["least"] > 1:
+        training = "training a highway net moves more data than training a plain one"
+    else:
+        training = "training a highway net of some sizes moves no more data than training a plain one"
+    saved = {policy: saved_by(record["summary"], policy)["mean"] for policy in POLICIES}
+    best = max(saved, key=saved.get)
+    what = POLICIES[best].split(",")[0]
+    return f"{training}; in use, skipping {what} with shut gates saves {100 * saved[best]:.0f} %"
 
 
-def draw_sizes(fig, record: dict) -> None:
-    base = record["settings"]["base"]
-    axes = fig.subplots(1, 3, sharey=True)
-    for ax, name in zip(axes, ("depth", "width", "batch"), strict=True):
-        for block in ("highway", "residual", "plain"):
-            steps = of_sweep(record, block, name)
-            costs = [step["cost"] / step["n_parameters"] / step["batch"] for step in steps]
-            sizes = [step["size"][name] for step in steps]
-            ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
-        others = ", ".join(f"{other} {value}" for other, value in base.items() if other != name)
-        ax.set_title(others)
-        ax.set(xscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
-        ax.minorticks_off()
-    axes[0].set(ylabel="cost of a training step,\nby parameter and example", ylim=(0, None))
-    axes[1].legend(loc="upper left")
+def draw_training(ax, record: dict) -> None:
+    """The cost of highway's training step over the other's, a mark for each size of net."""
+    for place, block in enumerate(OTHERS):
+        ratios = ratios_to(record, block)
+        style = {"color": KINDS[block], "marker": KIND_MARKER[block], "ls": "", "ms": 8, "alpha": 0.7}
+        ax.plot(ratios, [place] * len(ratios), **style)
+    ax.axvline(1, color=GREY, lw=1.2)
+    names = [f"over {block}" for block in OTHERS]
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6))
+    ax.set_xlabel("cost of a highway net's training step (1: as much; a mark: one size)")
+    ax.set_title("in training")
+    ax.grid(axis="y", visible=False)
+
+
+def ratios_to(record: dict, block: str) -> list[float]:
+    """The cost per parameter of highway's steps over this block's, at every size."""
+    ratios = []
+    for name in SIZES:
+        highway = of_sweep(record, "highway", name)
+        others = of_sweep(record, block, name)
+        for step, other in zip(highway, others, strict=True):
+            ratios.append(cost_of(step) / cost_of(other))
+    return ratios
+
+
+def cost_of(step: dict) -> float:
+    return step["cost"] / step["n_parameters"]
 
 
 def of_sweep(record: dict, block: str, name: str) -> list[dict]:
@@ -65,29 +79,21 @@ def of_sweep(record: dict, block: str, name: str) -> list[dict]:
     return sorted(swept, key=lambda step: step["size"][name])
 
 
-def draw_shares(ax, rows: list[dict]) -> None:
-    reads = [row for row in rows if "read" in row]
-    reads.reverse()  # bars are drawn from the bottom up
-    shares = [row["share"] for row in reads]
-    for i, share in enumerate(shares):
-        ax.barh(i, share, color=KINDS["highway"])
-        note(ax, f"{share:.0%}", (share, i), (4, -4), KINDS["highway"], ha="left")
-    names = [row["read"] for row in reads]
-    ax.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.2 * max(shares)))
-    ax.set_xlabel("share of a training step's cost")
-    ax.set_title("what a highway net reads")
+def draw_use(ax, rows: list[dict]) -> None:
+    """The share of an inference's cost that each policy saves, with the deviation over nets."""
+    for place, policy in enumerate(POLICIES):
+        saved = saved_by(rows, policy)
+        ax.barh(place, 100 * saved["mean"], color=COLOR["highway"], height=0.6)
+        deviation = saved["sd"] or 0.0  # a single net has none
+        end = 100 * (saved["mean"] + deviation)
+        ax.plot([100 * (saved["mean"] - deviation), end], [place, place], color="k", lw=1.2)
+        note(ax, f"{100 * saved['mean']:.1f} %", (end, place), (5, 0), COLOR["highway"], ha="left", va="center")
+    ax.set(yticks=range(len(POLICIES)), yticklabels=POLICIES.values(), ylim=(len(POLICIES) - 0.5, -0.5))
+    ax.margins(x=0.2)
+    ax.set_xlabel(f"saved, % of an inference's cost, losing at most {MAY_LOSE:g} of accuracy")
+    ax.set_title(f"in use, on {DATA}: what is skipped where T is small")
     ax.grid(axis="y", visible=False)
 
 
-def draw_policies(ax, nets: list[dict]) -> None:
-    for policy, (color, marker, text) in POLICIES.items():
-        for i, net in enumerate(nets):
-            tried = [way for way in net["policies"] if way["policy"] == policy]
-            saved = [0, *(1 - way["cost_over_whole"] for way in tried)]
-            accuracies = [net["test_accuracy"], *(way["test_accuracy"] for way in tried)]
-            label = None if i else text
-            ax.plot(saved, accuracies, color=color, marker=marker, lw=1.2, ms=4, label=label)
-    ax.set(xlabel="share of an inference's cost that is saved", ylabel="test accuracy")
-    thresholds = ", ".join(f"{threshold:g}" for threshold in nets[0]["thresholds"])
-    ax.set_title(f"skipping what has T below (from left to right) 0, {thresholds}")
-    ax.legend(loc="lower right")
+def saved_by(rows: list[dict], policy: str) -> dict:
+    return select(rows, data=DATA, policy=policy, may_lose=MAY_LOSE)["saved"]

@@ -26,10 +26,10 @@ def depth_for_width(record, blocks, more):
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
         shape = f"{row['block']}, {row['depth'] + 1} layers of {row['width']}"
         names.append(f"{shape}\n{spaced(row['parameters'])} parameters")
-    ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy")
     ax.xaxis.set_major_locator(MultipleLocator(0.005))
     ax.margins(y=0.15)
-    headline(fig, finding(nets))
+    headline(fig, finding(nets), "a dot: one seed")
     return fig
 
 
@@ -37,11 +37,15 @@ def finding(nets: list[dict]) -> str:
     """The accuracies of the deep narrow net and of the wide maxout net."""
     trained_here = [row for row in nets if row["row"] == "net"]
     texts = []
-    for row in (trained_here[0], trained_here[-1]):
-        mean = row["test_accuracy"]["mean"]
-        reached = "diverges" if mean is None else f"{mean:.3f}"
-        texts.append(f"{row['block']}, {row['depth'] + 1} layers: {reached}")
-    return f"Test accuracy: {'; '.join(texts)}"
+    for row in sorted((trained_here[0], trained_here[-1]), key=accuracy_of, reverse=True):
+        reached = f"reaches {accuracy_of(row):.3f}" if accuracy_of(row) else "diverges"
+        texts.append(f"a {row['block']} net of {row['depth'] + 1} layers {reached}")
+    return ", ".join(texts)
+
+
+def accuracy_of(net: dict) -> float:
+    """The mean test accuracy; 0 if a seed diverged."""
+    return net["test_accuracy"]["mean"] or 0.0
 
 
 @table("depth-for-width")

@@ -22,11 +22,10 @@ def depth_needed(record):
         ax.set(xlabel="blocks", ylim=(-0.03, 1), title=data)
     axes[0, 0].set_ylabel("training error")
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
-    anew = " and ".join(fewest_anew(record, data) for data in sets)
+    anew = " and ".join(f"{data} with {fewest_anew(record, data)}" for data in sets)
     left = " and ".join(f"{left_by_lesions(record, data):.0f}" for data in sets)
     tried = ", ".join(map(str, record["settings"]["blocks"]))
-    how = f"on {' and '.join(sets)}; trained anew were {tried} blocks"
-    headline(fig, f"Fewest blocks that fit: trained anew {anew}, left by lesions {left}", how)
+    headline(fig, f"A net trained anew fits {anew} blocks; lesions leave {left}", f"trained anew were {tried} blocks")
     return fig
 
 

@@ -57,7 +57,7 @@ def title_of_starts(record: dict, depths: list[int]) -> str:
         ratios = [ratio for depth in depths for ratio in starts(record, activation, depth)]
         worse = sum(ratio is None or ratio > 1 for ratio in ratios)
         texts.append(f"{worse} of {len(ratios)} {activation} nets")
-    return f"Without the scale {' and '.join(texts)} are worse"
+    return f"Started without the scale, {' and '.join(texts)} end worse"
 
 
 @table("residual-starts")

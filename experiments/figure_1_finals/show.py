@@ -56,8 +56,8 @@ def finding(record: dict) -> str:
     first = [row["first"] for row in rows]
     if not first:
         return "No net reaches a threshold"
-    highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
-    return f"{highway}, plain in {first.count('plain')}; {first.count('open')} are not clear"
+    highway = f"Highway nets reach a loss first in {first.count('highway')} of {len(first)} comparisons"
+    return f"{highway}, plain nets in {first.count('plain')}; {first.count('open')} are not clear"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

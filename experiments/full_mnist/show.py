@@ -26,8 +26,8 @@ def full_mnist(record):
     for optimizer, (name, _) in OPTIMIZERS.items():
         trials = trials_with(record, "hundred_layers", optimizer=optimizer)
         learned = sum((trial["test_accuracy"] or 0) > LEARNED for trial in trials)
-        texts.append(f"{name} trains them in {learned} of {len(trials)} seeds")
-    headline(fig, f"{trials[0]['depth'] + 1} highway layers on all of MNIST: {', '.join(texts)}")
+        texts.append(f"{name} in {learned} of {len(trials)} seeds")
+    headline(fig, f"On all of MNIST {trials[0]['depth'] + 1} highway layers train with {', with '.join(texts)}")
     return fig
 
 

@@ -10,6 +10,7 @@ from highways.lab.showing.style import LOSSES, headline, panels, trials_with
 from highways.records import select
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: its word in the picture}
+IDLE = "#CFE2F3"  # the colour of nets whose blocks are idle
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 is the loss of guessing
 
 
@@ -36,7 +37,7 @@ def gate_bias(record):
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")
     numbers = f"numbers: loss after {record['settings']['epochs']} epochs"
-    headline(fig, finding(record["trials"], threshold), f"{numbers}; idle: as good without its blocks")
+    headline(fig, finding(record["trials"], threshold), f"{numbers}; idle, blue: as good without its blocks")
     return fig
 
 
@@ -46,14 +47,14 @@ def finding(trials: list[dict], threshold: float) -> str:
     others = [trial["fate"] for trial in trials if trial["transforms"] >= threshold]
     return (
         f"Where layers × sigmoid(bias) < {threshold:g}, {below.count('hard')} of {len(below)} nets fail; "
-        f"elsewhere (underlined) {others.count('hard')} of {len(others)}"
+        f"elsewhere (underlined) {others.count('hard')} of {len(others)} do"
     )
 
 
 def draw_net(ax, row: int, column: int, trial: dict, underlined: bool) -> None:
-    """The cell of one net: its loss, as colour and number, and how it fails."""
+    """The cell of one net: its loss, as grey and number, and how it fails."""
     loss = trial["losses"][-1] if trial["losses"] and not trial["diverged"] else math.inf
-    color = plt.get_cmap(LOSSES)(0.85 * SCALE(min(loss, math.log(10))))
+    color = IDLE if trial["fate"] == "soft" else plt.get_cmap(LOSSES)(0.85 * SCALE(min(loss, math.log(10))))
     ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color=color, lw=0))
     text = f"{loss:.2f}" if loss < 100 else f"{loss:.0e}"
     fate = FATES[trial["fate"]]

@@ -7,7 +7,18 @@ from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import OPEN, SIGNED, as_spelled, blank, by_data, headline, heat_map
+from highways.lab.showing.style import (
+    COLOR,
+    GREY,
+    OPEN,
+    SIGNED,
+    as_spelled,
+    blank,
+    headline,
+    heat_map,
+    panels,
+    trials_with,
+)
 from highways.lab.showing.tables import markdown_table
 from highways.records import select
 
@@ -37,37 +48,31 @@ COLUMNS = (
     {"data": "CIFAR-100"},
     {"untrained": "CIFAR-100"},
 )
+BY_BLOCK = {  # what is drawn block by block: the label of the axis, and of what a share is taken
+    "change": ("% of the change |y - x|", np.abs),
+    "class_difference": ("% of the (squared) class\ndifferences of mean T", np.square),
+}
 LINEAR_TO = 0.2  # the colour scale of how far biases moved is linear up to here, and logarithmic beyond
 
 
 @picture("gates")
 def gates_figure_2(record):
-    """Figure 2: the gates and the states of a trained net, unit by unit; then, block by block, of every seed."""
+    """Figure 2: the gates and the states of a trained net of each data set, unit by unit."""
     nets = nets_with_maps(record)
-    height_of_maps = 2.2 * len(nets)
-    fig = blank(height_of_maps + 3.5)
-    top, below = fig.subfigures(2, 1, height_ratios=(height_of_maps + 0.5, 3))
-    draw_units(top, nets)
-    left, right = below.subplots(1, 2)
-    by_block(left, record, "change")
-    left.set_ylabel("change |y - x| of the state")
-    left.set_title("norm over the units,\nmean over the images")
-    by_block(right, record, "mean_T_of_layer")
-    right.set_ylabel("mean T")
-    right.set_title("mean over the units\nand the images")
-    headline(fig, shares_of_first(record, "change_share_first_15", "the change of the state"))
+    fig = blank(2.9 * len(nets) + 0.9)
+    draw_units(fig, nets)
+    headline(fig, finding_of_units(nets), "one net a row; a cell is one unit; images enter at the top")
     return fig
 
 
-def shares_of_first(record: dict, key: str, quantity: str) -> str:
-    """How much of a quantity lies in the first blocks, for each data set.
-
-    `key` is the share's key in the rows of the record; `quantity` is what it is a share of, in words."""
-    first = select(record["summary"], row="definitions")["first_blocks"]
-    texts = []
-    for data, _, _ in by_data(record):
-        texts.append(f"{as_spelled(data)} {select(record['summary'], data=data)[key]['mean']:.0%}")
-    return f"Blocks 1 to {first} (grey, below) have this share of {quantity}: {', '.join(texts)}"
+def finding_of_units(nets: list[dict]) -> str:
+    """How many biases training lowered, and how many gates are open for a single image, in these nets."""
+    lowered = []
+    for net in nets:
+        of_what = "" if lowered else " of the gate biases"
+        lowered.append(f"{100 * net['share_of_biases_decreased']:.0f} %{of_what} on {as_spelled(net['data'])}")
+    opened = [f"{100 * net['share_open_single']:.1f} %" for net in nets]
+    return f"Training lowers {' and '.join(lowered)}; a single image opens {' and '.join(opened)} of the gates"
 
 
 def draw_units(fig, nets: list[dict]) -> None:
@@ -83,10 +88,10 @@ def draw_units(fig, nets: list[dict]) -> None:
     # partly logarithmic, since the biases of CIFAR-100's nets move ten times as far as MNIST's
     of_moves = SymLogNorm(LINEAR_TO, vmin=-most_moved, vmax=most_moved)
     columns = (
-        ("gate bias\nless its start", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
-        ("mean T, all\ntraining images", means, OPEN, (0, highest_mean), None, "max"),
-        ("T of one image", gates, OPEN, (0, 1), None, "neither"),
-        ("that image's\nblock outputs", outputs, SIGNED, (-1, 1), None, "neither"),
+        ("gate bias:\nblue has fallen", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
+        ("mean T of\nall images", means, OPEN, (0, highest_mean), None, "max"),
+        ("T of one image:\nyellow is open", gates, OPEN, (0, 1), None, "neither"),
+        ("its block outputs:\nstripes are carried", outputs, SIGNED, (-1, 1), None, "neither"),
     )
     for column, (title, maps, colors, limits, norm, extend) in zip(axes.T, columns, strict=True):
         for ax, rows in zip(column, maps, strict=True):
@@ -99,39 +104,90 @@ def draw_units(fig, nets: list[dict]) -> None:
         place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
         fig.colorbar(image, **place, format="{x:g}", extend=extend, ticks=ticks)
     for ax, net in zip(axes[:, 0], nets, strict=True):
-        ax.set_ylabel(f"{net['data']}, start {net['gate_bias']:g}\nblock")
+        ax.set_ylabel(f"{net['data']}: block")
 
 
 @picture("gates")
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
     nets = nets_with_maps(record)
-    fig = blank(6.8)
-    top, below = fig.subfigures(2, 1, height_ratios=(3.8, 2.6))
-    for part, net in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
-        draw_classes(part, net)
-    ax = below.subplots()
-    by_block(ax, record, "class_difference")
-    ax.set_ylabel("mean T of a class\nless that of all (RMS)")
-    quantity = "the squared class differences of mean T"
-    headline(fig, shares_of_first(record, "class_difference_share_first_15", quantity))
+    fig = blank(4.6)
+    for part, net in zip(np.ravel(fig.subfigures(1, len(nets))), nets, strict=True):
+        draw_classes(part, net, first_blocks(record))
+    headline(fig, finding_of_classes(record, nets), "mean T of a class less that of all images; a cell is one unit")
     return fig
 
 
-def draw_classes(fig, net: dict) -> None:
-    """Two classes of a data set, unit by unit."""
+def finding_of_classes(record: dict, nets: list[dict]) -> str:
+    """How much of the differences between classes lies in the first blocks, for each data set."""
+    texts = []
+    for net in nets:
+        share = select(record["summary"], data=net["data"])["class_difference_share_first_15"]["mean"]
+        texts.append(f"{100 * share:.0f} % on {as_spelled(net['data'])}")
+    where = f"the first {first_blocks(record)} blocks (above the line)"
+    return f"Of the differences between classes in T, {where} hold {' and '.join(texts)}"
+
+
+@picture("gates")
+def gates_by_block(record):
+    """How much of the change of the state, and of the differences between classes, is made up to each block, in
+    trained and in untrained nets."""
+    sets = [net["data"] for net in nets_with_maps(record)]
+    fig, axes = panels(len(BY_BLOCK), len(sets), 5.4, sharex=True, sharey=True, squeeze=False)
+    for row, (name, (text, share_of)) in zip(axes, BY_BLOCK.items(), strict=True):
+        for ax, data in zip(row, sets, strict=True):
+            draw_shares(ax, record, data, name, share_of)
+        row[0].set_ylabel(text)
+    for column, data in zip(axes.T, sets, strict=True):
+        column[0].set_title(as_spelled(data))
+        column[-1].set_xlabel("block")
+    axes[0, 0].set_ylim(0, 102)
+    axes[0, 0].legend(loc="lower right")
+    first = first_blocks(record)
+    headline(
+        fig, finding_by_block(record, sets[0]), f"share reached at each block; a line: one seed; dotted: block {first}"
+    )
+    return fig
+
+
+def first_blocks(record: dict) -> int:
+    return select(record["summary"], row="definitions")["first_blocks"]
+
+
+def draw_shares(ax, record: dict, data: str, name: str, share_of) -> None:
+    """A line for each trained net, and one for the same net before training."""
+    looks = {"before training": {"color": GREY, "ls": "--"}, "trained": {"color": COLOR["highway"], "ls": "-"}}
+    for i, trial in enumerate(trials_with(record, None, data=data)):
+        for (when, style), net in zip(looks.items(), (trial["untrained"], trial), strict=True):
+            sums = np.cumsum(share_of(np.array(net[name])))
+            ax.plot(range(1, len(sums) + 1), 100 * sums / sums[-1], lw=1.6, **style, label=None if i else when)
+    ax.axvline(first_blocks(record), color=GREY, lw=1.2, ls=":")
+
+
+def finding_by_block(record: dict, data: str) -> str:
+    """How much of the change the first blocks make, after training and before."""
+    shares = []
+    for row in (select(record["summary"], data=data), select(record["summary"], untrained=data)):
+        shares.append(100 * row["change_share_first_15"]["mean"])
+    trained, untrained = shares
+    first = first_blocks(record)
+    made = f"the first {first} blocks make {trained:.0f} % of the change"
+    return f"On {as_spelled(data)} {made}; before training they make {untrained:.0f} %"
+
+
+def draw_classes(fig, net: dict, first: int) -> None:
+    """Two classes of a data set, unit by unit, and a line below the first blocks."""
     shown = SHOWN[net["data"]]
     maps = [net["maps"]["class_minus_mean"][label] for label in shown]
     limit = largest(maps) / 2  # with the whole range most of the map would be pale
     axes = fig.subplots(1, len(shown), sharey=True)
     for ax, label, rows in zip(axes, shown, maps, strict=True):
         image = heat_map(ax, rows, SIGNED, (-limit, limit))
+        ax.axhline(first + 0.5, color="k", lw=1.2)
         ax.set_title(f"class {label}")
         ax.set_xlabel("unit")
-    axes[0].set_ylabel("block, from the image on")
-    fig.suptitle(net["data"], fontsize="small")
-    bar = fig.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
-    bar.set_label("mean T of the class less that of all")
+    axes[0].set_ylabel(f"{net['data']}: block")
+    fig.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
 
 
 def nets_with_maps(record: dict) -> list[dict]:
@@ -145,19 +201,6 @@ def moved(net: dict) -> list[list[float]]:
 
 def largest(maps: list) -> float:
     return max(abs(value) for rows in maps for row in rows for value in row)
-
-
-def by_block(ax, record, name: str) -> None:
-    """A line for each seed and data set; the first blocks stand on grey."""
-    first = select(record["summary"], row="definitions")["first_blocks"]
-    for data, style, trials in by_data(record):
-        for i, trial in enumerate(trials):
-            values = trial[name]
-            label = None if i else as_spelled(data)
-            ax.plot(range(1, len(values) + 1), values, **style, label=label)
-    ax.axvspan(0.5, first + 0.5, color="0.93", lw=0)
-    ax.set(xlabel="block (a line for each seed)", ylim=(0, None))
-    ax.legend()
 
 
 @table("gates-measured")

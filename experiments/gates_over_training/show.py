@@ -1,7 +1,5 @@
 """Gates in the course of one training: results/gates_over_training.json."""
 
-import textwrap
-
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import GREY, by_data, epochs_as_text, headline, panels
 from highways.lab.showing.tables import cell, markdown_table
@@ -11,6 +9,12 @@ SHOWN = {
     "bias_activity_correlation": "correlation of biases and mean gates",
     "class_difference_share_first_15": "class differences: share of blocks 1 to 15",
     "class_difference_sparsity": "class differences: sparsity",
+}
+PANELS = {  # the title of a panel, and the label of its axis
+    "bias_depth_correlation": ("do biases rise with depth?", "correlation"),
+    "bias_activity_correlation": ("do high biases open gates?", "correlation"),
+    "class_difference_share_first_15": ("do classes differ in blocks 1 to 15?", "share of their differences"),
+    "class_difference_sparsity": ("do classes differ in few units?", "sparsity of differences"),
 }
 BOUNDS = (0.3, -0.3)  # that judge the two correlations: see experiments/gates_over_training/question.py
 
@@ -25,18 +29,20 @@ def rows_by_data(record: dict) -> dict[str, list[dict]]:
 
 @picture("gates_over_training")
 def gates_over_training(record):
-    """Three measures against the epochs trained, a line for each data set, a marker for each seed."""
-    fig, axes = panels(1, len(SHOWN), 3.8)
+    """Four measures against the epochs trained, a line for each data set, a marker for each seed."""
+    fig, axes = panels(2, 2, 5.6, sharex=True)
     epochs = record["settings"]["checkpoints"]
-    for ax, (name, text) in zip(axes, SHOWN.items(), strict=True):
+    for ax, (name, (question, measure)) in zip(axes.flat, PANELS.items(), strict=True):
         draw_measure(ax, record, name)
-        ax.set(xscale="log", xlabel="epochs", xticks=epochs)
-        ax.set_xticklabels(epochs, rotation=90)
-        ax.set_title(textwrap.fill(text, 18))
+        ax.set(xscale="log", xticks=epochs, xticklabels=epochs, ylabel=measure, title=question)
         ax.minorticks_off()
-    for ax, bound in zip(axes, BOUNDS, strict=False):
+    for ax in axes[-1]:
+        ax.set(xlabel="epochs trained", ylim=(0, None))
+    for ax, bound in zip(axes[0], BOUNDS, strict=True):
+        ax.set_ylim(-1.05, 1.05)
+        ax.axhline(0, color=GREY, lw=1)
         ax.axhline(bound, color=GREY, lw=1.2, ls=":")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     headline(fig, finding(record), "lines: means; markers: seeds; dotted: the claim's bound")
     return fig
 
@@ -54,15 +60,24 @@ def draw_measure(ax, record: dict, name: str) -> None:
 
 
 def finding(record: dict) -> str:
-    """How the correlation of biases and depth changes in training: on CIFAR-100, or on MNIST if the
-    record has only that."""
+    """Whether biases rise with depth, early in training and late: on CIFAR-100, else on MNIST."""
     rows_of = rows_by_data(record)
     data = "CIFAR-100" if "CIFAR-100" in rows_of else "MNIST"
     rows = rows_of[data]
-    first = rows[0]["bias_depth_correlation"]["mean"]
-    last = rows[-1]["bias_depth_correlation"]["mean"]
-    moved = f"from {first:.2f} after {epochs_as_text(rows[0]['epoch'])} to {last:.2f} after {rows[-1]['epoch']}"
-    return f"{data}: the correlation of biases and depth goes {moved}"
+    early = direction(rows[0])
+    late = direction(rows[-1])
+    conjunction = "and" if early == late else "but"
+    at_first = f"{early} with depth after {epochs_as_text(rows[0]['epoch'])}"
+    return f"On {data} gate biases {at_first}, {conjunction} {late} after {rows[-1]['epoch']}"
+
+
+def direction(row: dict) -> str:
+    """Whether biases rise with depth."""
+    correlation = row["bias_depth_correlation"]["mean"]
+    rises, *_ = BOUNDS
+    if abs(correlation) < rises:
+        return "neither rise nor fall"
+    return "rise" if correlation > 0 else "fall"
 
 
 @table("gates-over-training")

@@ -153,8 +153,8 @@ def finding_of_gradients(pair: dict) -> str:
     """How much of the last block's gradient reaches the first one, before training."""
     plain = pair["plain"]["layer_history"]["gradient"][0]
     highway = pair["highway"]["layer_history"]["gradient"][0]
-    ratios = f"plain {first_over_last(plain)}, highway {first_over_last(highway)}"
-    return f"Gradient at block 1 over that at block {len(plain)}, before training: {ratios}"
+    arrives = f"{first_over_last(highway)} of block {len(plain)}'s gradient reaches block 1"
+    return f"Before training {arrives} in the highway net, {first_over_last(plain)} in the plain net"
 
 
 def first_over_last(norms: list[float]) -> str:
@@ -286,12 +286,14 @@ def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
     """Mean T of the lower third of the blocks: at the start, after the first steps, and at the end."""
     early = max(step for step in shown if step <= FIRST_STEPS)
     n = third(layers["T"][0])
-    texts = []
+    means = {}
     for step in dict.fromkeys((shown[0], early, shown[-1])):
         gates = layers["T"][layers["step"].index(step)]
-        when = f"after {step} steps" if step else "at the start"
-        texts.append(f"{mean(gates[:n]):.2g} {when}")
-    return f"Mean T of blocks 1 to {n}: {', '.join(texts)}"
+        means[step] = mean(gates[:n])
+    start, *later = means.items()
+    goes = "falls" if means[early] < means[shown[0]] else "goes"
+    texts = [f"to {T:.2g} in {step} steps" for step, T in later]
+    return f"Mean T of blocks 1 to {n} {goes} from {start[1]:.2g} {', then '.join(texts)}"
 
 
 def gates_epoch_by_epoch(record: dict):
@@ -317,7 +319,10 @@ def finding_of_thirds(gates: list[float]) -> str:
     n = third(gates)
     lower = mean(gates[:n])
     upper = mean(gates[-n:])
-    return f"Mean T after training: {lower:.2g} in blocks 1 to {n}, {upper:.2g} in the last {n}"
+    means = f"mean T is {upper:.2g} in the last {n} blocks, {lower:.2g} in the first {n}"
+    if upper > lower:
+        return f"The upper blocks open their gates more: {means}"
+    return f"The upper blocks open their gates no more: {means}"
 
 
 @picture("run", shown_if="final_T_per_layer")

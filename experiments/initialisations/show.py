@@ -35,9 +35,9 @@ def initialisations(record):
             counts = rows_of(record, "kind", kind=kind, depth=depth)[0]
             count = f"{counts['proceed']} of {counts['cells']}"
             ax.set_title(f"{kind}, {depth + 1} layers:\n{count} proceed", color=COLOR[kind])
-    meaning = "log10 of the training loss; black: guessing or worse; cross: diverged"
+    meaning = "log10 of the training loss; black: it does not train; cross: it diverged"
     fig.colorbar(image, ax=axes, location="bottom", aspect=40, label=meaning)
-    headline(fig, finding(record))
+    headline(fig, finding(record), "a column: size and distribution of the initial weights")
     return fig
 
 
@@ -65,8 +65,8 @@ def draw_cells(ax, record, kind: str, depth: int):
 
 def finding(record: dict) -> str:
     """In how many cells training proceeds."""
-    parts = [f"{kind} {how_many_proceed(record, kind)}" for kind in BLOCKS]
-    return f"Combinations in which training proceeds: {', '.join(parts)}"
+    highway, plain = [how_many_proceed(record, kind) for kind in BLOCKS]
+    return f"Highway nets train in {highway} combinations of H, depth and start, plain nets in {plain}"
 
 
 def how_many_proceed(record: dict, kind: str) -> str:

@@ -24,18 +24,18 @@ def jacobian(record):
         of_block.set_title(block)
         to_the_end.set_xlabel("layer")
         to_the_end.axhline(passes, color=GREY, lw=1.2, ls=":")
-        ends.append(f"{block} {directions(trial)}")
+        if trial["trained"]:
+            passed = f"{trial['trained']['directions_that_pass'][0]:.0f}"
+            ends.append(f"{block} blocks {passed}" if ends else f"trained {block} blocks let {passed} pass")
     for ax, text in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set(yscale="log", ylabel=text)
     axes[1, 0].set_ylim(bottom=UNSEEN)
     fig.supylabel("singular values of the Jacobian", fontsize="small")
     for line, when in (("--", "before training"), ("-", "after")):
         axes[0, 0].plot([], [], line, color=GREY, lw=2, label=when)
-    title = (
-        "one seed. Line: median; band: smallest to largest, cut at 1e-7;\ndotted: the value a direction needs to pass"
-    )
-    fig.legend(loc="outside lower center", ncols=2, title=title)
-    headline(fig, f"Directions that pass all blocks, before and after training: {', '.join(ends)}")
+    fig.legend(loc="outside lower center", ncols=2)
+    below = "one seed; line: median; band: smallest to largest; dotted: what a direction needs to pass"
+    headline(fig, f"Of all directions {', '.join(ends)}", below)
     return fig
 
 
@@ -51,15 +51,6 @@ def draw_net(column, trial: dict) -> None:
             layers = layers_of_blocks(median)
             ax.fill_between(layers, smallest, largest, color=color, alpha=0.22, lw=0)
             ax.plot(layers, median, dashes, color=color, lw=2)
-
-
-def directions(trial: dict) -> str:
-    """How many directions pass all blocks, before and after training: "6 and 1"."""
-    texts = []
-    for when in WHEN:
-        number = f"{trial[when]['directions_that_pass'][0]:.0f}" if trial[when] else "-"
-        texts.append(number)
-    return " and ".join(texts)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ def lesion(record):
     for data, style, trials in by_data(record):
         share = mean(trial["idle_share"] for trial in trials)
         label = as_spelled(data)
-        shares.append(f"{label} {share:.0%}")
+        are_idle = "" if shares else " of the blocks are idle"
+        shares.append(f"{100 * share:.0f} %{are_idle} on {label}")
         for trial in trials:
             added = added_points(trial, trial["errors"])
             ax.plot(range(1, len(added) + 1), added, marker=".", **style, label=label)
@@ -29,7 +30,7 @@ def lesion(record):
     ax.set(xlabel="the one block that is closed (a line for each seed)")
     scale_in_points(ax, limit, (-limit, 0, limit, 1, 10))
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.98))
-    headline(fig, f"Blocks that are idle, each closed alone: {', '.join(shares)}")
+    headline(fig, f"Closed alone, {', '.join(shares)}")
     return fig
 
 

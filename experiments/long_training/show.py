@@ -18,13 +18,14 @@ def low_loss_of(record: dict) -> tuple[float, str]:
 @picture("long_training")
 def long_training(record):
     """Loss curves of the long budget, every seed of each net, against the paper's 1e-4."""
-    ends = []
+    ends = {}
     fig, ax = panels(1, 1, 4)
     for (block, depth), style in LINES.items():
         trials = trials_with(record, "final", block=block, depth=depth)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
-        net = f"{block}, {depth + 1} layers"
-        ends.append(f"{net} {mean_sd_n(last_losses)['mean']:.2g}" if last_losses else f"{net} diverged")
+        net = f"{block} net of {depth + 1} layers"
+        if last_losses:
+            ends[net] = mean_sd_n(last_losses)["mean"]
         for k, trial in enumerate(trials):
             epochs = range(1, len(trial["losses"]) + 1)
             label = None if k else net  # one entry of the legend for all seeds
@@ -33,8 +34,16 @@ def long_training(record):
     ax.axhline(low_loss, color=GREY, lw=1.2, ls=":", label=f"the paper's {text}")
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.legend(title=f"{record['settings']['seeds']} seeds of each")
-    headline(fig, f"Loss after {len(trials[0]['losses'])} epochs: {'; '.join(ends)}")
+    headline(fig, finding(ends, len(trials[0]["losses"]), low_loss, text), "each kind of net with its best setting")
     return fig
+
+
+def finding(ends: dict[str, float], epochs: int, low_loss: float, text: str) -> str:
+    """Which nets end below the paper's loss, and which ends lowest."""
+    low = sum(loss < low_loss for loss in ends.values())
+    lowest = min(ends, key=ends.get)
+    many = "all nets" if low == len(ends) else f"{low} of {len(ends)} nets"
+    return f"After {epochs} epochs {many} are below {text}; the {lowest} ends lowest"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -43,18 +43,20 @@ def lstm_and_maxout(record, blocks):
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
         plain_log_ticks(ax.yaxis)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    headline(fig, finding(record, depths[-1]))
+    headline(fig, finding(record, depths[0], depths[-1]), "dots: seeds; as many parameters in each kind of net")
     return fig
 
 
-def finding(record: dict, depth: int) -> str:
-    """The losses of both kinds in the deepest nets."""
+def finding(record: dict, shallow: int, deep: int) -> str:
+    """How much the losses of both kinds grow with depth."""
     texts = []
     for block in MORE_KINDS:
-        loss = mean_of(record, "loss", block=block, depth=depth)
-        name = NAMES[block]
-        texts.append(f"{name} diverged" if math.isnan(loss) else f"{name} {loss:.2g}")
-    return f"Training loss at {depth + 1} layers: {', '.join(texts)}"
+        loss = mean_of(record, "loss", block=block, depth=deep)
+        times = loss / mean_of(record, "loss", block=block, depth=shallow)
+        texts.append(
+            f"without bound with {NAMES[block]}" if math.isnan(loss) else f"{times:.2g}-fold with {NAMES[block]}"
+        )
+    return f"From {shallow + 1} to {deep + 1} layers the training loss grows {', '.join(texts)}"
 
 
 def value_of(trial: dict, name: str) -> float:

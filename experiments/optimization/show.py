@@ -43,7 +43,7 @@ def finding(record: dict, depths: list[int]) -> str:
         ]
         growth = "an unknown number of" if shallow is None or deep is None else f"{deep / shallow:.2g}"
         texts.append(f"{growth} times as high in {block} nets")
-    return f"From {depths[0] + 1} to {depths[-1] + 1} layers the training loss becomes {', '.join(texts)}"
+    return f"From {depths[0] + 1} to {depths[-1] + 1} layers the training loss becomes {' and '.join(texts)}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:

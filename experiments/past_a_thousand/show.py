@@ -41,12 +41,12 @@ def finding(record: dict, depth: int) -> str:
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["depth"] == depth]
     nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
     whole = rows[-1]
-    kept = {"no blocks": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
+    kept = {"none of its blocks": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
     texts = []
     for name, row in kept.items():
         error = error_of(row)
         texts.append(f"unknown with {name}" if math.isnan(error) else f"{error:.1f} % with {name}")
-    return f"Test error of {depth + 1} layers: {', '.join(texts)}"
+    return f"A trained net of {depth + 1} layers errs on {', '.join(texts)}"
 
 
 def error_of(row: dict) -> float:

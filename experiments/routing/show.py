@@ -1,68 +1,57 @@
 """What the gates know of the class: results/routing.json."""
 
+from statistics import mean
+
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import GREY, OTHERS, headline, panels
+from highways.lab.showing.style import COLOR, GREY, OTHERS, by_data, headline, note, panels
 from highways.records import select
 
 # from what a classifier reads the class: (name in a row, key in a trial, name in the legend, colour, line)
 SOURCES = (
-    ("gates", "accuracy_gates", "T", OTHERS[0], "-"),
-    ("random gates", "accuracy_random_gates", "random gates", OTHERS[1], ":"),
-    ("outputs", "accuracy_outputs", "the outputs", OTHERS[2], "--"),
+    ("gates", "accuracy_gates", "the gates T", COLOR["highway"], "-"),
+    ("random gates", "accuracy_random_gates", "random gates", OTHERS[1], "--"),
+    ("outputs", "accuracy_outputs", "the states", GREY, ":"),
 )
-PARTS = (  # the parts of T's variance: (key in a trial, name in the legend, grey)
-    ("static_by_block", "between units: static", "0.88"),
-    ("between_class_by_block", "between classes", "0.65"),
-    ("within_class_by_block", "within classes", "0.4"),
-)
+MARGIN = 0.01  # of accuracy: nearer than this counts as equal
 
 
 @picture("routing")
 def routing(record):
-    """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
-    fig, axes = panels(1, 2, 4)
-    left, right = axes
-    trials = of_mnist(record["trials"])
-    blocks = range(1, trials[0]["depth"] + 1)
-    draw_accuracies(left, record, blocks)
-    draw_variance(right, trials, blocks)
-    texts = [f"{name} {mean_accuracy(record, source):.1%}" for source, _, name, _, _ in SOURCES]
-    texts.append(f"the pixels {mean_accuracy(record, 'pixels'):.1%}")
-    how = "share of the images; all blocks together; means of nets"
-    headline(fig, f"Class told from {', '.join(texts)}", how)
+    """What the gates, random gates and the states know of the class, block by block, a panel for each data set."""
+    sets = {data: trials for data, _, trials in by_data(record)}
+    fig, axes = panels(1, len(sets), 4, squeeze=False)
+    for ax, (data, trials) in zip(axes[0], sets.items(), strict=True):
+        draw_accuracies(ax, trials)
+        of_pixels = 100 * accuracy_from(record, data, "pixels")
+        ax.axhline(of_pixels, color=GREY, lw=1.2, ls=":")
+        note(ax, "from the pixels", (1, of_pixels), (-3, 3), GREY, xycoords=("axes fraction", "data"), ha="right")
+        ax.set(title=data, xlabel="block", ylim=(0, None))
+    first, *_ = axes[0]
+    first.set_ylabel("test images, % right")
+    first.set_ylim(0, 102)
+    fig.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    how = "each image is given the class whose mean is nearest; means of nets"
+    headline(fig, finding(record, next(iter(sets))), how)
     return fig
 
 
-def of_mnist(trials: list[dict]) -> list[dict]:
-    """The trials that are drawn; the published program's question is about MNIST."""
-    return [trial for trial in trials if trial["data"] == "MNIST"]
+def finding(record: dict, data: str) -> str:
+    """Whether the gates tell the class better than random ones."""
+    trained = accuracy_from(record, data, "gates")
+    random = accuracy_from(record, data, "random gates")
+    images = f"the class of {100 * trained:.0f} % of {data}'s images"
+    if trained - random < MARGIN:
+        return f"Trained gates tell {images}, but random gates tell as many"
+    return f"Trained gates tell {images}, random gates that of {100 * random:.0f} %"
 
 
-def draw_accuracies(ax, record: dict, blocks: range) -> None:
-    for i, trial in enumerate(of_mnist(record["trials"])):
-        for _, key, name, color, style in SOURCES:
-            label = None if i else f"from {name}"
-            *accuracies, _ = trial[key]  # one of each block; the last is that of all blocks together
-            ax.plot(blocks, accuracies, style, color=color, lw=1.6, label=label)
-    of_pixels = mean_accuracy(record, "pixels")
-    ax.axhline(of_pixels, color=GREY, ls=":", label="from the pixels")
-    ax.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
-    ax.legend(loc="center right")
-    ax.set_title("how well T tells the class")
+def accuracy_from(record: dict, data: str, source: str) -> float:
+    return select(record["summary"], data=data, source=source)["class_accuracy"]["mean"]
 
 
-def mean_accuracy(record: dict, source: str) -> float:
-    return select(record["summary"], data="MNIST", source=source)["class_accuracy"]["mean"]
-
-
-def draw_variance(ax, trials: list[dict], blocks: range) -> None:
-    shares = []
-    for part, _, _ in PARTS:
-        by_block = zip(*(trial[part] for trial in trials), strict=True)
-        shares.append([sum(of_seeds) / len(of_seeds) for of_seeds in by_block])
-    labels = [label for _, label, _ in PARTS]
-    colors = [color for _, _, color in PARTS]
-    ax.stackplot(blocks, shares, labels=labels, colors=colors)
-    ax.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
-    ax.legend(loc="center right", frameon=True)
-    ax.set_title("on what T depends")
+def draw_accuracies(ax, trials: list[dict]) -> None:
+    """A line for each source: the mean over nets."""
+    for _, key, name, color, style in SOURCES:
+        *by_block, _ = zip(*(trial[key] for trial in trials), strict=True)  # the last one: all blocks together
+        values = [100 * mean(of_nets) for of_nets in by_block]
+        ax.plot(range(1, len(values) + 1), values, style, color=color, lw=2, label=f"from {name}")

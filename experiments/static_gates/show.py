@@ -12,12 +12,11 @@ from highways.records import select, with_settings
 from highways.statistics import format_stat, spaced
 
 WORDS = {  # of the variants, from top to bottom of the picture
-    "unit": "one static T a unit",
-    "scalar": "one static T a block",
-    "wide": "one a unit, as many\nparameters as highway",
-    "random": "T sees x,\nbut does not learn",
+    "unit": "unit: a static\nT for each unit",
+    "scalar": "scalar: a static\nT for each block",
+    "wide": "wide: as unit, as\nlarge as highway",
+    "random": "random: T sees x,\nbut does not learn",
 }
-REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # whose mean replaces T, in words
 SEARCHED = ("effective_lr", "momentum", "gate_bias")
 BESIDE = 0.16  # how far above and below the middle of its row a data set is drawn
 
@@ -26,38 +25,34 @@ BESIDE = 0.16  # how far above and below the middle of its row a data set is dra
 
 @picture("static_gates")
 def static_gates(record):
-    """Above, what it costs if T does not see the image or does not learn; below, trained nets whose T
-    is replaced by its mean."""
+    """Above, trained nets whose T is replaced by its mean; below, what it costs to train without a T that sees the
+    image and learns.  In every panel further right is worse."""
     rows = record["summary"]
     sets = data_sets(rows)
-    fig = blank(7.2)
-    axes = fig.subplot_mosaic([["losses", "accuracies"], ["replaced", "replaced"]], height_ratios=(2, 1))
-    losses = axes["losses"]
-    accuracies = axes["accuracies"]
-    replaced = axes["replaced"]
+    fig = blank(6.2)
+    above, below = fig.subfigures(2, 1, height_ratios=(1, 2.1))
+    replaced = above.subplots()
+    losses, accuracies = below.subplots(1, 2, sharey=True)
     for place, data in enumerate(sets):
         color = DATA_COLORS[place % len(DATA_COLORS)]
         offset = BESIDE * (2 * place - len(sets) + 1)
+        draw_replaced(replaced, record, data, place, color)
         draw_costs(losses, rows, data, "training loss", offset, color, scale=1)
         draw_costs(accuracies, rows, data, "test accuracy", offset, color, scale=100)
-        draw_replaced(replaced, record, data, offset, color)
+    replaced.set(xscale="log", xlabel="training error, %: dot as trained, cross without its T (worse →)")
+    replaced.set_title("a trained net, in which T's mean replaces T")
+    plain_log_ticks(replaced.xaxis, times=(1,))
+    name_rows(replaced, sets)
     losses.axvline(1, color=GREY, lw=1.2)
-    losses.set(xscale="log", xlabel="training loss over\nthe highway net's")
-    losses.set_title("fitting the training images")
+    losses.set(xscale="log", xlabel="times the highway net's (worse →)")
+    losses.set_title("trained with another T:\ntraining loss")
+    plain_log_ticks(losses.xaxis)
     accuracies.axvline(0, color=GREY, lw=1.2)
     epochs = select(rows, row="definitions")["early_epochs"]
-    accuracies.set_xlabel(f"points of test accuracy below\nthe highway net's, {epochs} epochs")
-    accuracies.set_title("classifying other images")
-    replaced.set(xscale="log")
-    replaced.set_xlabel("training error, %\n(dot: T as learned; cross: T replaced; small: each seed)")
-    replaced.set_title("trained highway nets with T replaced by its mean")
-    plain_log_ticks(losses.xaxis)
-    plain_log_ticks(replaced.xaxis, times=(1,))
+    accuracies.set_xlabel("points lost to highway (worse →)")
+    accuracies.set_title(f"trained with another T: test\naccuracy after {epochs} epochs")
     name_rows(losses, list(WORDS.values()))
-    name_rows(accuracies, [""] * len(WORDS))
-    name_rows(replaced, list(REPLACED_BY_MEAN.values()))
-    fig.legend(*losses.get_legend_handles_labels(), loc="outside lower center")
-    headline(fig, finding(rows))
+    headline(fig, finding(rows), "dots: means of seeds; lines: 95 % intervals")
     return fig
 
 
@@ -72,46 +67,32 @@ def name_rows(ax, names: list[str]) -> None:
 
 
 def draw_costs(ax, rows: list[dict], data: str, measure: str, offset: float, color: str, scale: float) -> None:
-    """The cost of every variant with its interval; a bar marks the margin, below which a cost counts
-    as none."""
-    margin = margin_of(rows, data, measure)
+    """The cost of every variant with its interval."""
     for place, variant in enumerate(WORDS):
         row = select(rows, row="compared", measure=measure, data=data, variant=variant)
-        y = place + offset
-        ax.plot(scale * margin, y, "|", ms=11, color=color)
         if row["cost"] is None:
             continue  # a seed diverged
-        ax.plot([scale * row["low"], scale * row["high"]], [y, y], color=color, lw=2)
-        label = f"{data} (95 % interval; |: less counts as none)" if place == 0 else None
-        ax.plot(scale * row["cost"], y, "o", color=color, label=label)
-
-
-def margin_of(rows: list[dict], data: str, measure: str) -> float:
-    if measure == "test accuracy":
-        return select(rows, row="data set", data=data)["margin"]
-    return select(rows, row="definitions")[f"margin of {measure}"]
-
-
-def draw_replaced(ax, record: dict, data: str, offset: float, color: str) -> None:
-    """The training error of full nets before and after T is replaced: means over seeds, and the seeds."""
-    full = trials_with(record, "final", data=data, variant="full")
-    trials = [trial for trial in full if "replaced" in trial]  # it is not there where a seed diverged
-    errors = [100 * (1 - trial["train_accuracy"]) for trial in trials]
-    of_a_seed = {"color": color, "alpha": 0.4, "ms": 5}
-    for place, by in enumerate(REPLACED_BY_MEAN):
-        row = select(record["summary"], row="replaced", data=data, by=by)
         y = place + offset
-        ys = [y] * len(trials)
-        errors_replaced = [100 * (1 - trial["replaced"][by]["train_accuracy"]) for trial in trials]
-        ax.plot(errors, ys, "o", **of_a_seed)
-        ax.plot(errors_replaced, ys, "x", **of_a_seed)
-        before = row["error"]["mean"]
-        after = row["error_replaced"]["mean"]
-        if after is None:
-            continue  # a seed diverged
-        ax.plot([100 * before, 100 * after], [y, y], color=color, lw=1, ls=":")
-        ax.plot(100 * before, y, "o", color=color)
-        ax.plot(100 * after, y, "x", color=color, ms=8, mew=2)
+        ax.plot([scale * row["low"], scale * row["high"]], [y, y], color=color, lw=2)
+        ax.plot(scale * row["cost"], y, "o", color=color)
+
+
+def draw_replaced(ax, record: dict, data: str, place: int, color: str) -> None:
+    """The training error of full nets before and after T is replaced: means over seeds, and the seeds, pale."""
+    row = select(record["summary"], row="replaced", data=data, by="unit")
+    before = row["error"]["mean"]
+    after = row["error_replaced"]["mean"]
+    if after is None:
+        return  # a seed diverged
+    full = trials_with(record, "final", data=data, variant="full")
+    for trial in full:
+        errors = (100 * (1 - trial["train_accuracy"]), 100 * (1 - trial["replaced"]["unit"]["train_accuracy"]))
+        for error, marker in zip(errors, "ox", strict=True):
+            ax.plot(error, place, marker, color=color, alpha=0.35, ms=5)
+    ax.plot([100 * before, 100 * after], [place, place], color=color, lw=1.2, ls=":")
+    ax.plot(100 * before, place, "o", color=color, ms=8)
+    ax.plot(100 * after, place, "x", color=color, ms=9, mew=2.5)
+    ax.grid(axis="y", visible=False)
 
 
 def finding(rows: list[dict]) -> str:
@@ -120,10 +101,10 @@ def finding(rows: list[dict]) -> str:
     for data in data_sets(rows):
         row = select(rows, row="replaced", data=data, by="unit")
         if row["error_replaced"]["mean"] is not None:
-            before = 100 * row["error"]["mean"]
-            after = 100 * row["error_replaced"]["mean"]
-            errors.append(f"from {before:.2g} to {after:.2g} % on {data}")
-    return f"With T replaced by its mean the training error goes {', '.join(errors)}"
+            errors.append(f"{100 * row['error_replaced']['mean']:.2g} % of {data}")
+    if not errors:
+        return "What it costs if T does not see the image"
+    return f"Without its T a trained net errs on {' and '.join(errors)}"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -1,89 +1,77 @@
 """The paper's Table 1, the convolutional nets: results/table1.json."""
 
-from highways.lab.showing.convolutional import accuracy_cell, error_curve, log_curve
+from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import KINDS, NORMALISED, PUBLISHED, headline, panels
+from highways.lab.showing.style import GREY, KINDS, NORMALISED, PUBLISHED, headline, note, panels
 from highways.lab.showing.tables import markdown_table, percent
 from highways.records import select, with_settings
 from highways.statistics import format_stat, mean_sd_n, spaced
 
 COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
-HOW = {"short": "short", "paper": "released settings"}  # protocols in words
-LINE_WIDTHS = {"short": 1.8, "paper": 0.8}  # by protocol
-EPOCHS = (1, 2, 5, 10, 20, 50, 100, 300)
-ERRORS = (0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90)  # percent
-UNNAMED = (0.5, 0.8)  # ticks without a number, which would touch the next one's
+HOW = {"paper": ", released settings", "short": ""}  # protocols, in the names of rows
+PAPER = {"marker": "D", "color": PUBLISHED, "mec": "black", "ms": 8, "ls": "", "zorder": 1.9}  # the paper's errors
+SHOWN_TO = 1.3  # percent: larger errors are written at the edge
 
 
 @picture("table1", "published")
-def conv_curves(record, published):
-    """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
+def conv_errors(record, published):
+    """Table 1: the test error of every convolutional net after its last epoch, beside the paper's."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
-    widths = sorted({run["width"] for run in runs})
-    fig, axes = panels(len(widths), 1, 3.4 * len(widths) + 0.5, sharex=True, squeeze=False)
-    for ax, width in zip(axes[:, 0], widths, strict=True):
-        draw_published(ax, published, str(width))
-        for protocol in LINE_WIDTHS:
-            for block in COLORS:
-                draw_kind(ax, with_settings(runs, width=width, block=block, protocol=protocol))
-        ax.set(title=f"{width} maps a layer", xscale="log", xlim=(0.9, 330))
-        ax.set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
-        ax.set_xticks(EPOCHS, EPOCHS)
-        ax.set_yticks(ERRORS, [f"{error:g}" if error not in UNNAMED else "" for error in ERRORS])
-        ax.minorticks_off()
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="test error, %,\nof the last epoch")
-    axes[-1, 0].set_xlabel("epoch")
-    headline(fig, finding(runs, widths))
+    fig, ax = panels(1, 1, 4)
+    names = []
+    for width in sorted({run["width"] for run in runs}):
+        for protocol in HOW:
+            for block in ("highway", "highway-bn", "residual", "plain"):
+                of_row = with_settings(runs, width=width, block=block, protocol=protocol)
+                if of_row:
+                    draw_row(ax, len(names), of_row, published)
+                    style = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "center"}
+                    note(ax, f"{of_row[0]['epochs']} epochs", (0.02, len(names)), (0, 0), GREY, **style)
+                    names.append(f"{block}, {width} maps{HOW[protocol]}")
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+    ax.set(xlim=(0.1, SHOWN_TO), xlabel="test error, % (a dot: one seed)")
+    ax.plot([], [], **PAPER, label="the paper")
+    ax.plot([], [], "k*", ms=9, label="the authors' log")
+    ax.legend(loc="lower right")
+    headline(fig, finding(runs, published), "of MNIST's test images, with the released settings")
     return fig
 
 
-def finding(runs: list[dict], widths: list[int]) -> str:
-    """The mean error of the highway nets of each width, by protocol."""
+def draw_row(ax, place: int, runs: list[dict], published: dict) -> None:
+    """Every seed of one kind of run, and the paper's error if it is of this kind."""
+    kind = runs[0]
+    color = COLORS[kind["block"]]
+    for error in map(error_of, runs):
+        if error <= SHOWN_TO:
+            ax.plot(error, place, "o", color=color, ms=8, alpha=0.7)
+        else:
+            style = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "center", "weight": "bold"}
+            note(ax, f"{error:.0f} % →", (0.99, place), (0, 0), color, **style)
+    paper = published["table_1"].get(str(kind["width"]))
+    if kind["block"] == "highway" and paper:
+        ax.plot(100 * (1 - paper["mean"]), place, **PAPER)
+    log = published["authors_log"].get(str(kind["width"]))
+    if kind["protocol"] == "paper" and log:
+        ax.plot(100 * (1 - log["test_accuracy"]), place, "k*", ms=9)
+
+
+def finding(runs: list[dict], published: dict) -> str:
+    """The mean error of the highway nets of each width, beside the paper's."""
     texts = []
-    for width in widths:
-        means = []
-        for protocol in LINE_WIDTHS:
-            kind = with_settings(runs, width=width, block="highway", protocol=protocol)
-            errors = [error_of(run) for run in kind]
-            if errors:
-                means.append(f"{mean_sd_n(errors)['mean']:.2f} ({HOW[protocol]})")
-        texts.append(f"{width} maps {', '.join(means)}")
-    return f"Test error of highway nets, %: {'; '.join(texts)}"
+    for width in sorted({run["width"] for run in runs}):
+        kind = with_settings(runs, width=width, block="highway", protocol="paper")
+        paper = published["table_1"].get(str(width))
+        if kind and paper:
+            error = mean_sd_n([error_of(run) for run in kind])["mean"]
+            texts.append(f"{error:.2f} % with {width} maps (the paper: {100 * (1 - paper['mean']):.2f} %)")
+    if not texts:
+        return "Convolutional nets learn MNIST"
+    return f"Convolutional highway nets err on {', and on '.join(texts)}"
 
 
 def error_of(run: dict) -> float:
     """The test error after the last epoch, in percent."""
     return 100 * (1 - run["test_accuracy"])
-
-
-def draw_published(ax, published: dict, width: str) -> None:
-    """The band of the paper's mean ± sd, and points of the authors' log, for widths that have them."""
-    paper = published["table_1"].get(width)
-    if paper:
-        mean = 100 * (1 - paper["mean"])
-        sd = 100 * paper["sd"]
-        text = f"the paper's {mean:.2f} ± {sd:.2f},\n{paper['epochs']} epochs"
-        ax.axhspan(mean - sd, mean + sd, color=PUBLISHED, alpha=0.8, label=text)
-    log = published["authors_log"].get(width)
-    if log:
-        epochs, accuracies = zip(*log["points"], strict=True)
-        text = f"the authors' log, which\nends at {100 * (1 - log['test_accuracy']):.2f}"
-        log_curve(ax, epochs, accuracies, text)
-
-
-def draw_kind(ax, runs: list[dict]) -> None:
-    """A line for every seed of one kind of run."""
-    for i, run in enumerate(runs):
-        look = {"color": COLORS[run["block"]], "lw": LINE_WIDTHS[run["protocol"]]}
-        label = None if i else label_of(runs).replace(": ", ":\n")
-        error_curve(ax, run, **look, label=label)
-
-
-def label_of(runs: list[dict]) -> str:
-    error = mean_sd_n([error_of(run) for run in runs])
-    how = HOW[runs[0]["protocol"]]
-    seeds = f" ± {error['sd']:.2f}, {len(runs)} seeds" if len(runs) > 1 else ", 1 seed"
-    return f"{runs[0]['block']}, {how}: {error['mean']:.2f}{seeds}"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from highways.statistics import mean_sd_n
 # the accuracies drawn: the look of single runs, that of means over seeds, the legend's name
 ACCURACIES = {
     "test_accuracy": ({"marker": "o", "ls": "-"}, {"marker": "*"}, "with its blocks"),
-    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all closed"),
+    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all blocks closed"),
 }
 
 
@@ -17,18 +17,19 @@ ACCURACIES = {
 def thousand_layers(record):
     """Against the gate bias: the accuracy with and without the blocks, and how far the gates are
     open."""
-    fig, axes = panels(2, 1, 7.6, height_ratios=(1.6, 1))
+    fig, axes = panels(2, 1, 6.2, height_ratios=(1.8, 1))
     above, below = axes
     settings = record["settings"]
     by_bias = sorted(record["trials"]["by_bias"], key=lambda trial: -trial["gate_bias"])
     biases = [trial["gate_bias"] for trial in by_bias]
     draw_accuracies(above, record["trials"], by_bias, settings)
-    draw_sums(below, record["trials"]["by_bias"])
+    draw_sums(below, by_bias)
     nets = f"a highway net of {settings['depth'] + 1} layers{failing(above, by_bias)}"
     headline(fig, finding(record["trials"]["best"]), nets)
     for ax in axes:
-        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
-        ax.set_xlim(biases[0] + 1.2, biases[-1] - 0.8)  # the more negative, the further to the right
+        ax.set(xticks=range(len(biases)), xticklabels=[f"{bias:g}" for bias in biases])
+        ax.set_xlim(-0.7, len(biases) - 0.5)  # the more negative, the further to the right
+    below.set_xlabel("initial gate bias")
     return fig
 
 
@@ -37,23 +38,21 @@ def finding(trials: list[dict]) -> str:
     means = []
     for name in ACCURACIES:
         accuracies = [trial[name] for trial in trials if trial[name] is not None]
-        means.append(f"{mean_sd_n(accuracies)['mean']:.3f}" if accuracies else "none")
+        means.append(f"{mean_sd_n(accuracies)['mean']:.3f}" if accuracies else "nothing")
     whole, skipped = means
     bias = trials[0]["gate_bias"]
-    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks closed {skipped}"
+    return f"Started at gate bias {bias:g} the net reaches {whole}, and {skipped} with all its blocks closed"
 
 
 def draw_sums(ax, trials: list[dict]) -> None:
     """The sum of mean T against the gate bias."""
-    known = [trial for trial in trials if trial["sum_of_mean_T"] is not None]
-    biases = [trial["gate_bias"] for trial in known]
-    sums = [trial["sum_of_mean_T"] for trial in known]
-    ax.plot(biases, sums, "o-", color=COLOR["highway"], lw=2)
-    for place in zip(biases, sums, strict=True):
-        note(ax, f"{place[1]:.2g}", place, (-5, -11), COLOR["highway"], ha="right")
+    sums = {place: trial["sum_of_mean_T"] for place, trial in enumerate(trials) if trial["sum_of_mean_T"] is not None}
+    ax.plot(sums.keys(), sums.values(), "o-", color=COLOR["highway"], lw=2)
+    for point in sums.items():
+        note(ax, f"{point[1]:.2g}", point, (-5, -11), COLOR["highway"], ha="right")
     ax.axhline(1, color=GREY, ls=":", lw=1.5)
-    ax.set(yscale="log", ylabel="sum over the layers of mean T")
-    ax.set_title("layers' worth of transforming")
+    ax.set(yscale="log", ylabel="sum of mean T")
+    ax.set_title("how many layers' worth all blocks transform")
     ax.margins(y=0.12)
 
 
@@ -63,15 +62,14 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
     low, high = limits(trials)
     short = epochs_as_text(settings["epochs"])
     longer = epochs_as_text(settings["longer"])
-    biases = [trial["gate_bias"] for trial in by_bias]
+    places = {trial["gate_bias"]: place for place, trial in enumerate(by_bias)}
     for name, (look, look_of_mean, text) in ACCURACIES.items():
         accuracies = [math.nan if trial[name] is None else trial[name] for trial in by_bias]
-        ax.plot(biases, accuracies, **look, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
-        label = f"{text}, {longer}, mean of {settings['seeds']}"
+        ax.plot(accuracies, **look, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
         look_of_mean = {"ls": "", "ms": 11, "color": COLOR["highway"], **look_of_mean}
-        ax.plot([], [], **look_of_mean, label=label)
-        draw_mean(ax, trials["best"], name, look_of_mean)
-        draw_mean(ax, trials["shut"], name, look_of_mean)  # the blog's gate bias, which shuts the gates
+        ax.plot([], [], **look_of_mean, label=f"{text}, {longer}")
+        for group in ("best", "shut"):  # "shut" has the blog's gate bias, which shuts the gates
+            draw_mean(ax, places, trials[group], name, look_of_mean)
     draw_one_hidden_layer(ax, trials["one_hidden_layer"], short, ":")
     draw_one_hidden_layer(ax, trials["one_hidden_layer_longer"], longer, "--")
     ax.set(ylabel="test accuracy", ylim=(low, high))
@@ -96,13 +94,13 @@ def limits(trials: dict) -> tuple[float, float]:
     return min(learned, default=0) - 0.02, max(learned, default=1) + 0.01
 
 
-def draw_mean(ax, trials: list[dict], name: str, look: dict) -> None:
+def draw_mean(ax, places: dict[float, int], trials: list[dict], name: str, look: dict) -> None:
     """The mean over seeds of nets of one gate bias, as a marker and as text."""
     accuracies = [trial[name] for trial in trials if trial[name] is not None]
     if not accuracies:
         return
     mean = mean_sd_n(accuracies)["mean"]
-    place = (trials[0]["gate_bias"], mean)
+    place = (places[trials[0]["gate_bias"]], mean)
     ax.plot(*place, **look)
     note(ax, f"{mean:.3f}", place, (-8, 3), COLOR["highway"], ha="right", weight="bold")
 
@@ -115,4 +113,4 @@ def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> Non
     mean = mean_sd_n(accuracies)["mean"]
     ax.axhline(mean, color=GREY, ls=line, lw=1.5)
     text = f"one hidden layer, {epochs}: {mean:.3f}"
-    note(ax, text, (0.72, mean), (0, -13), GREY, xycoords=("axes fraction", "data"))
+    note(ax, text, (0.02, mean), (0, -13), GREY, xycoords=("axes fraction", "data"), ha="left")

@@ -50,19 +50,18 @@ def very_deep(record):
 
 
 def finding(record: dict, depth: int) -> str:
-    """The accuracy of the deepest nets with their blocks and without."""
+    """What the deepest nets lose with all their blocks closed."""
     texts = []
     for block in BLOCKS:
-        trials = trials_with(record, "final", block=block, depth=depth)
-        whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
-        texts.append(f"{block} {whole}, all blocks closed {skipped}")
-    return f"Test accuracy at {depth + 1} layers: {'; '.join(texts)}"
-
-
-def mean_text(trials: list[dict], name: str) -> str:
-    """The mean over the seeds that did not diverge."""
-    values = [trial[name] for trial in trials if trial[name] is not None]
-    return f"{mean_sd_n(values)['mean']:.3f}" if values else "diverged"
+        lost = []
+        for trial in trials_with(record, "final", block=block, depth=depth):
+            if trial["skipped_accuracy"] is not None:
+                lost.append(100 * (trial["test_accuracy"] - trial["skipped_accuracy"]))
+        if lost:
+            texts.append(f"a {block} net {mean_sd_n(lost)['mean']:.1f} points")
+    if not texts:
+        return f"At {depth + 1} layers all nets diverge"
+    return f"At {depth + 1} layers closing all blocks costs {', '.join(texts)}"
 
 
 def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None:

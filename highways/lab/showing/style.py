@@ -43,6 +43,7 @@ HOUSE = {
     "font.size": 12,
     "axes.labelsize": "small",
     "axes.titlesize": "small",
+    "axes.titlelocation": "left",
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
     "legend.fontsize": "small",
@@ -58,6 +59,8 @@ HOUSE = {
     "svg.hashsalt": "highway networks",  # so that the same JSON gives the same bytes
 }
 DOTS_AN_INCH = 200
+LETTER = 0.54  # the mean width of a letter, in em
+BOLD_LETTER = 0.61
 # the file formats, each with the metadata that are left out
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
@@ -93,12 +96,20 @@ def panels(rows: int, columns: int, height: float, **more):
 
 
 def headline(fig, finding: str, below: str = "") -> None:
-    """Gives the picture its title: the finding, and a second text below it, such as the nets it is about."""
-    font = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"])
-    letter = 0.52 * font.get_size_in_points() / 72  # the mean width of a letter, in inches
-    letters = int(fig.get_size_inches()[0] / letter)
+    """Gives the picture its title: the finding, a sentence; and below it, smaller, what the picture is about."""
     finding = finding[0].upper() + finding[1:]
-    fig.suptitle("\n".join(in_even_lines(text, letters) for text in (finding, below) if text))
+    title_lines = in_even_lines(finding, letters_in_line(fig, plt.rcParams["figure.titlesize"], BOLD_LETTER))
+    lines_below = in_even_lines(below, letters_in_line(fig, "small", LETTER)) if below else ""
+    room = "\n" * len(lines_below.splitlines())
+    title = fig.suptitle(title_lines + room, x=0.012, ha="left", weight="bold")
+    style = {"xycoords": title, "va": "bottom", "fontsize": "small", "color": GREY}
+    fig.add_artist(matplotlib.text.Annotation(lines_below, (0, 0), **style))
+
+
+def letters_in_line(fig, size, letter: float) -> int:
+    """How many letters of this font size fit into the width of the figure; `letter` is their mean width, in em."""
+    font = matplotlib.font_manager.FontProperties(size=size)
+    return int(0.975 * fig.get_size_inches()[0] * 72 / (letter * font.get_size_in_points()))
 
 
 def in_even_lines(text: str, letters: int) -> str:
