@@ -68,7 +68,7 @@ function judgeBar(claim) {
     state.level = k === USUAL ? "" : String(LEVELS[k]);
   });
   bar.append(element("label", {}, element("span", {}, "confidence ", output), input));
-  const reset = element("button", { type: "button", id: "reset" }, "As in the ledger");
+  const reset = element("button", { type: "button", id: "reset" }, "Reset to the ledger");
   reset.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
     writeAddress();

@@ -32,6 +32,7 @@ function showPrediction() {
     button.setAttribute("aria-pressed", k === predicted);
     button.disabled = run.records.length > 0;
   });
+  if (!run.records.length) $("step-now").textContent = awaitsPrediction() ? "predict first" : "untrained";
 }
 
 /* Called at the end of a run. */

@@ -29,7 +29,9 @@ const TOUR = [
     settings: {},
     arrives: [true, false],
     least: [0.65, 0],
-    text: "Both nets start from the same small weights W. They differ only in the gates.",
+    text:
+      "Both nets start from the same small weights W. They differ only in the gates, with which a highway layer " +
+      "at first hands on most of its input unchanged.",
     question: "Which net learns? Follow the digit up, and the gradient down. Then press play.",
     answer:
       "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike, until the " +
