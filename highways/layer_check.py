@@ -201,7 +201,7 @@ def check_mean_gate(layer: Callable, d: int, rng) -> list[str]:
     if T > HIGHEST_T:
         return [
             f"mean T is {T:.2f} at the start: b_T = -2 gives 0.12, mostly carry; "
-            f"if b_T is -2 already, x is multiplied by T and not by 1 - T, or by weights"
+            f"if b_T is -2 already, it is subtracted, or x is multiplied by T and not by 1 - T, or by weights"
         ]
     if T < LOWEST_T:
         return [
@@ -269,6 +269,8 @@ def check_equation_3(layer: Callable, d: int, rng) -> list[str]:
     y_shut = np.asarray(layer(x, shut), np.float64)
     if is_close(H, y_shut):
         return ["y does not change with b_T: T = sigmoid(W_T x + b_T)"]
+    if is_close(H, x):
+        return ["with an open gate (b_T = 40) y is x, not H: b_T has the wrong sign, or H and x are exchanged"]
     found = check_shut_gate(y_shut, x)
     found = found or check_open_gate(layer, x, opened)
     if found:
@@ -317,6 +319,14 @@ def check_open_gate(layer: Callable, x: np.ndarray, opened) -> list[str]:
         return ["with an open gate (b_T = 40) x is added to H: x must be multiplied by 1 - T"]
     if np.abs(y).max() > 10 * np.abs(x).max():
         return ["with b_T = 40 y is far larger than H and x: T must not exceed 1, T = sigmoid(W_T x + b_T)"]
+    from_mean = x - x.mean(axis=0)
+    carried = (from_mean * y).sum() / (from_mean**2).sum()
+    rest = y - carried * x
+    if is_close(rest, np.broadcast_to(rest[:1], rest.shape)):
+        return [
+            f"with an open gate (b_T = 40) x is carried {carried:.2g} times, and 0 would be right: "
+            "T = sigmoid(W_T x + b_T) is 1 there, and x is multiplied by 1 - T"
+        ]
     return ["with an open gate (b_T = 40) and W_H = 0 y still changes with x: y must be H = f(W_H x + b_H) alone"]
 
 
@@ -417,7 +427,10 @@ def check_backward(layer: Callable, backward: Callable, x: np.ndarray, arrays: d
         if not error.max() <= tolerance * (1 + np.abs(true).max()):
             worst = np.unravel_index(error.argmax(), error.shape)
             place = ", ".join(map(str, worst))
-            found.append(f"d{name}[{place}] is {gradient[worst]:.4f} by backward, {true[worst]:.4f} by {how}")
+            line = f"d{name}[{place}] is {gradient[worst]:.4f} by backward, {true[worst]:.4f} by {how}"
+            if name.startswith("W") and is_close(gradient.T, true):
+                line += ": it is transposed"
+            found.append(line)
     if found and arrays and "dx" in found[0].split("[")[0]:
         found[0] += hint_of_dx(np.asarray(returned[0]), x, dy, arrays, derivative(layer, given, "x", dy)[0])
     return found

@@ -141,6 +141,9 @@ FAULTS = {
     "the carry gate is T": (seeded(carry=lambda x, H, T: x * T), "the carry gate is T, and 1 - T would be right"),
     "x is not carried": (seeded(carry=lambda x, H, T: 1 - T), r"lacks x, and x \(1 - T\) would be right"),
     "x is added": (seeded(carry=lambda x, H, T: x), "x must be multiplied by 1 - T"),
+    "the sign of b_T": (seeded(gate=lambda z: sigmoid(-z)), "b_T has the wrong sign, or H and x are exchanged"),
+    "1 + T": (seeded(carry=lambda x, H, T: x * (1 + T)), "x is carried 2 times, and 0 would be right"),
+    "T up to 2": (seeded(gate=lambda z: 2 * sigmoid(z)), "x is carried -1 times, and 0 would be right"),
     "no sigmoid": (seeded(gate=lambda z: z), r"T is not between 0 and 1, and T = sigmoid\(W_T x \+ b_T\)"),
     "tanh on the sum": (on_the_sum(np.tanh), "tanh belongs to H alone, not to the sum"),
     "ReLU on the sum": (on_the_sum(relu), "ReLU belongs to H alone, not to the sum"),
@@ -210,6 +213,11 @@ def no_sum(x, dy, W_H, b_H, W_T, b_T):
     return dx, dW_H, db_H, dW_T, dy
 
 
+def transposed_gradient(x, dy, W_H, b_H, W_T, b_T):
+    dx, dW_H, db_H, dW_T, db_T = backward(x, dy, W_H, b_H, W_T, b_T)
+    return dx, dW_H.T, db_H, dW_T, db_T
+
+
 def no_slope(x, dy, W_H, b_H, W_T, b_T):
     dx, dW_H, db_H, dW_T, db_T = backward(x, dy, W_H, b_H, W_T, b_T)
     return dx, dW_H, db_H, dW_T, db_T * 1.01
@@ -239,6 +247,7 @@ def test_a_layer_that_takes_no_complex_numbers_is_checked_by_finite_differences(
         (without_carry, r"by the complex step: the carried part \(1 - T\) dy is missing"),
         (transposed, r"dx\[\d, \d+\] is .* by backward, .* by the complex step$"),
         (no_sum, r"db_T has the shape \(5, 12\): that of b_T, \(12,\), would be right"),
+        (transposed_gradient, r"dW_H\[.* by the complex step: it is transposed$"),
         (no_slope, r"db_T\[\d+\] is"),
         (lambda *_: (1, 2), "backward returns 2 arrays: dx alone, or dx, dW_H, db_H, dW_T, db_T"),
     ],

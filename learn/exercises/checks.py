@@ -52,6 +52,11 @@ def must_be_array(found, shape, name):
         fail(f"{name} has the shape {found.shape}, and {shape} would be right")
 
 
+def must_be_pair(found, line):
+    if not isinstance(found, tuple) or len(found) != 2:
+        fail(line)
+
+
 def must_agree(found, true, name, guesses=()):
     """Fails with a line that names the largest difference and, of the (array, hint), the one that fits."""
     must_be_array(found, true.shape, name)

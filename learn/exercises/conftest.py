@@ -1,6 +1,6 @@
 """`work` is the module that is tested: exercises.py, or another with --of, for example --of solutions."""
 
-import importlib
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -18,3 +18,9 @@ def pytest_addoption(parser):
 @pytest.fixture
 def work(request):
     return importlib.import_module(request.config.getoption("--of"))
+
+
+def pytest_configure(config):
+    name = config.getoption("--of")
+    if importlib.util.find_spec(name) is None:
+        raise pytest.UsageError(f"--of {name}: there is no {name}.py in {Path(__file__).parent}")

@@ -83,7 +83,7 @@ def hundred_layers(x, labels, steps):
     labels, in this many steps of plain gradient descent: array -= rate * gradient, clipped.
     Returns the net.
 
-    You choose the gate bias, the rate and the limit of the clip.  How small must T be, so that
-    (1 - T)^100 leaves something of x?  And how small may it be, so that the layers still do
-    something?  A straight line does not part these classes."""
+    You choose the gate bias, the rate and the limit of the clip, with which a rate of 1 or more can
+    be right.  How small must T be, so that (1 - T)^100 leaves something of x?  And how small may it
+    be, so that the layers still do something?  A straight line does not part these classes."""
     raise NotImplementedError("exercise 10: hundred_layers")

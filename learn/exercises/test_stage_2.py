@@ -1,7 +1,7 @@
 """Stage 2: the way back, compared with the complex step."""
 
 import numpy as np
-from checks import D, as_complex, derivatives, fail, made_up_layer, must_agree
+from checks import D, as_complex, derivatives, fail, made_up_layer, must_agree, must_be_pair
 
 
 def problem():
@@ -29,19 +29,24 @@ def test_exercise_4_gate_backward(work):
     z_H, z_T, kept = kept_of(layer, x)
     _, H, T = kept
     found = work.gate_backward(kept, dy)
-    if not isinstance(found, tuple) or len(found) != 2:
-        fail("gate_backward() returns the tuple (dz_H, dz_T)")
+    must_be_pair(found, "gate_backward() returns the tuple (dz_H, dz_T)")
 
     def loss():
         return (dy * forward(z_H, z_T, x)).sum()
 
-    guesses = [(T * dy, "this is dH: tanh' is missing"), ((1 - H**2) * dy, "the factor T is missing")]
+    guesses = [
+        (T * dy, "this is dH: tanh' is missing"),
+        ((1 - H**2) * dy, "the factor T is missing"),
+        ((1 - T) * dy * (1 - H**2), "H is multiplied by T, not by 1 - T: dH = T dy"),
+        (T * dy * H * (1 - H), "tanh' is 1 - H^2, not H (1 - H)"),
+    ]
     must_agree(found[0], derivatives(loss, z_H), "dz_H", guesses)
     dT = (H - x.real) * dy
     guesses = [
         (dT, "this is dT: sigmoid' is missing"),
         (H * dy * T * (1 - T), "T is in x (1 - T), too: dT = (H - x) dy"),
         (-dT * T * (1 - T), "the sign: dT = (H - x) dy"),
+        (dT * (1 - T**2), "sigmoid' is T (1 - T), not 1 - T^2"),
     ]
     must_agree(found[1], derivatives(loss, z_T), "dz_T", guesses)
 
@@ -50,7 +55,9 @@ def test_exercise_5_highway_backward(work):
     layer, x, dy = problem()
     _, _, kept = kept_of(layer, x)
     real = {name: array.real.copy() for name, array in layer.items()}
-    dx, gradient = work.highway_backward(real, kept, dy)
+    found = work.highway_backward(real, kept, dy)
+    must_be_pair(found, "highway_backward() returns dx and a dict of gradients")
+    dx, gradient = found
 
     def loss():
         z_H, z_T, _ = kept_of(layer, x)
@@ -72,6 +79,8 @@ def test_exercise_5_highway_backward(work):
         ((1 - T) * dy + dz_H @ real["W_H"].T + dz_T @ real["W_T"].T, "W_H and W_T are transposed"),
     ]
     must_agree(dx, true, "dx", guesses)
+    if not isinstance(gradient, dict):
+        fail(f"the gradients are in a dict, not in a {type(gradient).__name__}")
     if set(gradient) != set(layer):
         fail(f"the gradient has W_H, b_H, W_T and b_T, not {', '.join(gradient)}")
     for name, array in layer.items():

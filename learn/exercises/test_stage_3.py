@@ -49,11 +49,16 @@ def test_exercise_7_softmax_cross_entropy(work):
     must_agree(np.array(loss), np.array(true), "the loss", [(N * true, "it is a sum, not a mean"), (-true, "the sign")])
     true = derivatives(lambda: loss_of(logits, labels), logits)
     must_agree(d_logits, true, "d_logits", [(N * true, "divide by the size of the batch"), (-true, "the sign")])
-    large = np.array([[1000.0, 0.0], [0.0, 1000.0]])
+    large = np.array([[1000.0, 0.0], [0.0, 1000.0], [-1000.0, 0.0], [0.0, -1000.0]])
     with np.errstate(all="ignore"):
-        loss, d_logits = work.softmax_cross_entropy(large, np.array([0, 0]))
-    if not np.isclose(loss, 500) or not np.isfinite(d_logits).all():
-        fail(f"for logits of 1000 the loss is {loss}, and 500 would be right: subtract the largest logit first")
+        loss, d_logits = work.softmax_cross_entropy(large, np.array([0, 0, 0, 0]))
+    if not np.isfinite(loss) or not np.isfinite(d_logits).all():
+        fail(f"for logits of 1000 the loss is {loss}, and 500 would be right: subtract each row's largest logit first")
+    if not np.isclose(loss, 500):
+        fail(
+            f"for logits of 1000 the loss is {loss:.6g}, and 500 would be right: "
+            "log softmax is logit - log(sum(exp(logits))), and needs no logarithm of a probability"
+        )
 
 
 def test_exercise_8_backward(work):
