@@ -333,7 +333,7 @@ def test_a_long_command_is_understood(command):
         return
     if script == "-m":
         script = f"{words.pop(0).replace('.', '/')}.py"
-    assert not words
+    assert words in ([], ["site"])  # the site's folder is the one word that such a command has
     compile((ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
