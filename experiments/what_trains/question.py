@@ -571,5 +571,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )
