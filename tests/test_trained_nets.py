@@ -90,6 +90,14 @@ def test_the_model_card_s_program_runs(capsys):
     assert capsys.readouterr().out == "[7 2 1 0 4] 0.993\n"
 
 
+def test_the_model_card_s_onnx_program_runs(capsys, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    page = (nets.FOLDER / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(nets.FOLDER.parent)
+    exec(re.findall(r"```python\n(.*?)```", page, re.S)[1], {})
+    assert capsys.readouterr().out == "[7 2 1 0 4]\n"
+
+
 def test_the_command_gives_the_recorded_accuracy_again(capsys):
     assert command.main(["highway-30"]) == 0
     assert capsys.readouterr().out == "highway-30: 1834 of 2000 test images right, 91.70 %; as recorded\n"
