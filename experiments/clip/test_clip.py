@@ -98,7 +98,7 @@ def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
         trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
     pair = clip.pairs(record, "highway")[9]
     assert clip.ratio_of_pairs(pair) == (1, 1, 1)
-    verdict, text = judgement_on("clip", "simple-gradient-descent", record)
+    verdict, text, _ = judgement_on("clip", "simple-gradient-descent", record)
     assert "10 layers 1, since the clip never acts" in text
     assert verdict == "reproduced"
 

@@ -44,7 +44,7 @@ def test_a_start_from_which_trainings_diverge_is_not_as_good():
     record = starts(0.8, 0.9)
     for trial in record["trials"]["unscaled"][-2:]:
         trial |= {"diverged": True, "losses": []}
-    verdict, text = judgement_on("encyclopedia", "residual-needs-no-tuned-start", record)
+    verdict, text, _ = judgement_on("encyclopedia", "residual-needs-no-tuned-start", record)
     assert text.endswith("n = 2) and 2 more diverge")
     assert verdict == "in part"
 

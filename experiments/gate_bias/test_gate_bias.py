@@ -64,7 +64,7 @@ def test_gate_biases_are_counted_depth_by_depth():
         net(9, -5.0, "hard"),
     ]
     record = {"settings": {}, "trials": trials}
-    verdict, text = judgement_on("gate_bias", "high-gate-biases-fail", record)
+    verdict, text, _ = judgement_on("gate_bias", "high-gate-biases-fail", record)
     assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
     assert verdict == "in part, one run"
     assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "in part, one run"  # blocks are idle

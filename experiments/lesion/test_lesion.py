@@ -70,7 +70,7 @@ def test_the_numbers_of_a_lesion():
 def test_the_early_blocks_are_those_before_the_middle():
     assert (list(question.EARLY), question.MIDDLE[0], question.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
     trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
-    verdict, text = judgement_on("lesion", "early-layers-matter", {"trials": [trial, trial]})
+    verdict, text, _ = judgement_on("lesion", "early-layers-matter", {"trials": [trial, trial]})
     assert "of 1 to 14: 0.5 (n = 2, all equal), of the first five alone 0 ± 0 (n = 2); of 15 to 45: 1 (" in text
     assert verdict == "in part"
 

@@ -36,7 +36,7 @@ def test_what_is_not_static_lies_between_images():
         for noise in (-0.01, 0.01):
             shares = {"static_variance_share": static + noise, "static_variance_share_random": 0.25}
             trials.append({"data": data, "depth": 49, **shares})
-    verdict, text = judgement_on("routing", "images-take-different-routes", {"settings": {}, "trials": trials})
+    verdict, text, _ = judgement_on("routing", "images-take-different-routes", {"settings": {}, "trials": trials})
     assert "MNIST 0.90" in text
     assert "CIFAR-100 0.40" in text
     assert verdict == "in part, the rest not clear"

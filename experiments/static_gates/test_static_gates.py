@@ -272,7 +272,7 @@ def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it(gate_bias
     for trial in record["trials"]["final"]:
         if question.is_of(trial, "unit", "MNIST"):
             trial["gate_bias"] = gate_bias
-    found, measured = judgement_on("static_gates", "unit-gates-training-loss", record)
+    found, measured, _ = judgement_on("static_gates", "unit-gates-training-loss", record)
     assert found == verdict
     assert measured.endswith("b_T at the end of its range on MNIST") == (verdict != "reproduced")
     row = select(question.rows(record), row="compared", measure="training loss", data="MNIST", variant="unit")
