@@ -9,7 +9,7 @@ from highways.lab.showing.style import COLOR, GREY, headline, panels
 from highways.lab.showing.tables import markdown_table
 
 FAINTEST = -10.0  # smaller gradients are drawn here
-LARGEST = 4.0
+LARGEST = 7.0  # larger ones here, beyond the high bound
 MEASURED = "gradient"  # the primary predictor
 SPREAD = 0.28  # how far the starts of a kind lie apart
 
@@ -34,7 +34,7 @@ def what_trains(record):
     for line in axes:
         line[0].set_yticks(range(len(kinds)), kinds)
     axes[0, 0].invert_yaxis()
-    headline(fig, finding(record), "full marks train, hollow ones do not; grey: predicted to train")
+    headline(fig, finding(record), "full marks train, hollow ones do not; grey: predicted to train; orange: wrongly")
     return fig
 
 
