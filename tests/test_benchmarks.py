@@ -13,7 +13,19 @@ from conftest import ENVIRONMENT, ROOT
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_rivals, conv_step, explorer, ranks, report, rivals, scaling, step, subnormals
+from benchmarks import (
+    commands,
+    conv_rivals,
+    conv_step,
+    explorer,
+    ranks,
+    report,
+    rivals,
+    scaling,
+    start_up,
+    step,
+    subnormals,
+)
 from benchmarks.rivals import c_rival
 from highways.conv.together import ALONE
 from highways.files import InputError
@@ -161,6 +173,7 @@ SUMMARIES = {
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
     "ranks": [f"{name}_speed_up" for name in ranks.NETS],
+    "start_up": list(start_up.START_UP),
     "subnormals": ["highway_1000_flushed_over_not", "plain_1000_flushed_over_not"],
     "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
@@ -236,7 +249,7 @@ def test_the_best_is_the_fastest_that_may_compete():
     assert report.ratio_to_best({"ours": rows["ours"]}, kinds.values(), lambda kind: True) is None
 
 
-@pytest.mark.parametrize("code", commands.START_UP.values())
+@pytest.mark.parametrize("code", start_up.START_UP.values())
 def test_the_code_whose_start_up_is_timed_runs(code):
     words = [sys.executable, "-c", code]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
@@ -253,6 +266,7 @@ ALL = {
     "conv_step": conv_step,
     "explorer": explorer,
     "ranks": ranks,
+    "start_up": start_up,
     "subnormals": subnormals,
 }
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
@@ -267,7 +281,8 @@ def quick(monkeypatch, tmp_path):
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
     monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
     monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
-    monkeypatch.setattr(commands, "seconds", lambda *words: 1.0)
+    for module in (commands, start_up):
+        monkeypatch.setattr(module, "seconds", lambda *words: 1.0)
     ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is left out
     monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
     monkeypatch.setattr(subnormals, "time_steps", lambda *words: {"flushed": [1.0], "not flushed": [2.0]})
