@@ -40,14 +40,14 @@ def main(argv=None) -> int:
     for _ in range(args.rounds):
         for name, code in START_UP.items():
             times[name].append(seconds("-c", code))
-    trials = {name: float(np.median(values)) for name, values in times.items()}
     summary = {}
     before = 0.0
-    for name, value in trials.items():
-        summary[name] = value - before
-        before = value
+    for name, values in times.items():
+        median = float(np.median(values))
+        summary[name] = median - before
+        before = median
         print(f"{name}: {1e3 * summary[name]:.0f} ms")
-    return report.save({"rounds": args.rounds}, summary, trials)
+    return report.save({"rounds": args.rounds}, summary, times)
 
 
 if __name__ == "__main__":
