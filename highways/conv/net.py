@@ -32,6 +32,7 @@ from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
 from highways.conv.pooled_convolution import PooledConvolution
 from highways.conv.pooling import Average, Pool
+from highways.conv.wide_highway import PooledHighway, WideHighway
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
 INITS = ("lecun", "he")
@@ -45,6 +46,8 @@ KINDS = {
     "residual": ResidualConvolution,
     "highway": HighwayConvolution,
     "highway-bn": NormalisedHighway,
+    "highway-wide": WideHighway,
+    "highway-pool": PooledHighway,
     "pool": Pool,
     "average": Average,
     "dropout": Dropout,
@@ -290,7 +293,7 @@ class ConvNet(FixedNames):
         for layer in self.layers:
             for name, shape in layer.shapes.items():
                 number = biases
-                if name == "W":
+                if name in ("W", "W_T"):
                     number = weights
                     if last is not None and layer is self.layers[-1]:
                         number = last
