@@ -180,9 +180,10 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         n_test = HELD_OUT
         held_out = f", {HELD_OUT} of them for --validation"
         of_these = " with --validation"
-    if n_train < BATCH:
+    batch_size = PROTOCOLS[args.data][args.protocol].get("batch_size", BATCH)
+    if (args.n_train or n_train) < batch_size:
         has = f"{len(data.x_train)} training images{held_out}"
-        raise InputError(f"{data.name} has {has}; a batch needs {BATCH}")
+        raise InputError(f"{data.name} has {has}; a batch needs {batch_size}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if asked is not None and asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
@@ -203,9 +204,9 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         ranks=ranks,
         **others,
     )
-    if ranks > min(BATCH, settings.n_test):
+    if ranks > min(batch_size, settings.n_test):
         raise InputError(
-            f"{ranks} ranks are more than there are images to divide, {BATCH} of a batch "
+            f"{ranks} ranks are more than there are images to divide, {batch_size} of a batch "
             f"and {settings.n_test} {settings.tested_on} images: give mpiexec a lower -n"
         )
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]

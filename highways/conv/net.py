@@ -27,6 +27,7 @@ from highway_networks import (
     zeros,
 )
 from highways.conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
+from highways.conv.frozen import FrozenConvolution
 from highways.conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
 from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
@@ -41,6 +42,7 @@ KINDS = {
     "conv-bn": NormalisedConvolution,
     "conv-maxout": MaxoutConvolution,
     "conv-pool": PooledConvolution,
+    "conv-frozen": FrozenConvolution,
     "plain": Convolution,
     "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,
@@ -283,6 +285,18 @@ class ConvNet(FixedNames):
         for i in range(len(self.layers) - 1, self._first - 1, -1):
             dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # the dy of the layer below
         return self.gradient
+
+    def places(self, layer) -> list[tuple[str, slice, tuple[int, ...]]]:
+        """(name, slice, shape) of each array of this layer: where it lies in `parameters`."""
+        start = 0
+        for below in self.layers[: self.layers.index(layer)]:
+            start += size_of(below.shapes)
+        found = []
+        for name, shape in layer.shapes.items():
+            size = math.prod(shape)
+            found.append((name, slice(start, start + size), shape))
+            start += size
+        return found
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.

@@ -18,8 +18,7 @@ class ConvSettings:
     With its images they are all that its numbers depend on, except the program.  A branch also
     depends on its parent.  settings_of() makes them of the name of a protocol."""
 
-    # How: all protocols have batches of 100, and all but "record" Nesterov's momentum 0.9; with it
-    # biases, and gamma of batch normalisation, learn at twice the rate and do not decay.
+    # How: all protocols but "record" have Nesterov's momentum 0.9; with it biases, and gamma of batch normalisation, learn at twice the rate and do not decay.
     epochs: int  # the schedule is stretched or squeezed to them
     # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
     dropout: tuple[float, ...]
@@ -28,11 +27,12 @@ class ConvSettings:
     schedule: str  # a name in highways/nets/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    init: str  # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened()
+    init: str  # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened(),
+    # or "frozen", see FrozenConvolution
     first: str | float | None
     last: str | float
-    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline, which also
-    # mirrors images
+    # "pixels", for highways/conv/images.py's Pixels; "mirrored in turns", for highways/conv/mirrored.py's
+    # MirroredInTurns; or a kind of highways/conv/pipeline.py's Pipeline, which mirrors images at random
     images: str
 
     # What
@@ -50,10 +50,13 @@ class ConvSettings:
     # it and, where a net drops units or images are moved, the random numbers do.
     ranks: int = 1
 
-    # How, since the record on MNIST.  for_json() leaves them out where they have these values, so
+    # How, since the records.  for_json() leaves them out where they have these values, so
     # that older records and checkpoints keep their words.
     optimizer: str = "nesterov"  # a name in highways/conv/training.py's OPTIMIZERS
     label_smoothing: float = 0.0  # see highways/nets/losses.py
+    batch_size: int = BATCH
+    views: int = 1  # of a test image: see highways/conv/mirrored.py's predict_from_views()
+    tested: str = "every epoch"  # or "at the end": earlier epochs then have None for the test's numbers
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -76,7 +79,8 @@ class ConvSettings:
         return values
 
 
-LATER = ("optimizer", "label_smoothing")  # settings that for_json() leaves out where they have their defaults
+# settings that for_json() leaves out where they have their defaults
+LATER = ("optimizer", "label_smoothing", "batch_size", "views", "tested")
 
 
 # Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also

@@ -13,7 +13,7 @@ import highway_networks as hn
 from highways.cifar import sha256_as_read
 from highways.conv.checkpoints import branch, load_same_run
 from highways.conv.images import fingerprint
-from highways.conv.protocols import BATCH, ConvSettings
+from highways.conv.protocols import ConvSettings
 from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
@@ -143,7 +143,7 @@ def file_record(
         record["seeds"] = seeds
     if len(seeds) > 1:
         record["seed"] = None
-    record["batch_size"] = BATCH
+    record["batch_size"] = settings.batch_size
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
