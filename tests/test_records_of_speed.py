@@ -106,7 +106,7 @@ def test_most_layers_of_the_record_are_blocks():
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"optimizer": "muon"}, "'muon' is not one of nesterov, adam"),
+        ({"optimizer": "lion"}, "'lion' is not one of nesterov, adam, muon"),
         ({"optimizer": "adam"}, "the optimizer 'adam' has no weight decay: it must be 0, not 0.0005, 0.0005"),
         ({"net": "record-mnist"}, "the net record-mnist drops no units"),
     ],
