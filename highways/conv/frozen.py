@@ -20,7 +20,8 @@ class FrozenConvolution(Layer):
     """y = a sigmoid(1.702 a), a = W * x + b, with 3 x 3 windows and zeros around the image.
 
     W, (maps, 3, 3, maps of x), is not among the parameters, and has no gradient: it is kept like running statistics.
-    whiten() sets it.  The layer must be the first: it gives no gradient of x.  H is that of highways/conv/wide_highway.py.
+    whiten() sets it.  The layer must be the first: it gives no gradient of x.  GELU is approximated as in
+    highways/conv/wide_highway.py.
     """
 
     method = "direct"  # as highways.conv.convolution.Convolution names it

@@ -20,7 +20,7 @@ from typing import NamedTuple
 # ("conv-pool", k, maps, stride)                k x k convolution `stride` apart without padding, the maximum
 #                                               of 2 x 2 of its outputs, ReLU
 # ("conv-frozen", maps)                         3 x 3 convolution whose filters whiten patches and do not learn; GELU
-# ("highway-wide", maps)                        3 x 3, to at least as many maps as the layer is given, with gates of 1 x 1
+# ("highway-wide", maps)                        3 x 3, to as many maps as the layer is given or more; gates of 1 x 1
 # ("highway-pool", maps)                        likewise, and the maximum of 2 x 2 of H's convolution
 # ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)

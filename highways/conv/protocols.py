@@ -18,7 +18,8 @@ class ConvSettings:
     With its images they are all that its numbers depend on, except the program.  A branch also
     depends on its parent.  settings_of() makes them of the name of a protocol."""
 
-    # How: all protocols but "record" have Nesterov's momentum 0.9; with it biases, and gamma of batch normalisation, learn at twice the rate and do not decay.
+    # How: all protocols but "record" have Nesterov's momentum 0.9; with it biases, and gamma of batch
+    # normalisation, learn at twice the rate and do not decay.
     epochs: int  # the schedule is stretched or squeezed to them
     # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
     dropout: tuple[float, ...]
@@ -27,8 +28,9 @@ class ConvSettings:
     schedule: str  # a name in highways/nets/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    init: str  # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened(),
-    # or "frozen", see FrozenConvolution
+    # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened(), or "frozen", see
+    # FrozenConvolution
+    init: str
     first: str | float | None
     last: str | float
     # "pixels", for highways/conv/images.py's Pixels; "mirrored in turns", for highways/conv/mirrored.py's
