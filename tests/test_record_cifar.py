@@ -1,5 +1,5 @@
-"""What the recipe of the record on CIFAR-10 needs: wide highway layers, a frozen first layer, Muon, images mirrored in
-turns, several views, and a command that can be stopped."""
+"""What the recipe of the record on CIFAR-10 needs: wide highway layers, a first layer that is frozen, Muon, images
+mirrored in turns, several views, and a command that can be stopped."""
 
 from functools import partial
 
@@ -54,7 +54,7 @@ def by_the_equations(layer, x):
 def test_forward_is_the_equations():
     net, x, _ = small(np.float64)
     frozen, *blocks, _, dense = net.layers
-    a = convolved(x, frozen.W, frozen.b, 1)
+    a = convolved(x, frozen.W, np.zeros(2), 1)
     y = a / (1 + np.exp(-1.702 * a))
     for layer in blocks:
         y = by_the_equations(layer, y)

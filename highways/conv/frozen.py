@@ -1,15 +1,15 @@
-"""A first layer whose filters whiten the images' patches and stay as they are, while its biases learn."""
+"""A first layer that whitens the images' patches and does not learn."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 import numpy as np
-from numpy import add, divide, exp2, multiply, subtract  # called in loops
+from numpy import add, divide, exp2, multiply  # called in loops
 from numpy.lib.stride_tricks import sliding_window_view
 
 from highways.conv.direct import Direct
-from highways.conv.layer import Layer, draw_weights, in_phases
+from highways.conv.layer import Layer, in_phases
 from highways.conv.wide_highway import GELU, LOG2_E
 
 IMAGES = 5000  # how many training images the filters are computed from
@@ -17,11 +17,11 @@ LEAST_VARIANCE = 5e-4  # is added to all variances: directions that hardly vary 
 
 
 class FrozenConvolution(Layer):
-    """y = a sigmoid(1.702 a), a = W * x + b, with 3 x 3 windows and zeros around the image.
+    """y = z sigmoid(1.702 z), z = W * x, with 3 x 3 windows and zeros around the image.
 
-    W, (maps, 3, 3, maps of x), is not among the parameters, and has no gradient: it is kept like running statistics.
-    whiten() sets it.  The layer must be the first: it gives no gradient of x.  GELU is approximated as in
-    highways/conv/wide_highway.py.
+    W, (maps, 3, 3, maps of x), is 0 until whiten() sets it.  It is not among the parameters, and has no gradient: a
+    checkpoint holds it among the running statistics.  The layer must be the first, since it gives no gradient of x.
+    GELU is approximated as in highways/conv/wide_highway.py.
     """
 
     method = "direct"  # as highways.conv.convolution.Convolution names it
@@ -30,11 +30,7 @@ class FrozenConvolution(Layer):
         in_maps, side = in_shape
         super().__init__(in_shape, (maps, side))
         self.product = Direct(in_shape, 3, 1, maps)
-        self.shapes = {"b": (maps,)}
         self.statistics = {"W": (maps, 3, 3, in_maps)}
-
-    def draw(self, rng, init, gate_bias):
-        draw_weights(rng, init, self.W, self.gain)
 
     def whiten(self, x: np.ndarray) -> None:
         """Sets W from images x, (N, maps of x, side, side), the net's input.
@@ -59,10 +55,7 @@ class FrozenConvolution(Layer):
     def make_arrays(self, work, n):
         arrays = SimpleNamespace(n=n)
         self.product.make_arrays(work, arrays)
-        maps, side = self.out_shape
         arrays.e = work.scratch("e", arrays.z.shape)
-        if work.training:
-            arrays.slope = work.new("slope", (side, 1, maps, side, n))
         return arrays
 
     def prepare_input(self, arrays, rows):
@@ -70,22 +63,11 @@ class FrozenConvolution(Layer):
 
     def forward(self, arrays, y, prepare_next):
         phases = y.shape[1]
-        for rows, a in self.product.forward(arrays, self.W, self.b):
-            e = arrays.e[: len(a)].reshape(a.shape)
-            multiply(a, a.dtype.type(-GELU * LOG2_E), e)
+        no_bias = np.zeros(len(self.W), y.dtype)
+        for rows, z in self.product.forward(arrays, self.W, no_bias):
+            e = arrays.e[: len(z)].reshape(z.shape)
+            multiply(z, z.dtype.type(-GELU * LOG2_E), e)
             exp2(e, e)
             add(e, 1, e)
-            divide(in_phases(a, phases), in_phases(e, phases), y[rows])
-            if arrays.training:
-                # H' = (1 - 1.702 H) / e + 1.702 H
-                slope = arrays.slope[rows]
-                divide(a, e, slope)
-                multiply(slope, a.dtype.type(GELU), slope)
-                subtract(1, slope, a)
-                divide(a, e, a)
-                add(slope, a, slope)
+            divide(in_phases(z, phases), in_phases(e, phases), y[rows])
             prepare_next(rows)
-
-    def backward(self, arrays, dy, needs_dx):
-        slope = in_phases(arrays.slope, dy.shape[1])
-        self.grad.b[:] = np.einsum("rpmtn,rpmtn->m", dy, slope)

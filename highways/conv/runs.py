@@ -107,7 +107,7 @@ def inspect_net(training: Training, data: hn.Dataset) -> dict:
     mean_T_per_position  of each layer: mean T over test images and maps
     wrong                the test images that the net gets wrong; the first PICTURED with their
                          pixels, map by map and row by row, in hexadecimal"""
-    first = next(layer for layer in training.net.layers if layer.shapes)
+    first = next(layer for layer in training.net.layers if hasattr(layer, "W"))
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
     T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))
     return {

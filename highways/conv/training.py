@@ -50,8 +50,9 @@ def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
 def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Muon:
     """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last.
 
-    Jordan's rates (airbench94_muon) are those of a loss that is summed over the batch: those for the mean are as many
-    times as high.  Raises ValueError for a part of the parameters, which may not hold whole matrices."""
+    Other parameters have rates of their own, BIAS_RATE and LAST_RATE, Jordan's (airbench94_muon).  They are those of a
+    loss that is summed over the batch: for its mean they are as many times as high.  In a step settings.weight_decay is
+    the share by which such a parameter shrinks.  Raises ValueError for a part of the parameters, which may not hold whole matrices."""
     if part != slice(None):
         raise ValueError("the optimizer 'muon' takes all parameters of a net: train it in one process")
     matrices = []
@@ -62,11 +63,14 @@ def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
             if name in ("W", "W_T") and layer is not net.layers[-1]:
                 matrices.append((place, (shape[0], math.prod(shape[1:]))))
                 continue
-            rate = BIAS_RATE
-            if layer is net.layers[-1]:
-                rate = LAST_RATE / math.prod(shape[1:]) ** 2 if name == "W" else 0.0
-            rates[place] = rate * settings.batch_size / settings.lr
-            decays[place] = settings.weight_decay / rates[place].max(initial=1e-30) / settings.lr
+            if layer is not net.layers[-1]:
+                rate = BIAS_RATE * settings.batch_size
+            elif name == "W":
+                rate = LAST_RATE / math.prod(shape[1:]) ** 2 * settings.batch_size
+            else:
+                continue  # the last layer's biases stay 0
+            rates[place] = rate / settings.lr
+            decays[place] = settings.weight_decay / rate
     return Muon(parameters, settings.lr, matrices, weight_decay=decays, rates=rates)
 
 

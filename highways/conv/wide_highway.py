@@ -66,16 +66,9 @@ class WideHighway(Layer):
         self.statistics = {"mean": (maps,), "variance": (maps,)}
 
     def draw(self, rng, init, gate_bias):
-        """The first maps of v begin as those of x, as in Jordan's nets.  The weights of the others are drawn with a
-        third of the variance that other layers' have: that is what PyTorch does, where the rates were found."""
-        maps = self.out_shape[0]
-        same = np.arange(self.in_shape[0])
         draw_weights(rng, init, self.W, self.gain)
         draw_weights(rng, init, self.W_T, self.gain)
-        self.W *= self.W.dtype.type(math.sqrt(1 / 3))
-        self.W[same] = 0
-        self.W[same, 1, 1, same] = 1
-        self.b[maps:] = gate_bias
+        self.b[self.out_shape[0] :] = gate_bias
         self.variance[:] = 1
 
     def make_arrays(self, work, n):
