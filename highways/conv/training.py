@@ -52,7 +52,9 @@ def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
 
     Other parameters have rates of their own, BIAS_RATE and LAST_RATE, Jordan's (airbench94_muon).  They are those of a
     loss that is summed over the batch: for its mean they are as many times as high.  In a step settings.weight_decay is
-    the share by which such a parameter shrinks.  Raises ValueError for a part of the parameters, which may not hold whole matrices."""
+    the share by which such a parameter shrinks.
+
+    Raises ValueError for a part of the parameters, which may not hold whole matrices."""
     if part != slice(None):
         raise ValueError("the optimizer 'muon' takes all parameters of a net: train it in one process")
     matrices = []
