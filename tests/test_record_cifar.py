@@ -211,7 +211,7 @@ def command(tmp_path, monkeypatch):
     y = rng.integers(0, 10, 300)
     few = hn.Dataset.of(x[:200], y[:200], x[200:], y[200:])._replace(shape=(28, 28))
     monkeypatch.setattr(records, "FOLDER", tmp_path)
-    monkeypatch.setattr(records, "load_images", lambda name: few)
+    monkeypatch.setattr(records, "load_images", lambda name, data_dir: few)
     monkeypatch.setattr(records, "settings_of", partial(settings_of, n_train=200, n_test=100, epochs=2))
     monkeypatch.setattr(records, "pin", lambda: "core 0")
     monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(2)))

@@ -203,13 +203,14 @@ def main(argv=None) -> int:
     parser.add_argument("record", choices=RECORDS, help="which record")
     parser.add_argument("--who", default=git_name(), help="who measures it (%(default)s)")
     parser.add_argument("--beside", default="", metavar="TEXT", help="what else computed on this machine (nothing)")
+    parser.add_argument("--data-dir", type=path_name, metavar="DIR", help="where the images are (as in all commands)")
     parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there, and no row to the page")
     args = parser.parse_args(argv)
     record = RECORDS[args.record]
     where = pin()
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     planned = settings_for(record)
-    data = select_images(load_images(record.data), planned[0])
+    data = select_images(load_images(record.data, args.data_dir), planned[0])
     path = Path(args.out) if args.out else FOLDER / args.record / f"{date.today().isoformat()}.json"
     unfinished = Unfinished(path.parent, planned)
     trials = unfinished.trials
