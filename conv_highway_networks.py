@@ -180,7 +180,9 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         held_out = f", {HELD_OUT} of them for --validation"
         of_these = " with --validation"
     batch_size = PROTOCOLS[args.data][args.protocol].get("batch_size", BATCH)
-    if (args.n_train or n_train) < batch_size:
+    if args.n_train and args.n_train < batch_size:
+        raise InputError(f"--n-train {args.n_train} is less than a batch, {batch_size} images")
+    if n_train < batch_size:
         has = f"{len(data.x_train)} training images{held_out}"
         raise InputError(f"{data.name} has {has}; a batch needs {batch_size}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
@@ -203,6 +205,8 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         ranks=ranks,
         **others,
     )
+    if ranks > 1 and settings.optimizer == "muon":
+        raise InputError(f"the net {args.net} is trained in one process: run it without mpiexec")
     if ranks > min(batch_size, settings.n_test):
         raise InputError(
             f"{ranks} ranks are more than there are images to divide, {batch_size} of a batch "

@@ -161,9 +161,10 @@ def table(runs: list[dict]) -> str:
         if run["diverged"]:
             numbers = "         DIVERGED            -"
         else:
-            accuracy = 100 * run["history"]["test_accuracy"][-1]
+            accuracy = run["history"]["test_accuracy"][-1]
             loss = run["history"]["train_loss"][-1]
-            numbers = f"{accuracy:17.2f} {loss:12.4g}"
+            shown = "not tested" if accuracy is None else f"{100 * accuracy:.2f}"
+            numbers = f"{shown:>17} {loss:12.4g}"
         if "stopped_after" in run:
             numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
