@@ -149,7 +149,7 @@ PAPER_ON_CIFAR_10 = {
 PAPER_ON_CIFAR_100 = {**PAPER_ON_CIFAR_10, "last": "he"}
 # The authors say that they normalised the contrast of their images, and nothing of whitening.  But
 # trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
-# images stands in docs/convolution.md.
+# images stands in experiments/authors_images/README.md.
 WHITENED_CIFAR_10 = {**PAPER_ON_CIFAR_10, "images": "whitened"}
 WHITENED_CIFAR_100 = {**PAPER_ON_CIFAR_100, "images": "whitened"}
 SHORT_ON_CIFAR = {
