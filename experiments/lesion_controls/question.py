@@ -1,0 +1,116 @@
+"""Controls of the lesions: which blocks matter in nets without gates that learned?
+
+    python -m experiments lesion_controls --data-dir CIFAR-100            -> results/lesion_controls.json
+
+The rows on Figure 4 say which blocks of a trained highway net of 50 layers can be closed.  They say
+something of highway nets if other nets do not pass the same rules.  The controls have 49 blocks of
+50 tanh units, as the nets of `fifty_layers` have, the same images, epochs and seeds, and are
+measured as in `lesion`: a block is closed alone, its input passes on, and it is idle if that adds
+less than 0.1 points to the error on all training images.
+
+    an untrained net        as the net of `fifty_layers` is drawn
+    a net of random gates   W_T and b_T stay as they were drawn; rate, momentum and b_T are those that
+                            `static_gates` searched for such nets
+    a residual net          y = x + H, W_H drawn with a factor of 1/49; on each data set the best of four
+                            rates, by the loss of a few epochs with a seed of its own
+    a net whose gates stay shut
+                            not trained: all its blocks are idle by construction, since a closed block
+                            does what a shut one does
+
+Each takes the place of the highway nets in the rules of `lesion`.
+
+Expected, before these runs: shut gates pass what holds of the row on MNIST's early layers, that those
+of 15 to 45 are idle, and fail both rows on CIFAR-100.  Untrained nets pass none: closing a block moves
+the answers of a net that guesses, up and down.  Residual nets pass both rows on CIFAR-100, and those of
+random gates the one that more layers matter there than on MNIST.
+
+What each outcome would mean: if residual nets pass the rows on CIFAR-100, that a harder problem uses
+more blocks is true of nets with a way past their blocks, and not of gates.  If nets of random gates
+pass a row, too, it says nothing of what gates learn.
+
+Known before this was written: what `lesion`, `static_gates` and `paths` found, among it that nets of
+random gates fit CIFAR-100 badly (37 % of the training images), and that the worst block of a residual
+net of 30 blocks costs 0.007 of its accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+
+from experiments.fifty_layers.trial import settings_of_kept_nets
+from experiments.lesion.question import EARLY, FIRST_40, MIDDLE, idle_share_among
+from experiments.lesion_controls.trial import CONTROLS, RANDOM_GATES, RESIDUAL, UNTRAINED, trial
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.records import by_data_set, select, with_settings
+from highways.statistics import mean_sd_n
+
+BUDGETS = {
+    "quick": {"rates": [0.5], "search_epochs": 1},
+    "default": {"rates": [0.25, 0.5, 1.0, 2.0], "search_epochs": 4},
+}
+SEED_OF_SEARCH = 4
+OF_RANDOM_GATES = ("width", "frozen_gates", "effective_lr", "momentum", "gate_bias")
+
+
+def run(runner: Runner) -> dict:
+    """The search for the residual nets' rate on each data set; then all controls."""
+    nets = settings_of_kept_nets(runner)
+    residual = [as_residual(net) for net in nets]
+    search = []
+    for data_setting in by_data_set(residual).values():
+        for rate in runner.settings["rates"]:
+            tried = {"effective_lr": rate, "seed": SEED_OF_SEARCH, "epochs": runner.settings["search_epochs"]}
+            search.append({**data_setting[0], **tried})
+    search = fully_connected.run(runner, search)
+    best_rates = {}
+    for data, tried in by_data_set(search).items():
+        best_rates[data] = min(tried, key=loss_of)["effective_lr"]
+
+    static_gates = runner.needed["static_gates"]["trials"]["final"]
+    wanted = [{"control": UNTRAINED, **net} for net in nets]
+    for net in nets:
+        of_search = select(static_gates, variant="random", data=net["data"], seed=net["seed"])
+        random_gates = {name: of_search[name] for name in OF_RANDOM_GATES}
+        wanted.append({"control": RANDOM_GATES, **net, **random_gates})
+    for net in residual:
+        wanted.append({"control": RESIDUAL, **net, "effective_lr": best_rates[net["data"]]})
+    return {"search": search, "lesions": fully_connected.run(runner, wanted, trial)}
+
+
+def as_residual(net: dict) -> dict:
+    """The setting of a residual net with as many blocks and units as a highway net."""
+    without_gates = {name: value for name, value in net.items() if name != "gate_bias"}
+    return {**without_gates, "block": "residual", "width": fully_connected.WIDTH["highway"]}
+
+
+def loss_of(net: dict) -> float:
+    return math.inf if net["loss"] is None else net["loss"]
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each data set and control."""
+    result = []
+    for data, nets_on_set in by_data_set(record["trials"]["lesions"]).items():
+        for control in CONTROLS:
+            nets = with_settings(nets_on_set, control=control)
+            row = {"data": data, "control": control}
+            for name in ("error", "idle_share", "error_all_idle", "test_accuracy"):
+                row[name] = mean_sd_n([net[name] for net in nets])
+            for name, blocks in (("1_to_14", EARLY), ("15_to_45", MIDDLE), ("first_40", FIRST_40)):
+                row[f"idle_share_{name}"] = mean_sd_n([idle_share_among(blocks, net) for net in nets])
+            result.append(row)
+    return result
+
+
+QUESTION = Question(
+    name="lesion_controls",
+    source="a question of our own",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    needs=("fifty_layers", "static_gates"),
+    takes_more_data_sets=True,
+    awaits=True,
+)
