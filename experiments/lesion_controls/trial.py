@@ -12,9 +12,8 @@ from experiments.lesion.trial import IDLE, close_one_or_all_above, with_closed
 from highways.nets import fully_connected
 
 UNTRAINED = "an untrained net"
-RANDOM_GATES = "a net of random gates"
 RESIDUAL = "a residual net"
-CONTROLS = (UNTRAINED, RANDOM_GATES, RESIDUAL)
+CONTROLS = (UNTRAINED, RESIDUAL)
 
 
 def trial(setting: dict) -> dict:

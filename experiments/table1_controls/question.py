@@ -3,18 +3,18 @@
     python -m experiments table1_controls            -> results/table1_controls.json
 
 A row on Table 1 says something of highway blocks if a net without them does not pass its rule.  So
-the nets of 16 and of 32 maps are trained without their eight blocks: what is left is the first
-convolution, the three poolings and the last layer.  They are trained by the short recipe, as
-`table1` trains highway, plain and residual nets of 16 maps by it, with three seeds.
+the net of 32 maps is trained without its eight blocks: what is left is the first convolution, the
+three poolings and the last layer.  It is trained by the short recipe, as `table1` trains highway nets
+of 32 maps, and plain and residual ones of 16, with one seed, as the plain and the residual net.
 
 A net whose gates stay shut is this net, too.  With b_T = -20 T is below 1e-8: a block hands its
 input on, to the precision of float32, and its gates learn nothing (a test compares both).  It is
 not trained.
 
-In a rule of `table1` these nets take the place of the highway nets of 32 maps.  Those that decide
-there were trained with the released settings, for 300 epochs; the controls have twelve epochs of
-the short recipe, by which highway nets are as accurate.  A control that does not pass might come
-nearer in 300 epochs.
+In a rule of `table1` this net takes the place of the highway nets of 32 maps.  The one that decides
+there was trained with the released settings, for 300 epochs; the control has twelve epochs of the
+short recipe, by which highway nets are as accurate.  A control that does not pass might come nearer in
+300 epochs.
 
 Expected, before these runs: an accuracy between 98.5 and 99.1 %, half a point below that of highway
 nets of the same width, so that neither row of Table 1 is passed.
@@ -23,8 +23,8 @@ What each outcome would mean: if nets without blocks pass, MNIST does not need w
 compute, and the table says nothing of them.  If they do not, the blocks are of use; whether gates
 are, the residual net of 16 maps, 98.95 % with one seed, tells better.
 
-Known before this was written: two trainings of one epoch on 12 000 images for each width, which told
-how long it takes.
+Known before this was written: trainings of one epoch on 12 000 images, which told how long it takes.
+At first three seeds, and 16 maps as well, were planned; this was cut for time when no result was known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from highways.statistics import mean_sd_n
 
 BUDGETS = {
     "quick": {"widths": [4], "seeds": 2, "epochs": 1, "n_train": 300, "n_test": 100},
-    "default": {"widths": [32, 16], "seeds": 3, "epochs": 12, **fully_connected.ALL},
+    "default": {"widths": [32], "seeds": 1, "epochs": 12, **fully_connected.ALL},
 }
 
 
