@@ -30,16 +30,20 @@ before the error on all training images has risen by a percentage point or more.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
+from experiments.lesion_controls.trial import CONTROLS
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.records import by_data_set
+from highways.records import by_data_set, with_settings
 from highways.statistics import mean_sd_n
 
 # draws: random sets of each size; step: how far apart the sizes are
@@ -113,7 +117,31 @@ LENGTH = (
 )
 
 
-@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER)
+def gates_shut(record: dict) -> tuple[dict]:
+    """By construction: a block whose gate is shut hands its input on, closed or not, so that all are idle."""
+    nets = []
+    for net in record["trials"]:
+        blocks = len(net["errors"])
+        idle = list(range(1, blocks + 1))
+        errors = [net["error"]] * blocks
+        nets.append({**net, "errors": errors, "idle": idle, "idle_share": 1.0, "error_all_idle": net["error"]})
+    return ({**record, "trials": nets},)
+
+
+def in_place_of_highway(control: str):
+    """The stand-in of a control of `lesion_controls`."""
+    return functools.partial(_stand_in, control=control)
+
+
+def _stand_in(record: dict, of_controls: dict, control: str) -> tuple[dict]:
+    return ({**record, "trials": with_settings(of_controls["trials"]["lesions"], control=control)},)
+
+
+MEASURED_CONTROLS = [Control(name, in_place_of_highway(name), over=("lesion_controls",)) for name in CONTROLS]
+OTHER_NETS = (Control("a net whose gates stay shut", gates_shut), *MEASURED_CONTROLS)
+
+
+@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=OTHER_NETS)
 def early_layers_matter(r):
     """MNIST: closing any early layer raises the error, closing one of 15 to 45 does not (fewer than
     10 % of blocks 1 to 14 are idle, over 90 % of 15 to 45 are; idle: closing the block alone adds
@@ -133,7 +161,7 @@ def early_layers_matter(r):
     )
 
 
-@claim("idle-share", source="paper, Figure 4", about=ON_MNIST)
+@claim("idle-share", source="paper, Figure 4", about=ON_MNIST, controls=OTHER_NETS)
 def idle_share(r):
     """MNIST: about 60 % of the layers do not contribute (45 to 75 % of the blocks are idle when
     closed one at a time; idle: closing the block alone adds less than {IDLE_POINTS} points of
@@ -152,6 +180,7 @@ def idle_share(r):
     source="paper, Figure 4",
     about=ON_ALL_SETS,
     note=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
+    controls=OTHER_NETS,
 )
 def more_layers_matter_on_cifar(r):
     """on the harder task, CIFAR-100, more layers matter (a smaller share of idle blocks than on
@@ -168,7 +197,7 @@ def idle_layers_are_hard_to_get_in_plain_nets(r):
     raise NotMeasured("it needs lesions of trained plain nets of 50 layers, each layer replaced by the identity")
 
 
-@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH)
+@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH, controls=OTHER_NETS)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training
