@@ -81,6 +81,7 @@ GROUPS = {
         "gates_over_training",
         "lesion",
         "lesion_controls",
+        "lesion_residual",
         "depth_needed",
         "paths",
         "routing",

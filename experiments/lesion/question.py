@@ -30,20 +30,19 @@ before the error on all training images has risen by a percentage point or more.
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
+from experiments.lesion.groups import EARLY, FIRST_40, MIDDLE, idle_share_among
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
-from experiments.lesion_controls.trial import CONTROLS
+from experiments.lesion_controls.trial import RESIDUAL, UNTRAINED
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.records import by_data_set, with_settings
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 # draws: random sets of each size; step: how far apart the sizes are
@@ -51,11 +50,8 @@ BUDGETS = {
     "quick": {"draws": 2, "step": 3},
     "default": {"draws": 5, "step": 5},
 }
-MIDDLE = range(15, 46)  # the paper's layers 15 to 45, taken as numbers of blocks
-EARLY = range(1, MIDDLE.start)
 MATTERS_BELOW = 0.1  # any block of a group matters if a smaller share of the group is idle
 NO_EFFECT_ABOVE = 0.9  # a group of blocks has close to no effect if a larger share of it is idle
-FIRST_40 = range(1, 41)  # the blocks that matter on CIFAR-100, by the paper
 
 
 def run(runner: Runner) -> list[dict]:
@@ -79,14 +75,6 @@ def rows(record: dict) -> list[dict]:
         row["error_without_a_random_half"] = mean_sd_n([error_without_half(trial) for trial in trials])
         result.append(row)
     return result
-
-
-def idle_share_among(blocks: range, trial: dict) -> float | None:
-    """The share of idle blocks among those that the net has; None if it has none of these."""
-    present = [block for block in blocks if block <= len(trial["errors"])]
-    if not present:
-        return None
-    return float(np.mean([block in trial["idle"] for block in present]))
 
 
 def idle_shares(blocks: range, trials: list[dict]) -> Sample:
@@ -128,17 +116,19 @@ def gates_shut(record: dict) -> tuple[dict]:
     return ({**record, "trials": nets},)
 
 
-def in_place_of_highway(control: str):
-    """The stand-in of a control of `lesion_controls`."""
-    return functools.partial(_stand_in, control=control)
+def untrained(record: dict, of_controls: dict) -> tuple[dict]:
+    return ({**record, "trials": of_controls["trials"]},)
 
 
-def _stand_in(record: dict, of_controls: dict, control: str) -> tuple[dict]:
-    return ({**record, "trials": with_settings(of_controls["trials"]["lesions"], control=control)},)
+def residual(record: dict, of_residual: dict) -> tuple[dict]:
+    return ({**record, "trials": of_residual["trials"]["lesions"]},)
 
 
-MEASURED_CONTROLS = [Control(name, in_place_of_highway(name), over=("lesion_controls",)) for name in CONTROLS]
-OTHER_NETS = (Control("a net whose gates stay shut", gates_shut), *MEASURED_CONTROLS)
+OTHER_NETS = (
+    Control("a net whose gates stay shut", gates_shut),
+    Control(UNTRAINED, untrained, over=("lesion_controls",)),
+    Control(RESIDUAL, residual, over=("lesion_residual",)),
+)
 
 
 @claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=OTHER_NETS)

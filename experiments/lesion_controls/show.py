@@ -1,4 +1,4 @@
-"""The share of idle blocks of the controls of the lesions: results/lesion_controls.json, beside results/lesion.json."""
+"""The share of idle blocks of the controls of the lesions, beside results/lesion.json."""
 
 from highways.lab.showing.registry import table
 from highways.lab.showing.style import as_spelled
@@ -8,10 +8,11 @@ from highways.statistics import format_stat
 SHARES = ("idle_share", "idle_share_15_to_45", "idle_share_first_40", "error")
 
 
-@table("lesion-controls")
-def lesion_controls(read) -> str:
+@table("lesion-controls", name="lesion_controls")
+@table("lesion-residual", name="lesion_residual")
+def lesion_controls(read, name: str) -> str:
     """A row for each data set and kind of net."""
-    of_controls = read("results/lesion_controls.json")["summary"]
+    of_controls = read(f"results/{name}.json")["summary"]
     sets = {row["data"] for row in of_controls}
     nets = [{**row, "control": "highway"} for row in read("results/lesion.json")["summary"] if row.get("data") in sets]
     lines = []

@@ -5,7 +5,7 @@ import pytest
 
 from experiments.lesion import question as lesion
 from experiments.lesion_controls import trial as controls
-from experiments.lesion_controls.question import as_residual
+from experiments.lesion_residual.question import as_residual
 from highways.nets import fully_connected
 
 HIGHWAY = {
@@ -39,8 +39,8 @@ def test_an_untrained_net_guesses():
     assert result["loss"] == pytest.approx(np.log(10), rel=0.3)
 
 
-def test_a_control_takes_the_place_of_the_highway_nets():
-    nets = [{"control": control, "idle_share": 0.5} for control in controls.CONTROLS]
-    stand_in = lesion.in_place_of_highway(controls.RESIDUAL)
-    [record] = stand_in({"trials": [{"idle_share": 0.9}]}, {"trials": {"lesions": nets}})
-    assert record["trials"] == [{"control": controls.RESIDUAL, "idle_share": 0.5}]
+def test_controls_take_the_place_of_the_highway_nets():
+    highway = {"trials": [{"idle_share": 0.9}]}
+    nets = [{"idle_share": 0.5}]
+    assert lesion.untrained(highway, {"trials": nets}) == ({"trials": nets},)
+    assert lesion.residual(highway, {"trials": {"search": [], "lesions": nets}}) == ({"trials": nets},)
