@@ -106,7 +106,9 @@ LENGTH = (
 
 
 def gates_shut(record: dict) -> tuple[dict]:
-    """By construction: a block whose gate is shut hands its input on, closed or not, so that all are idle."""
+    """By construction: a block whose gate is shut hands its input on, closed or not, so that all are idle.
+
+    The error, which judges nothing, stays that of the highway net."""
     nets = []
     for net in record["trials"]:
         blocks = len(net["errors"])
