@@ -80,6 +80,8 @@ GROUPS = {
         "gates",
         "gates_over_training",
         "lesion",
+        "lesion_controls",
+        "lesion_residual",
         "depth_needed",
         "paths",
         "routing",
@@ -89,7 +91,7 @@ GROUPS = {
         "data_movement",
     ),
     "Are other blocks better?": ("blocks", "lstm_and_maxout", "encyclopedia"),
-    "How accurate are convolutional nets?": ("table1", "cifar", "authors_images"),
+    "How accurate are convolutional nets?": ("table1", "table1_controls", "cifar", "authors_images"),
     "What do gates say of a market?": ("factor_model", "factor_model_wide"),
 }
 OTHERS = "Other questions"

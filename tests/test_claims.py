@@ -337,6 +337,23 @@ def test_a_control_must_pass_the_parts_that_hold():
     assert not controls.passes("reproduced", "not clear")
 
 
+def test_a_row_says_why_it_has_no_control():
+    claim = replace(claim_about(), note="bound of ours", no_control="it is about the bound")
+    [row] = ledger.judge_all([claim], {"a": {"settings": {}, "trials": two_trials(0.1)}}, {}, {"a": ""})
+    assert row["note"] == "bound of ours; no control: it is about the bound"
+    with pytest.raises(ValueError, match="has controls, and says why it has none"):
+        replace(claim, controls=(Control("a shut net", shallow),))
+
+
+def test_every_reproduced_claim_has_a_control_or_says_why_not(rows):
+    reproduced = {row["id"] for row in rows if row["kind"] == "claim" and row["verdict"].startswith("reproduced")}
+    without = []
+    for claim in judging.all_claims():
+        if claim.id in reproduced and not claim.controls and not claim.no_control:
+            without.append(claim.id)
+    assert without == []
+
+
 def test_two_claims_of_one_id_are_refused():
     with pytest.raises(ValueError, match="two claims have the id low"):
         ledger.judge_all([claim_about(), claim_about()], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})

@@ -36,10 +36,13 @@ NO_PICTURES = (
     "factor_model_wide",
     "fifty_layers",
     "figure_1_wide",
+    "lesion_controls",
+    "lesion_residual",
     "more_seeds",
     "one_hidden_layer",
     "primary",
     "residual_past_a_thousand",
+    "table1_controls",
     "which_carry",
     "wider_rates",
 )
@@ -64,7 +67,8 @@ def can_stand_in_a_row(value) -> bool:
 RARELY = (
     "authors_images", "best_start", "blocks", "cifar", "clip", "depth_for_width", "depth_needed", "depth_of_use",
     "depth_on_demand", "factor_model", "paths", "what_trains",
-    "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout",
+    "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "lesion_controls", "long_training",
+    "lesion_residual", "lstm_and_maxout", "table1_controls",
     "more_seeds", "one_hidden_layer", "past_a_thousand", "primary", "residual_past_a_thousand",
     "thousand_layers",
     "very_deep", "which_carry", "why_plain_fails", "wider_rates",

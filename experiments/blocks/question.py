@@ -468,6 +468,9 @@ def untrained(*records: dict) -> tuple[dict, ...]:
     return tuple(found)
 
 
+UNTRAINED = Control("an untrained net", untrained)
+
+
 @claim(
     "factors-compound",
     source="encyclopedia article",
@@ -476,7 +479,7 @@ def untrained(*records: dict) -> tuple[dict, ...]:
     note=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
     f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
     "shows no effect of depth",
-    controls=(Control("an untrained net", untrained),),
+    controls=(UNTRAINED,),
 )
 def factors_compound(r, more_seeds):
     """the factors 1 - T compound (in highway nets of 100 and 200 layers the product of all of them is
@@ -501,6 +504,7 @@ def factors_compound(r, more_seeds):
     note=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
     "trained nets judged, by which the row was 'not reproduced'; that untrained nets judge, "
     f"too, was added after the runs; {TWO_LOOKS}",
+    controls=(UNTRAINED,),
 )
 def gradient_fades(r, more_seeds):
     """the factors 1 - T 'can compound across layers' (read as: the gradient fades; in highway nets of

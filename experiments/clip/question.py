@@ -39,11 +39,13 @@ import numpy as np
 
 from experiments.clip.trial import trial
 from highways.lab.judging.claim import Sample, claim, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import all_below, corrected, interval, is_below, logs, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.search import chosen_settings, over_seeds
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 DEPTHS = (9, 19, 49, 99)  # of `optimization`
@@ -175,10 +177,18 @@ def row_of_way(record: dict, block: str, depth: int, way: str) -> dict:
 ABOUT = {"depth": (*DEPTHS, DEEPEST), **fully_connected.ALL}
 
 
+def plain_as_highway(record: dict) -> tuple[dict]:
+    """Plain nets in the place of highway nets of their depth, 10 to 100 layers; of 200 there are none."""
+    nets = with_settings(record["trials"], block="highway", depth=DEEPEST)
+    nets += [{**net, "block": "highway"} for net in with_settings(record["trials"], block="plain")]
+    return ({**record, "trials": nets},)
+
+
 @claim(
     "simple-gradient-descent",
     source="paper, abstract",
     about=ABOUT,
+    controls=(Control("a plain net", plain_as_highway),),
     note="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
     "seed was decided after the runs",
 )

@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from highways.lab.judging.claim import claim, effect_as_text, values_of
+from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -91,6 +92,12 @@ def rows(record: dict) -> list[dict]:
 LOOKS = 2  # at three seeds, and at ten
 
 
+def shut_for_deep(more_seeds: dict, first_seeds: dict) -> tuple[dict, dict]:
+    """Nets of 1000 layers whose gates stay shut, with the first seeds alone."""
+    shut = with_group(first_seeds, "best", first_seeds["trials"]["shut"])
+    return with_group(more_seeds, "deep", []), shut
+
+
 @claim(
     "depth-is-of-use",
     kind="open question",
@@ -101,6 +108,7 @@ LOOKS = 2  # at three seeds, and at ten
     "that of one layer from a search of sixteen; the paper says of very deep nets in "
     "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
     "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",
+    controls=(Control("a net whose gates stay shut", shut_for_deep),),
 )
 def depth_is_of_use(r, thousand_layers):
     """is a net of 1000 layers more accurate than one hidden layer, at the same rate and at a rate of

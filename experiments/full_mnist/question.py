@@ -15,6 +15,7 @@ normal weights of deviation 0.1; biases 0.1; gradient descent on the summed loss
 
 from __future__ import annotations
 
+from experiments.controls.trial import BEST_PLAIN
 from experiments.full_mnist.trial import blog, setting_of, trial
 from highways.lab.judging.claim import CHOSEN_AFTER, claim, effect_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
@@ -22,6 +23,7 @@ from highways.lab.judging.rules import above, below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
@@ -93,11 +95,20 @@ def rows(record: dict) -> list[dict]:
 THE_BLOGS = "the settings are those of the blog's program"
 
 
+def best_plain(record: dict, of_controls: dict) -> tuple[dict]:
+    """Plain nets of 30 blocks with the best start of `controls` in the place of those of 20 layers."""
+    nets = [net for net in record["trials"]["blog"] if net["block"] != "plain"]
+    for net in with_settings(of_controls["trials"]["all_images"], control=BEST_PLAIN):
+        nets.append({**net, "block": "plain", "depth": BLOG_DEPTH})
+    return (with_group(record, "blog", nets),)
+
+
 @claim(
     "blog-plain-20",
     source="blog",
     about={"depth": BLOG_DEPTH, "n_train": 60000},
     note=f"{THE_BLOGS}; with settings searched for them they train: see the paper's Figure 1",
+    controls=(Control(BEST_PLAIN, best_plain, over=("controls",)),),
 )
 def blog_plain_20(r):
     """20 plain layers, fully connected, with the blog's settings, stay under 15 % on MNIST"""
@@ -105,11 +116,20 @@ def blog_plain_20(r):
     return [below(accuracy, 0.15)], f"test accuracy {accuracy:interval}"
 
 
+def shallow_of_blog(record: dict, thousand_layers: dict) -> tuple[dict]:
+    """Nets of one hidden layer in the place of highway nets of 20."""
+    nets = [net for net in record["trials"]["blog"] if net["block"] != "highway"]
+    for net in thousand_layers["trials"]["one_hidden_layer_longer"]:
+        nets.append({**net, "block": "highway", "depth": BLOG_DEPTH})
+    return (with_group(record, "blog", nets),)
+
+
 @claim(
     "blog-highway-much-better",
     source="blog",
     about={"depth": BLOG_DEPTH, "n_train": 60000},
     note=f"{THE_BLOGS}; {CHOSEN_AFTER}; widths: highway 50, plain 71",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_of_blog, over=("thousand_layers",)),),
 )
 def blog_highway_much_better(r):
     """20 highway layers with the blog's settings, not searched by us, are more accurate than 20 plain

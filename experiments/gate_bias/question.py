@@ -233,6 +233,7 @@ ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net 
 IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
 BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
 ABOUT = {"block": "highway", "depth": (9, 19, 29, 49, 69, 99), "n_train": 60000}
+NO_BIAS = "nets without gates have no gate bias"
 MODERATE_BIASES = f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g}"
 
 
@@ -266,6 +267,7 @@ def gate_bias_guideline(r):
     source="transcript, 2.2",
     about=ABOUT,
     note=f"{ADDED}; the paper suggests -1, -2 and -3 for convolutional nets of depth 10, 20 and 30; {ONE_RATE}",
+    no_control=NO_BIAS,
     one_run=True,
 )
 def more_negative_with_depth(r):
@@ -328,6 +330,7 @@ def low_gate_biases_fail(r):
     source="blog",
     about=ABOUT,
     note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    no_control=NO_BIAS,
     one_run=True,
 )
 def start_more_negative(r):

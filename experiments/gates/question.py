@@ -367,6 +367,7 @@ def outputs_form_stripes(r):
     over=("gates", "routing"),
     note=f"{ADDED}; the bound is that of the rows on biases and depth; "
     "nets of 100 epochs: after 200 biases are no longer inverse to the gates",
+    no_control="where no bias has learned all are alike, and correlate with nothing",
 )
 def negative_biases_make_gates_selective(nets, routing):
     """CIFAR-100: strong negative biases are not used to shut down the gates, but to make them more

@@ -33,8 +33,11 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
+from experiments.lesion.groups import EARLY, FIRST_40, MIDDLE, idle_share_among
 from experiments.lesion.trial import IDLE, OTHER_MARGINS, POINT, trial
+from experiments.lesion_controls.trial import RESIDUAL, UNTRAINED
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, effect_as_text, values_of
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -47,11 +50,8 @@ BUDGETS = {
     "quick": {"draws": 2, "step": 3},
     "default": {"draws": 5, "step": 5},
 }
-MIDDLE = range(15, 46)  # the paper's layers 15 to 45, taken as numbers of blocks
-EARLY = range(1, MIDDLE.start)
 MATTERS_BELOW = 0.1  # any block of a group matters if a smaller share of the group is idle
 NO_EFFECT_ABOVE = 0.9  # a group of blocks has close to no effect if a larger share of it is idle
-FIRST_40 = range(1, 41)  # the blocks that matter on CIFAR-100, by the paper
 
 
 def run(runner: Runner) -> list[dict]:
@@ -75,14 +75,6 @@ def rows(record: dict) -> list[dict]:
         row["error_without_a_random_half"] = mean_sd_n([error_without_half(trial) for trial in trials])
         result.append(row)
     return result
-
-
-def idle_share_among(blocks: range, trial: dict) -> float | None:
-    """The share of idle blocks among those that the net has; None if it has none of these."""
-    present = [block for block in blocks if block <= len(trial["errors"])]
-    if not present:
-        return None
-    return float(np.mean([block in trial["idle"] for block in present]))
 
 
 def idle_shares(blocks: range, trials: list[dict]) -> Sample:
@@ -113,7 +105,35 @@ LENGTH = (
 )
 
 
-@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER)
+def gates_shut(record: dict) -> tuple[dict]:
+    """By construction: a block whose gate is shut hands its input on, closed or not, so that all are idle.
+
+    The error, which judges nothing, stays that of the highway net."""
+    nets = []
+    for net in record["trials"]:
+        blocks = len(net["errors"])
+        idle = list(range(1, blocks + 1))
+        errors = [net["error"]] * blocks
+        nets.append({**net, "errors": errors, "idle": idle, "idle_share": 1.0, "error_all_idle": net["error"]})
+    return ({**record, "trials": nets},)
+
+
+def untrained(record: dict, of_controls: dict) -> tuple[dict]:
+    return ({**record, "trials": of_controls["trials"]},)
+
+
+def residual(record: dict, of_residual: dict) -> tuple[dict]:
+    return ({**record, "trials": of_residual["trials"]["lesions"]},)
+
+
+OTHER_NETS = (
+    Control("a net whose gates stay shut", gates_shut),
+    Control(UNTRAINED, untrained, over=("lesion_controls",)),
+    Control(RESIDUAL, residual, over=("lesion_residual",)),
+)
+
+
+@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=OTHER_NETS)
 def early_layers_matter(r):
     """MNIST: closing any early layer raises the error, closing one of 15 to 45 does not (fewer than
     10 % of blocks 1 to 14 are idle, over 90 % of 15 to 45 are; idle: closing the block alone adds
@@ -133,7 +153,7 @@ def early_layers_matter(r):
     )
 
 
-@claim("idle-share", source="paper, Figure 4", about=ON_MNIST)
+@claim("idle-share", source="paper, Figure 4", about=ON_MNIST, controls=OTHER_NETS)
 def idle_share(r):
     """MNIST: about 60 % of the layers do not contribute (45 to 75 % of the blocks are idle when
     closed one at a time; idle: closing the block alone adds less than {IDLE_POINTS} points of
@@ -152,6 +172,7 @@ def idle_share(r):
     source="paper, Figure 4",
     about=ON_ALL_SETS,
     note=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
+    controls=OTHER_NETS,
 )
 def more_layers_matter_on_cifar(r):
     """on the harder task, CIFAR-100, more layers matter (a smaller share of idle blocks than on
@@ -168,7 +189,7 @@ def idle_layers_are_hard_to_get_in_plain_nets(r):
     raise NotMeasured("it needs lesions of trained plain nets of 50 layers, each layer replaced by the identity")
 
 
-@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH)
+@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH, controls=OTHER_NETS)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training

@@ -53,6 +53,13 @@ def test_a_lesion_is_a_net_with_its_gates_shut(kept):
     assert result["closed_together"] == [*cheap, False].index(False)
 
 
+def test_no_lesion_changes_a_net_whose_gates_stay_shut():
+    trial = {"data": "MNIST", "depth": 3, "error": 0.1, "errors": [0.2, 0.1, 0.4], "idle": [2], "idle_share": 1 / 3}
+    [record] = question.gates_shut({"trials": [trial]})
+    [shut] = record["trials"]
+    assert (shut["idle"], shut["idle_share"], shut["errors"]) == ([1, 2, 3], 1, [0.1, 0.1, 0.1])
+
+
 def test_the_numbers_of_a_lesion():
     trial = {
         "errors": [0.1] * 49,

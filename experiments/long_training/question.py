@@ -16,6 +16,7 @@ training images at the end.
 from __future__ import annotations
 
 from highways.lab.judging.claim import claim, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -76,11 +77,20 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
+def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
+    """Nets of one hidden layer in the place of plain nets of 10 and of 20."""
+    nets = []
+    for depth in (9, 19):
+        nets += [{**net, "block": "plain", "depth": depth} for net in one_hidden_layer["trials"]["longer"]]
+    return (with_group(record, "final", nets),)
+
+
 @claim(
     "plain-reaches-low-loss",
     source="paper, Figure 1",
     about={"depth": (9, 19), **ALL},
     note="in 400 epochs, where the axis of the paper's figure ends",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
 )
 def plain_reaches_low_loss(r):
     """plain nets of 10 and 20 layers reach a loss below 1e-4"""

@@ -440,6 +440,7 @@ def finals_of_both_sets(record: dict) -> list[dict]:
     "trained-nets-need-their-gates",
     source="paper, 4.1",
     about={"depth": 49},
+    no_control="where T does not depend on the image, as where gates stay shut, its mean is T",
     note="a pilot on MNIST was seen before the rule; this alone shows little, since later blocks get states that "
     "they never saw: nets that are trained with static gates have rows of their own",
 )

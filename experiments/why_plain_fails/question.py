@@ -56,6 +56,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 STABLE = 0.5  # a gradient is stable if a larger share of it arrives
@@ -228,11 +229,26 @@ def stays_at_chance(accuracies: list[float | None]) -> Comparison:
     return is_below(accuracies, CHANCE)
 
 
+def plain_from_orthogonal_start(record: dict, paths: dict) -> tuple[dict]:
+    """Plain nets of `paths` in the place of the program's.
+
+    All of their gradient goes through all 30 transforms, so that its length there is what arrives."""
+    nets = [net for net in record["trials"]["headline"] if net["block"] != "plain"]
+    for net in with_settings(paths["trials"], kind="plain"):
+        looks = {when: {"gradient": [net[when]["one_path"][-1], 1.0]} for when in ("at_start", "trained")}
+        nets.append({**looks, "block": "plain", "epochs": net["epochs"]})
+    return (with_group(record, "headline", nets),)
+
+
+ORTHOGONAL_PLAIN = "a plain net from an orthogonal start"
+
+
 @claim(
     "plain-gradient-vanishes",
     source="published program",
     about=ABOUT,
     note="one run was seen before the rule: a share of 1e-7, and less after training",
+    controls=(Control(ORTHOGONAL_PLAIN, plain_from_orthogonal_start, over=("paths",)),),
 )
 def plain_gradient_vanishes(r):
     """the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the
@@ -305,11 +321,29 @@ def plain_fails_by_its_start(r):
     )
 
 
+def fresh_block_of(kind: str):
+    """The stand-in of a net of `paths`, by its mean block."""
+    return functools.partial(_fresh_block, kind=kind)
+
+
+def _fresh_block(record: dict, paths: dict, kind: str) -> tuple[dict]:
+    nets = [net for net in record["trials"]["headline"] if net["block"] != "highway"]
+    for net in with_settings(paths["trials"], kind=kind):
+        look = {"change_of_block": float(np.mean(net["at_start"]["change"]))}
+        nets.append({"at_start": look, "block": "highway", "epochs": net["epochs"]})
+    return (with_group(record, "headline", nets),)
+
+
 @claim(
     "fresh-block-near-identity",
     source="published program",
     about=ABOUT,
     note="the bound of a quarter is ours",
+    controls=(
+        Control("a net whose gates stay shut", fresh_block_of("shut"), over=("paths",)),
+        Control("a residual net", fresh_block_of("residual"), over=("paths",)),
+        Control(ORTHOGONAL_PLAIN, fresh_block_of("plain"), over=("paths",)),
+    ),
 )
 def fresh_block_near_identity(r):
     """at b_T = -2 a fresh highway block starts close to the identity (it changes its input by less

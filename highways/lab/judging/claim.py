@@ -74,12 +74,16 @@ class Claim:
     note: str = ""
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
+    # why it has no controls, if it has none
+    no_control: str = ""
     # True adds "one run" to the verdict
     one_run: bool = False
 
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
+        if self.controls and self.no_control:
+            raise ValueError(f"{self.id} has controls, and says why it has none")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
             raise ValueError(
                 f"a claim's source begins with one of these: {', '.join(SOURCES)}; {self.id} has {self.source!r} "
@@ -100,6 +104,7 @@ def claim(
     over: tuple[str, ...] = (),
     note: str = "",
     controls: tuple[Control, ...] = (),
+    no_control: str = "",
     one_run: bool = False,
 ):
     """Makes a Claim of the function below it, and registers it as one of its module.
@@ -118,6 +123,7 @@ def claim(
             over=over,
             note=note,
             controls=controls,
+            no_control=no_control,
             one_run=one_run,
         )
         claims = REGISTERED.setdefault(rule.__module__, {})

@@ -116,10 +116,12 @@ def passed_by(of_controls: list[dict]) -> str:
 
 
 def note_of(claim: Claim, of_controls: list[dict]) -> str:
-    """The claim's note, and which controls pass its rule."""
+    """The claim's note, and which controls pass its rule, or why it has no control."""
     notes = [claim.note] if claim.note else []
     if of_controls:
         notes.append(controls.as_text(of_controls))
+    if claim.no_control:
+        notes.append(f"no control: {claim.no_control}")
     return "; ".join(notes)
 
 
