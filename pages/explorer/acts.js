@@ -11,8 +11,8 @@ const ACTS = [
     name: "1. Which blocks matter?",
     text: () =>
       "Close a block, and it hands on its input, as if it were not there. If the net then reads as many images right as before, the " +
-      `block is harmless: of ${imagesMeasured()} the net misreads fewer than ${misread(DATA.lesion.limit)} more than the ` +
-      `${misread(DATA.lesion.error)} that it misreads anyway.`,
+      `block is harmless: of ${imagesMeasured()} training images the whole net misreads ${misread(DATA.lesion.error)}, and without ` +
+      `a harmless block fewer than ${misread(DATA.lesion.error + DATA.lesion.limit)}.`,
     questions: [
       {
         asks: "How many of the 49 blocks are harmless?",
@@ -37,7 +37,7 @@ const ACTS = [
     ],
     map: "effect",
     title: "Without this block",
-    legend: () => `<span>bars: this image</span><span>dots: ${imagesMeasured()} images</span>`,
+    legend: () => `<span>bar: this image</span><span>dot: ${imagesMeasured()} images</span>`,
     layout: "halves",
     ends: () => [`${found ? found.digit : answerOf(now)}: 0 % sure`, "100 %", `misread: ${misread(ERRORS[0])}`, misread(ERRORS[1])],
     note: () => whatMatters(),
@@ -114,8 +114,7 @@ const CLIMB = {
   ends: () => SHOW.states.ends,
   bar: () => SHOW.states.bar,
   note: () =>
-    "\u2191 The image enters here, as 50 numbers. A row is a block, a column one of the numbers. Where a column keeps its colour, " +
-    "blocks hand it on.",
+    "\u2191 The image enters here, as 50 numbers. A row is a block, a column a number. What keeps its colour is handed on.",
   help:
     "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its number. What " +
     "the question asks for is drawn once you have guessed.",

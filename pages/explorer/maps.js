@@ -277,7 +277,8 @@ function drawEffect(ctx, width) {
   if (found) drawMoves(ctx, half);
 }
 
-const ARROW_WIDTH = 22; // of the text that names another answer, in pixels
+const ARROW_WIDTH = 26; // of the text that names another answer, in pixels
+const TEXT_HIGH = 12;
 
 /* How closing each block moves the answer's probability.  If the answer changes, an arrow names the
    new one: to the right of the bar if there is room, otherwise on it. */
@@ -297,10 +298,11 @@ function drawMoves(ctx, half) {
     if (argmax(shares) === digit) return;
     const has_room = x_before + 2 + ARROW_WIDTH <= half;
     const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
-    const is_on_bar = !has_room && length > ARROW_WIDTH;
+    const is_on_bar = !has_room && length > ARROW_WIDTH && rowHeight() > TEXT_HIGH;
+    const high = Math.max(TEXT_HIGH, rowHeight() - 2);
     ctx.fillStyle = css("paper");
     if (!is_on_bar) {
-      ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);
+      ctx.fillRect(x, y + (rowHeight() - high) / 2, ARROW_WIDTH, high);
       ctx.fillStyle = css("ink");
     }
     ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + rowHeight() / 2 + 4);

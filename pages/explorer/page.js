@@ -294,8 +294,8 @@ function whatMatters() {
     return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
   });
   if (!moved.length) return "No block is open.";
-  if (!texts.length) return `Closing any one block makes the net less sure of ${digit} by under a point, if at all.`;
-  return `What this answer hangs on most, in points: block ${texts.join(", ")}.`;
+  if (!texts.length) return `Closing any one block moves its certainty by less than a point.`;
+  return `This answer hangs on block ${texts.join(", ")}, in points.`;
 }
 
 /* How far the gates of the map are open. */

@@ -71,8 +71,8 @@ function aloneClosed() {
   if (!block) return "";
   const { error, idle } = DATA.lesion;
   const alone = misread(errorOfRange(block - 1, block - 1));
-  return `Without block ${block} the net misreads ${alone} of ${imagesMeasured()} training images, with it ${misread(error)}` +
-    `${idle.includes(block) ? ": harmless" : ""}.`;
+  return `Misread without block ${block}: ${alone} of ${imagesMeasured()}, with it ${misread(error)}` +
+    `${idle.includes(block) ? "; harmless" : ""}.`;
 }
 
 /* Shows the numbers of the chosen row and unit. */
