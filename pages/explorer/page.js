@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
    0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
    first block, as in `T` and `H`.  `closed` holds layers, while DATA.lesion.idle holds
    blocks.  `unit` counts from 1. */
-const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
+const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 25, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
 let wholeOf = null; // the pixels from which `whole` was computed
