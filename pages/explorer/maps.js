@@ -89,7 +89,7 @@ class Plot {
     const has_units = columnsOf(this) === net.hidden;
     const cell = width / columnsOf(this);
     const x = has_units ? (shown.unit - 1) * cell : 0;
-    for (const [color, line] of [[css("paper"), 3], [css("ink"), 1]]) {
+    for (const [color, line] of [[css("paper"), 3], [css(has_units ? "ink" : "faint"), 1]]) {
       Object.assign(ctx, { strokeStyle: color, lineWidth: line });
       ctx.strokeRect(x, topOf(shown.block), has_units ? cell : width, rowHeight());
     }
@@ -237,7 +237,7 @@ const READ_SHARE = 0.72;
 
 function drawRead(ctx, width) {
   const cells = READ_SHARE * width;
-  rows(ctx, cells, 0, now.answers, (share) => shade(palette().ink, share));
+  rows(ctx, cells, 0, now.answers, (share) => shade(palette().share, share));
   const counts = DATA.measured.decided;
   const longest = Math.sqrt(Math.max(...counts));
   ctx.fillStyle = css(now === whole ? "faint" : "line"); // pale if the reader has changed the net

@@ -1,7 +1,10 @@
 "use strict";
-/* Text with symbols: "b_T" gets a subscript, and neither "88 %" nor "y = x + H(x)" is broken over two lines. */
+/* Text with symbols: "b_T" gets a subscript, and neither "88 %" nor "block 5" nor "y = x + H(x)" is broken over two lines. */
 
-const unbroken = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ([=+<>×−→]) /g, "\u00a0$1\u00a0");
+const unbroken = (text) => {
+  const with_units = text.replace(/(\d) %/g, "$1\u00a0%").replace(/\b(block|unit|layer) (\d)/gi, "$1\u00a0$2");
+  return with_units.replace(/ ([=+<>×−→]) /g, "\u00a0$1\u00a0");
+};
 
 /* The parts of a text; every second one is a subscript. */
 const partsOf = (text) => unbroken(text).split(/_(T)/);
