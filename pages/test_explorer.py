@@ -655,11 +655,14 @@ def test_the_first_act_is_guessed_before_it_is_told(opened):
     assert closed(opened) == []
     state = opened.execute_script("return now.states[49][1]")
     assert opened.find_element("id", "announced").text == f"Block 49, unit 2: {state:.2f}.".replace("-", "\u2212")
+    reached = []
     for guess, told in ((30, f"You guessed 30; it is {len(idle)}."), (1, "You guessed 1 %; it is 9.5 %.")):
         slider = act.find_element("css selector", "#questions input")
         opened.execute_script("arguments[0].value = arguments[1]", slider, guess)
         act.find_element("css selector", "#questions .main").click()
         assert told in act.text.replace("\u00a0", " ")
+        reached.append(opened.switch_to.active_element.get_attribute("type"))
+    assert reached == ["range", "button"]  # keys lead on to the next question, then to the next act
     assert closed(opened) == idle
     assert f"{100 * DATA['lesion']['error_all_idle']:.2g} %)." in opened.find_element("id", "closed").text
     assert f"{DATA['lesion']['closed_together']} can be closed together for less than 1 %" in act.text.replace(

@@ -21,7 +21,7 @@ const ACTS = [
         truth: () => DATA.lesion.idle.length,
         answer: () =>
           `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are misread without ` +
-          "the block; that of a harmless one is hollow. Press a square beside the map to close a block.",
+          "the block; left of the last line it is hollow, the block harmless. Press a square beside the map to close a block.",
       },
       {
         asks: `Close all ${DATA.lesion.idle.length} at once: what share is misread?`,
@@ -188,6 +188,7 @@ function takeGuess(question, guess) {
   showAct();
   question.then?.();
   redraw();
+  ($("questions").querySelector("input") || $("next")).focus({ preventScroll: true }); // the button that was pressed is gone
   $("questions").children[play.answered[play.act] - 1].scrollIntoView({ block: "nearest" });
   announce(aloud(`${verdict} ${question.told.answer}`));
 }

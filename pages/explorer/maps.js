@@ -109,7 +109,7 @@ class Plot {
       if (closed) ctx.fillRect(width - 10, y - high / 2, 8, high);
       else if (row && isAnswered(play.act)) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
       const is_first = row === 1 && rowHeight() >= 8;
-      if (is_first || row % every === 0) ctx.fillText(row, width - 14, y);
+      if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - TEXT_HIGH / 2));
     }
   }
 
