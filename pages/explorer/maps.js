@@ -2,6 +2,7 @@
 /* The maps, with a row for each block: how they are drawn, and how pointer and keys work in them.  The image comes in at
    the bottom, the answer leaves at the top. */
 
+const DIGIT_HIGH = 10; // of a row's number, in pixels
 const GAP = 4; // pixels between row 0, the plain first layer, and the blocks
 const narrow = matchMedia("screen and (max-width: 700px)");
 const stacked = matchMedia("screen and (max-width: 1100px)");
@@ -109,7 +110,7 @@ class Plot {
       if (closed) ctx.fillRect(width - 10, y - high / 2, 8, high);
       else if (row && isAnswered(play.act)) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
       const is_first = row === 1 && rowHeight() >= 8;
-      if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - TEXT_HIGH / 2));
+      if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - DIGIT_HIGH / 2));
     }
   }
 
