@@ -8,7 +8,7 @@ MNIST's test images, and numbers from results/gates.json, results/lesion.json an
 results/explorer.json (which pages/measure.py writes).  Its markup, style and programs are in
 pages/explorer/: page.html includes page.css, trained.js (the net), worker.js (what runs beside the
 page), page.js (answer, changes to the net), image.js, maps.js, unit.js and acts.js (the three
-questions).  From pages/shared/ it has net.js, which computes, base.css and palette.js.
+questions).  From pages/shared/ it has net.js, which computes, base.css, palette.js and words.js.
 
 This command also runs the net, and refuses to write the page if a test image changes its class
 when the weights are rounded."""
@@ -30,7 +30,7 @@ from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import drawing
 from highways.records import load_results, new_names, select
-from pages.parts import ENGINE, PALETTE, STYLE, page_of
+from pages.parts import ENGINE, PALETTE, STYLE, WORDS, page_of
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -49,6 +49,7 @@ PAGE_PARTS = (
     "trained.js",
     "worker.js",
     PALETTE,
+    WORDS,
     "page.js",
     "image.js",
     "maps.js",

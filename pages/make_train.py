@@ -6,7 +6,7 @@ that a browser opens from disk.
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
 takeaway.js (Python, CSV), lesson.js, towers.js and page.js.  From pages/shared/ it has net.js (the nets and
-their training), base.css, palette.js and charts.js."""
+their training), base.css, palette.js, words.js and charts.js."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from highway_networks import Dataset, subset
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
 from pages.make_explorer import load_page_mnist
-from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, page_of
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of
 
 PARTS = ROOT / "pages" / "train"
 PAGE_PARTS = (
@@ -34,6 +34,7 @@ PAGE_PARTS = (
     "presets.js",
     "takeaway.js",
     PALETTE,
+    WORDS,
     CHARTS,
     "towers.js",
     "lesson.js",

@@ -7,7 +7,8 @@ from pathlib import Path
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
-STYLE, ENGINE, PALETTE, CHARTS = [f"../shared/{name}" for name in ("base.css", "net.js", "palette.js", "charts.js")]
+SHARED = ("base.css", "net.js", "palette.js", "words.js", "charts.js")
+STYLE, ENGINE, PALETTE, WORDS, CHARTS = [f"../shared/{name}" for name in SHARED]
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 
 

@@ -52,8 +52,12 @@ Object.assign(shown, { block: 3, unit: 47 });
 redraw();
 plots.gates.showBubble(3, reading());
 """
-# the first act, after both guesses: all harmless blocks are closed
-CLOSED = "for (const guess of [30, 1]) takeGuess(ACTS[0].questions[play.answered[0]], guess);"
+# calls done() when the image has climbed the net, as it does before a guess
+CLIMBED = """
+const done = arguments[0];
+const whenUp = () => (ascent.share < 1 ? requestAnimationFrame(whenUp) : done());
+whenUp();
+"""
 
 
 class Picture(NamedTuple):
@@ -72,7 +76,7 @@ class Picture(NamedTuple):
 PICTURES = {
     "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
     "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
-    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#act", CLOSED, SETTLED),
+    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "html", "", CLIMBED),
 }
 # calls done() two frames later, when the last change is on the screen
 FRAMES = """

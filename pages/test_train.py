@@ -539,6 +539,22 @@ def choose(driver, field: str, value) -> None:
 
 @browser_only
 @together
+def test_the_charts_and_the_table_show_the_untrained_nets(driver):
+    """With the numbers that the first images give, before any step."""
+    rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
+    first, second = driver.execute_script("return run.untrained")
+    for row, net in zip(rows, (first, second), strict=True):
+        _, accuracy, loss = row.replace("\u00a0", " ").replace(" %", "").split()[:3]
+        assert int(accuracy) == round(100 * net["accuracy"])
+        assert float(loss) == pytest.approx(net["loss"], abs=0.0051)
+    lines = "return ['accuracy', 'spread', 'gradient', 'loss'].map((id) => $(id).querySelectorAll('.line').length)"
+    assert driver.execute_script(lines) == [2, 2, 2, 2]
+    label = driver.find_element("id", "spread").get_attribute("aria-label")
+    assert label.startswith("Spread from the first layer to the last at step 0: highway ")
+
+
+@browser_only
+@together
 def test_play_trains_both_nets_and_says_what_is_to_be_seen(driver):
     choose(driver, "speed", "most")
     press(driver, "play")
@@ -555,7 +571,7 @@ def test_play_trains_both_nets_and_says_what_is_to_be_seen(driver):
     assert rows[0].startswith("highway")
     assert rows[1].startswith("plain")
     label = driver.find_element("id", "accuracy").get_attribute("aria-label")
-    assert re.fullmatch(r"Digits read right at step \d+: highway \d+ %, plain \d+ %\.", label)
+    assert re.fullmatch(r"Digits read right at step \d+: highway \d+\s%, plain \d+\s%\.", label)
     wait_for(driver, "!run.waiting")
     taken = steps_taken(driver)
     time.sleep(0.3)
@@ -672,8 +688,8 @@ def test_a_loss_above_the_axis_is_drawn_at_its_end_and_the_axis_says_so(driver):
         "const nets = [7, 3].map((loss) => ({ loss, gradients: [1, 1], spreads: [1, 1], gates: null, accuracy: 0.1 }));"
         "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
     )
-    heights = "return [...$('loss').querySelectorAll('.dot')].map((dot) => dot.getAttribute('cy'))"
-    above, end = driver.execute_script(heights)
+    ends = "return [...$('loss').querySelectorAll('.line')].map((line) => line.getAttribute('d').split(' ').at(-1))"
+    above, end = driver.execute_script(ends)
     assert above == end
     assert "\u2265 3" in text_of(driver, "loss").replace("\u00a0", " ")
 
@@ -804,8 +820,8 @@ def test_a_seed_is_typed_as_it_stands(driver):
 def test_two_highway_nets_are_told_apart(driver):
     driver.execute_script("takeStop(5)")
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
-    assert rows[0].startswith("highway, b_T = −3")
-    assert rows[1].startswith("highway, b_T = 0")
+    assert rows[0].startswith("highway, bT = −3")
+    assert rows[1].startswith("highway, bT = 0")
     assert driver.find_element("id", "second_b_T").is_displayed()
     press(driver, "one")
     wait_for(driver, "run.records.length === 1")
@@ -869,6 +885,14 @@ def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened
     from selenium.webdriver import Keys
 
     page.send_keys(Keys.ARROW_RIGHT)
+    opened.execute_script("settings.speed = 'most'")
+    page.send_keys("1", " ")
+    wait_for(opened, "run.records.length")
+    page.send_keys("a")  # a teacher need not wait for the end
+    assert not opened.execute_script("return run.playing")
+    assert text_of(opened, "compared").startswith("You predicted that only highway learns: ")
+    assert opened.find_element("id", "answer-text").is_displayed()
+    page.send_keys(Keys.ARROW_LEFT, Keys.ARROW_RIGHT)
     assert opened.execute_script("return [stopOf(settings), $('play').disabled, location.search]") == [
         1,
         True,

@@ -4,42 +4,47 @@
 
 /* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.  `truth`
    gives the number that was asked for, `answer` the sentences that tell it, `then` what else happens.  `map` names the
-   act's plot, and `legend`, `ends` and `help` say what it draws. */
+   act's plot.  Of this map `title`, `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css,
+   over the colours of `bar` if it has some, and `note` says what it shows. */
 const ACTS = [
   {
     name: "1. Which blocks matter?",
     text: () =>
-      "Press a square beside the map: its block is closed, and hands its input on unchanged. It is harmless if that alone adds " +
-      `less than ${100 * DATA.lesion.limit} percentage points to the training error of ${small(DATA.lesion.error)}.`,
+      "Close a block, and it hands on its input, as if it were not there. If the net then reads as many images right as before, the " +
+      `block is harmless: of ${imagesMeasured()} training images the whole net misreads ${misread(DATA.lesion.error)}, and without ` +
+      `a harmless block fewer than ${misread(DATA.lesion.error + DATA.lesion.limit)}.`,
     questions: [
       {
-        asks: "How many of the 49 blocks are harmless, closed one at a time?",
+        asks: "How many of the 49 blocks are harmless?",
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
         truth: () => DATA.lesion.idle.length,
         answer: () =>
-          `Only blocks ${named(new Set(blocksThatMatter()))} are not. The dots on the map show the error with each block closed; ` +
-          "a harmless block has a hollow one.",
+          `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are misread without ` +
+          "the block; left of the last line it is hollow, the block harmless. Press a square beside the map to close a block.",
       },
       {
-        asks: `Close all ${DATA.lesion.idle.length} at once: what share of the training images is read wrong?`,
+        asks: `Close all ${DATA.lesion.idle.length} at once: what share is misread?`,
         most: 100,
         unit: () => "%",
         truth: () => Number((100 * DATA.lesion.error_all_idle).toPrecision(2)),
         answer: () =>
-          "Harmless one by one is not harmless together. Chosen one after another, " +
-          `${DATA.lesion.closed_together} can be closed for less than one point. On the map all are closed now: open some.`,
+          "Harmless one by one is not harmless together. Well chosen, " +
+          `${DATA.lesion.closed_together} can be closed together for less than 1 %. On the map all ${DATA.lesion.idle.length} are closed ` +
+          "now: open some.",
         then: () => only(DATA.lesion.idle.map((block) => block - 1)),
       },
     ],
     map: "effect",
-    title: "One block closed",
-    legend: () => `<span>bar: this answer</span><span>dot: all ${DATA.measured.n_train} images</span>`,
-    ends: () => [`P(${found ? found.digit : answerOf(now)}) = 0`, "1", `error ${small(ERRORS[0])}`, small(ERRORS[1])],
+    title: "Without this block",
+    legend: () => `<span>bar: this image</span><span>dot: ${imagesMeasured()} images</span>`,
+    layout: "halves",
+    ends: () => [`${found ? found.digit : answerOf(now)}: 0 % sure`, "100 %", `misread: ${misread(ERRORS[0])}`, misread(ERRORS[1])],
+    note: () => whatMatters(),
     help:
-      "Bars: how the answer’s probability moves if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
-      "the answer becomes this digit. Dots: the training error with the row’s block alone closed, on a logarithmic scale. " +
-      "The two lines among the dots: the error of the whole net, and the error from which a block is not harmless.",
+      "Bars: how sure of its answer the net is if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
+      "the answer becomes this digit. Dots: how many training images the net misreads with the row’s block alone closed, on a " +
+      "logarithmic scale. The two lines among the dots: the whole net’s number, and the one from which a block is not harmless.",
   },
   {
     name: "2. Where is it decided?",
@@ -50,10 +55,10 @@ const ACTS = [
       {
         asks: "At which block is this image decided?",
         most: DATA.net.depth,
-        unit: () => "",
+        unit: () => `of ${DATA.net.depth}`,
         truth: () => decidedAt(now.answers),
         answer: () =>
-          `Half of the ${DATA.measured.n_test} test images are decided by block ${median(DATA.measured.decided)}. But the layer was trained ` +
+          `Half of the ${grouped(DATA.measured.n_test)} test images are decided by block ${median(DATA.measured.decided)}. But the layer was trained ` +
           "to read the last state only. Where it reads the answer from an early state, little changes afterwards; that need not " +
           "mean that the net decides there. Pick other images, and close blocks.",
       },
@@ -61,7 +66,9 @@ const ACTS = [
     map: "read",
     title: "Answer so far",
     legend: () => "",
+    layout: "columns",
     ends: () => [...range(0, net.d_out - 1).map(String), "images"],
+    note: () => aboutDecided(),
     help:
       "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this block. From the " +
       "line on its answer stays the same. Bars at the right: how many of the test images are decided at each row with all blocks " +
@@ -71,8 +78,8 @@ const ACTS = [
   {
     name: "3. What does a gate do?",
     text: () =>
-      "Every unit of a block has a gate T between 0 and 1, computed from the block’s input: y = H T + x (1 − T). Where T = 0 " +
-      "the unit hands x on; where T = 1 it takes the new value H.",
+      "Every unit of a block has an input x, a new value H, and a gate T between 0 and 1, which mixes them: " +
+      "y = H\u00a0T + x\u00a0(1 − T). Where T = 0 the unit hands x on; where T = 1 it takes H.",
     questions: [
       {
         asks: "The net has 2450 gates. How many of them are more than half open for this image?",
@@ -87,7 +94,10 @@ const ACTS = [
     map: "gates",
     title: "Gates T",
     legend: () => "",
+    layout: "ramp",
     ends: () => SHOW[shown.compare].ends,
+    bar: () => SHOW[shown.compare].bar,
+    note: () => aboutGates(),
     help:
       "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number to b_T of " +
       "every unit. Look for gates that this image opens, and compare them with their mean over images of the digit, or with " +
@@ -96,10 +106,27 @@ const ACTS = [
   },
 ];
 
+/* What every map shows before the first guess: how the image climbs the net, which gives no answer away. */
+const CLIMB = {
+  title: "The image climbs",
+  legend: () => `<span>the answer leaves here \u2191</span>`,
+  layout: "ramp",
+  ends: () => SHOW.states.ends,
+  bar: () => SHOW.states.bar,
+  note: () =>
+    "\u2191 The image enters here, as 50 numbers. A row is a block, a column a number. What keeps its colour is handed on.",
+  help:
+    "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its number. What " +
+    "the question asks for is drawn once you have guessed.",
+};
+
 /* The act that is shown, and of each act how many of its questions have been answered. */
 const play = { act: 0, answered: ACTS.map(() => 0) };
 
 const isAnswered = (act) => play.answered[act] > 0;
+
+/* What the map shows now. */
+const viewNow = () => (isAnswered(play.act) ? ACTS[play.act] : CLIMB);
 
 const blocksThatMatter = () => range(0, net.depth - 1).filter((layer) => !DATA.lesion.idle.includes(layer + 1));
 
@@ -111,12 +138,13 @@ function element(name, parent, properties = {}) {
 
 /* The questions that were answered, and the next one with the slider for a guess. */
 function showAct() {
-  const { name, text, questions, map, title, legend, help } = ACTS[play.act];
+  const { name, text, questions, map } = ACTS[play.act];
   set("act-name", name);
   set("act-text", text());
-  set("map-title", title);
-  $("map-legend").innerHTML = isAnswered(play.act) ? legend() : "";
-  set("help", help);
+  set("map-title", viewNow().title);
+  $("map-legend").innerHTML = viewNow().legend();
+  set("help", viewNow().help);
+  $("first").classList.toggle("guessing", !isAnswered(play.act));
   $("questions").replaceChildren();
   questions.slice(0, play.answered[play.act] + 1).forEach(askQuestion);
   for (const part of document.querySelectorAll("[data-act]")) part.hidden = Number(part.dataset.act) !== play.act;
@@ -128,11 +156,12 @@ function showAct() {
 
 function askQuestion(question, k) {
   const box = element("div", $("questions"));
-  element("p", box, { className: "question", textContent: question.asks });
+  write(element("p", box, { className: "question" }), question.asks);
   if (question.told) {
     const told = element("p", box);
     element("b", told, { textContent: question.told.verdict });
-    told.append(` ${question.told.answer}`);
+    told.append(" ");
+    write(element("span", told), question.told.answer);
   }
   if (k < play.answered[play.act]) return;
   const form = element("form", box);
@@ -159,18 +188,19 @@ function takeGuess(question, guess) {
   showAct();
   question.then?.();
   redraw();
-  announce(`${verdict} ${question.told.answer}`);
+  ($("questions").querySelector("input") || $("next")).focus({ preventScroll: true }); // the button that was pressed is gone
+  $("questions").children[play.answered[play.act] - 1].scrollIntoView({ block: "nearest" });
+  announce(aloud(`${verdict} ${question.told.answer}`));
 }
 
 /* Shows an act.  `turn` says whether that is a page of its own in the browser's history, to which Back leads. */
 function takeAct(act, turn = true) {
   play.act = act;
-  if (turn) {
-    history.pushState(null, "", `#act=${act + 1}`);
-    openAll(); // so that its question is about the whole net
-  }
+  if (turn) history.pushState(null, "", `#act=${act + 1}`);
+  if (turn || !isAnswered(act)) openAll(); // so that its question is about the whole net
   showAct();
   redraw();
+  climb();
 }
 
 /* The act that the address asks for, "#act=2"; the first if it asks for none. */

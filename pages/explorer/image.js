@@ -68,6 +68,7 @@ function choose(k) {
   paintDigit($("picture"), shown.pixels);
   $("seen").hidden = true;
   look();
+  climb();
   announce();
 }
 

@@ -2,13 +2,18 @@
 /* The maps, with a row for each block: how they are drawn, and how pointer and keys work in them.  The image comes in at
    the bottom, the answer leaves at the top. */
 
+const DIGIT_HIGH = 10; // of a row's number, in pixels
 const GAP = 4; // pixels between row 0, the plain first layer, and the blocks
+const narrow = matchMedia("screen and (max-width: 700px)");
+const stacked = matchMedia("screen and (max-width: 1100px)");
 const touched = matchMedia("screen and (max-width: 700px), screen and (pointer: coarse)");
-const AROUND = 264; // pixels of a screen's height that a map leaves to what stands above and below it
+const AROUND = 304; // pixels of a screen's height that a map leaves to what stands above and below it
 
-/* A finger needs 24 pixels; else all rows fit the screen, if it is not too low. */
+/* A finger that closes blocks needs 24 pixels; else all rows fit the screen, if it is not too low. */
 function rowHeight() {
-  if (touched.matches) return 24;
+  if (isAnswered(play.act) && touched.matches) return 24;
+  if (narrow.matches) return 4;
+  if (!isAnswered(play.act) && stacked.matches) return 8; // so that the question below it is on the screen, too
   return Math.max(8, Math.min(16, Math.floor((innerHeight - AROUND) / (DATA.net.depth + 1))));
 }
 
@@ -75,17 +80,17 @@ class Plot {
     const ctx = fresh(this.grid, plotHeight());
     const width = this.grid.clientWidth;
     if (isAnswered(play.act)) this.paint(ctx, width);
-    else veil(ctx, width);
-    this.mark(ctx, width);
+    else drawClimb(ctx, width);
+    if (isAnswered(play.act) || document.activeElement === this.grid) this.mark(ctx, width);
     this.drawStrip();
   }
 
   /* Frames the chosen block or unit. */
   mark(ctx, width) {
-    const has_units = this.columns === net.hidden && isAnswered(play.act);
-    const cell = width / this.columns;
+    const has_units = columnsOf(this) === net.hidden;
+    const cell = width / columnsOf(this);
     const x = has_units ? (shown.unit - 1) * cell : 0;
-    for (const [color, line] of [[css("paper"), 3], [css("ink"), 1]]) {
+    for (const [color, line] of [[css("paper"), 3], [css(has_units ? "ink" : "faint"), 1]]) {
       Object.assign(ctx, { strokeStyle: color, lineWidth: line });
       ctx.strokeRect(x, topOf(shown.block), has_units ? cell : width, rowHeight());
     }
@@ -95,15 +100,17 @@ class Plot {
   drawStrip() {
     const ctx = fresh(this.strip, plotHeight());
     const width = this.strip.clientWidth;
-    const every = touched.matches ? 1 : 5;
+    const every = rowHeight() < 16 ? Math.ceil(40 / rowHeight() / 5) * 5 : 1;
     Object.assign(ctx, { textAlign: "right", textBaseline: "middle", strokeStyle: css("faint") });
     for (let row = 0; row <= net.depth; row++) {
       const y = topOf(row) + rowHeight() / 2;
       const closed = shown.closed.has(row - 1);
       ctx.fillStyle = closed ? css("ink") : css("faint");
-      if (closed) ctx.fillRect(width - 10, y - 4, 8, 8);
-      else if (row) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
-      if (row < 2 || row % every === 0) ctx.fillText(row, width - 14, y);
+      const high = Math.min(8, rowHeight() - 2);
+      if (closed) ctx.fillRect(width - 10, y - high / 2, 8, high);
+      else if (row && isAnswered(play.act)) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
+      const is_first = row === 1 && rowHeight() >= 8;
+      if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - DIGIT_HIGH / 2));
     }
   }
 
@@ -132,17 +139,8 @@ function rows(ctx, width, first, values, colorOf) {
   });
 }
 
-/* The blocks, before the question is answered that the map would give away. */
-function veil(ctx, width) {
-  ctx.fillStyle = css("zero");
-  for (let row = 0; row <= net.depth; row++) {
-    const closed = shown.closed.has(row - 1);
-    const high = closed ? 1 : rowHeight() - 2;
-    ctx.fillRect(0, topOf(row) + (rowHeight() - high) / 2, width, high);
-  }
-  Object.assign(ctx, { fillStyle: css("ink"), font: "20px system-ui, sans-serif", textAlign: "center" });
-  ctx.fillText("Guess first", width / 2, Math.min(plotHeight(), 480) / 2);
-}
+/* How many columns a reader can choose from: before the guess the units, whose states are drawn. */
+const columnsOf = (plot) => (isAnswered(play.act) ? plot.columns : net.hidden);
 
 /* From one end of a ramp to the other as the value goes from 0 to 1. */
 const shade = (ramp, value) => ramp[Math.round(Math.max(0, Math.min(1, value)) * SHADES)];
@@ -186,6 +184,31 @@ function gatesShown() {
   return { values: values().map((row) => Array.from(row)), color, first, is_gate };
 }
 
+/* ---- The map before a guess ---- */
+
+const CLIMBS_FOR = 1500; // milliseconds
+const ascent = { began: 0, share: 1 }; // when the image set out, and what share of the rows it has reached
+
+/* The states of the image in the rows that it has reached. */
+function drawClimb(ctx, width) {
+  const reached = Math.round(ascent.share * (net.depth + 1));
+  rows(ctx, width, 0, now.states.slice(0, reached).map((state) => Array.from(state)), signedColor(1));
+}
+
+/* Lets the image climb, if it may be guessed still and the reader does not mind motion. */
+function climb() {
+  if (isAnswered(play.act) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const began = performance.now();
+  const onFrame = (time) => {
+    if (ascent.began !== began) return; // it has set out again
+    ascent.share = Math.min(1, Math.max(0, (time - began) / CLIMBS_FOR));
+    plots[ACTS[play.act].map].draw();
+    if (ascent.share < 1) requestAnimationFrame(onFrame);
+  };
+  Object.assign(ascent, { began, share: 0 });
+  requestAnimationFrame(onFrame);
+}
+
 /* ---- The three maps ---- */
 
 const HELP = "Arrow keys move from block to block and from unit to unit. The space bar closes or opens the block. Shift " +
@@ -215,7 +238,7 @@ const READ_SHARE = 0.72;
 
 function drawRead(ctx, width) {
   const cells = READ_SHARE * width;
-  rows(ctx, cells, 0, now.answers, (share) => shade(palette().ink, share));
+  rows(ctx, cells, 0, now.answers, (share) => shade(palette().share, share));
   const counts = DATA.measured.decided;
   const longest = Math.sqrt(Math.max(...counts));
   ctx.fillStyle = css(now === whole ? "faint" : "line"); // pale if the reader has changed the net
@@ -255,7 +278,8 @@ function drawEffect(ctx, width) {
   if (found) drawMoves(ctx, half);
 }
 
-const ARROW_WIDTH = 22; // of the text that names another answer, in pixels
+const ARROW_WIDTH = 26; // of the text that names another answer, in pixels
+const TEXT_HIGH = 12;
 
 /* How closing each block moves the answer's probability.  If the answer changes, an arrow names the
    new one: to the right of the bar if there is room, otherwise on it. */
@@ -275,10 +299,11 @@ function drawMoves(ctx, half) {
     if (argmax(shares) === digit) return;
     const has_room = x_before + 2 + ARROW_WIDTH <= half;
     const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
-    const is_on_bar = !has_room && length > ARROW_WIDTH;
+    const is_on_bar = !has_room && length > ARROW_WIDTH && rowHeight() > TEXT_HIGH;
+    const high = Math.max(TEXT_HIGH, rowHeight() - 2);
     ctx.fillStyle = css("paper");
     if (!is_on_bar) {
-      ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);
+      ctx.fillRect(x, y + (rowHeight() - high) / 2, ARROW_WIDTH, high);
       ctx.fillStyle = css("ink");
     }
     ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + rowHeight() / 2 + 4);
@@ -319,7 +344,7 @@ function listenToTheStrip(plot) {
     plot.showBubble(row);
   };
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
+    if (event.button || !isAnswered(play.act)) return;
     canvas.setPointerCapture(event.pointerId);
     const [row] = cellOf(event, canvas, 1);
     drag = { row, closing: !shown.closed.has(row - 1) };
@@ -338,11 +363,11 @@ function listenToTheStrip(plot) {
 function listenToTheGrid(plot) {
   const canvas = plot.grid;
   canvas.addEventListener("click", (event) => {
-    const [row, column] = cellOf(event, canvas, plot.columns);
+    const [row, column] = cellOf(event, canvas, columnsOf(plot));
     shown.block = row;
-    if (plot.columns === net.hidden) shown.unit = column + 1;
+    if (columnsOf(plot) === net.hidden) shown.unit = column + 1;
     redraw();
-    if (isAnswered(play.act)) plot.showBubble(row, reading());
+    plot.showBubble(row, reading());
     announce(reading());
   });
   canvas.addEventListener("keydown", (event) => keyPressed(event, plot));
@@ -362,7 +387,7 @@ function keyPressed(event, plot) {
   const was_closed = shown.closed.has(shown.block - 1);
   shown.block = Math.max(0, Math.min(net.depth, shown.block + up));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
-  if ((is_press || does_the_same) && shown.block) {
+  if ((is_press || does_the_same) && shown.block && isAnswered(play.act)) {
     closeBlocks([shown.block - 1], is_press ? !was_closed : was_closed);
     plot.showBubble(shown.block);
     announce();

@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
    0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
    first block, as in `T` and `H`.  `closed` holds layers, while DATA.lesion.idle holds
    blocks.  `unit` counts from 1. */
-const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
+const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 25, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
 let wholeOf = null; // the pixels from which `whole` was computed
@@ -48,9 +48,11 @@ function named(closed) {
   return texts.join(", ");
 }
 
-function set(id, text) {
-  if ($(id).textContent !== text) $(id).textContent = text;
-}
+const set = (id, text) => write($(id), text);
+
+/* A share of the training images as their number. */
+const misread = (share) => grouped(Math.round(share * DATA.measured.n_train));
+const imagesMeasured = () => grouped(DATA.measured.n_train);
 
 /* Makes a screen reader say a text: by default the answer, which "says" shows, and the closed blocks.
    Called once for each change, when the pointer or the key is released.  The text goes into the
@@ -105,8 +107,10 @@ function showAnswer() {
   const answer = answerOf(now);
   let verdict = "";
   if (shown.label !== null) verdict = shown.label === answer ? ", right" : ", wrong";
-  const empty = shown.pixels.some((grey) => grey) ? "" : "Nothing drawn: ";
-  set("says", `${empty}${answer}, ${percent(shares[answer])} sure${verdict}`);
+  const is_empty = !shown.pixels.some((grey) => grey);
+  const [digit_read, how_sure] = $("says").children;
+  write(digit_read, String(answer));
+  write(how_sure, is_empty ? "nothing drawn" : `${percent(shares[answer])} sure${verdict}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
     bar.firstChild.style.setProperty("--share", `${100 * shares[digit]}%`);
@@ -135,7 +139,7 @@ function aboutDecided() {
   const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
   return `Decided ${where}: from there on the output layer reads ${answerOf(now)}. ${condition}` +
-    `${percent(counts[decided] / n)} of all ${n} test images are decided there${before}; ` +
+    `${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided there${before}; ` +
     `half of all by block ${median(counts)}.`;
 }
 
@@ -169,10 +173,10 @@ function errorNow() {
   return all_idle ? error_all_idle : null;
 }
 
-/* Which blocks are closed, how b_T is shifted, and the training error measured with these changes. */
+/* Which blocks are closed, how b_T is shifted, and how many training images are misread with these changes. */
 function aboutClosed() {
   const { closed, shift } = shown;
-  const whole_error = small(DATA.lesion.error);
+  const whole_number = misread(DATA.lesion.error);
   const parts = [];
   if (closed.size) {
     const idle = [...closed].every((layer) => DATA.lesion.idle.includes(layer + 1));
@@ -180,10 +184,10 @@ function aboutClosed() {
     parts.push(`Closed: ${blocks} ${named(closed)}${idle && closed.size > 1 ? ", each harmless alone" : ""}`);
   }
   if (shift) parts.push(`b_T shifted by ${plus(shift)}`);
-  if (!parts.length) return `All blocks open: training error ${whole_error}.`;
+  if (!parts.length) return `All blocks open: ${whole_number} of ${imagesMeasured()} training images misread.`;
   const error = errorNow();
-  const measured = error === null ? "not measured" : `${whole_error} \u2192 ${small(error)}`;
-  return `${parts.join("; ")}. Training error: ${measured}.`;
+  const measured = error === null ? "not measured" : `${whole_number} \u2192 ${misread(error)} (${small(error)})`;
+  return `${parts.join("; ")}. Misread of ${imagesMeasured()} training images: ${measured}.`;
 }
 
 /* ---- Changes to the net ---- */
@@ -266,20 +270,18 @@ function showFound() {
   document.dispatchEvent(new Event("found"));
 }
 
-/* The line below the map: what it shows as a whole. */
+/* The lines below the map: the ends of its scale, and what it shows as a whole. */
 function showNote() {
-  const { map, ends } = ACTS[play.act];
+  const { layout, ends, bar, note } = viewNow();
   $("map-ends").replaceChildren(...ends().map((textContent) => Object.assign(document.createElement("span"), { textContent })));
-  $("map-ends").className = map;
-  $("map-ends").style.setProperty("--bar", SHOW[shown.compare].bar);
-  $("map-ends").style.visibility = isAnswered(play.act) ? "visible" : "hidden";
-  const notes = { effect: whatMatters, read: () => (isAnswered(1) ? aboutDecided() : ""), gates: aboutGates };
-  set("note", notes[map]());
+  $("map-ends").className = layout;
+  if (bar) $("map-ends").style.setProperty("--bar", bar());
+  set("note", note());
 }
 
 /* Which blocks move the answer's probability most. */
 function whatMatters() {
-  if (!found || !isAnswered(0)) return "";
+  if (!found) return "";
   const { digit, before, effects } = found;
   const moved = [];
   effects.forEach((shares, layer) => {
@@ -292,14 +294,14 @@ function whatMatters() {
     return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
   });
   if (!moved.length) return "No block is open.";
-  if (!texts.length) return `Closing any one block moves P(${digit}) by less than a point.`;
-  return `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.`;
+  if (!texts.length) return `Closing any one block moves its certainty by less than a point.`;
+  return `This answer hangs on block ${texts.join(", ")}, in points.`;
 }
 
 /* How far the gates of the map are open. */
 function aboutGates() {
   const { values, is_gate } = gatesShown();
-  if (!is_gate || !isAnswered(2)) return "";
+  if (!is_gate) return "";
   const all = values.flat();
   const open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
@@ -319,7 +321,6 @@ function whereOpen() {
 /* ---- Start ---- */
 
 function start() {
-  set("claim", `${net.depth} blocks that have learned to read digits. Three questions: guess before you look.`);
   range(0, net.d_out - 1).forEach((digit) => {
     const made = button(String(digit), () => offer(digit), $("digits"), false);
     made.setAttribute("aria-label", `images of ${digit}`);

@@ -33,6 +33,7 @@ function sumOf(block, unit) {
 /* What the chosen row and unit say in this act, as a line of text. */
 function reading() {
   const { block } = shown;
+  if (!isAnswered(play.act)) return `Block ${block}, unit ${shown.unit}: ${signed(now.states[block][shown.unit - 1])}.`;
   if (ACTS[play.act].map === "gates") return `${sumOf(block, shown.unit).map(([, text]) => text).join("")}.`;
   if (ACTS[play.act].map === "read") return afterBlock();
   return aloneClosed() || "Row 0 is the plain first layer, which cannot be closed.";
@@ -64,14 +65,14 @@ function openUnits(block) {
   return `T\u00a0>\u00a00.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}.`;
 }
 
-/* The measured training error with the chosen block alone closed. */
+/* How many training images are misread with the chosen block alone closed. */
 function aloneClosed() {
   const { block } = shown;
-  if (!block || !isAnswered(0)) return "";
+  if (!block) return "";
   const { error, idle } = DATA.lesion;
-  const alone = small(errorOfRange(block - 1, block - 1));
-  return `Block ${block} alone closed: training error ${alone}, with all open ${small(error)}` +
-    `${idle.includes(block) ? ": harmless" : ""}.`;
+  const alone = misread(errorOfRange(block - 1, block - 1));
+  return `Misread without block ${block}: ${alone} of ${imagesMeasured()}, with it ${misread(error)}` +
+    `${idle.includes(block) ? "; harmless" : ""}.`;
 }
 
 /* Shows the numbers of the chosen row and unit. */
@@ -81,7 +82,7 @@ function showUnit() {
   const parts = sumOf(shown.block, shown.unit).map(([color, text]) =>
     Object.assign(document.createElement("span"), { className: color, textContent: text }));
   $("sum").replaceChildren(...parts);
-  const texts = { effect: aloneClosed, read: () => (isAnswered(1) ? afterBlock() : ""), gates: besideTheSum };
+  const texts = { effect: aloneClosed, read: afterBlock, gates: besideTheSum };
   set("after", texts[map]());
   $("toggle").hidden = !shown.block;
   set("toggle", `${shown.closed.has(shown.block - 1) ? "Open" : "Close"} block ${shown.block}`);

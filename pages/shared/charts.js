@@ -3,8 +3,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 216; // of a chart, in CSS pixels
-const MARGIN = { left: 56, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
+const MARGIN = { left: 64, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
 const TEXT_HEIGHT = 15;
+const SUBSCRIPT = { dy: 3, "font-size": 10 };
 const LEAD = 14; // pixels from the end of a line to its name
 
 function svgElement(name, attributes, parent) {
@@ -87,7 +88,12 @@ class Chart {
 
   text(words, x, y, anchor, parent = this.svg) {
     const element = svgElement("text", { x, y, "text-anchor": anchor }, parent);
-    element.textContent = words;
+    const [first, ...others] = partsOf(words);
+    element.append(first);
+    others.forEach((part, i) => {
+      const place = i % 2 === 0 ? SUBSCRIPT : { dy: -SUBSCRIPT.dy }; // what follows a subscript stands higher again
+      svgElement("tspan", place, element).textContent = part;
+    });
     return element;
   }
 

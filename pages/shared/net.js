@@ -524,14 +524,23 @@ class Race {
   }
 
   /* The loss, the norms of dL/dy, the spreads and the mean gates are those before the parameters change. */
-  stepOf(net, optimizer, { x, labels }) {
+  stepOf(net, optimizer, batch) {
+    const result = this.measure(net, batch);
+    optimizer.step();
+    return result;
+  }
+
+  measure(net, { x, labels }) {
     const n = labels.length;
     const { loss, dlogits } = softmaxCrossEntropy(net.forward(x, n), labels, net.d_out);
     const gradients = net.backward(x, dlogits, n);
-    const spreads = net.spreads(n);
-    const gates = net.meanGates(n);
-    optimizer.step();
-    return { loss, gradients, spreads, gates };
+    return { loss, gradients, spreads: net.spreads(n), gates: net.meanGates(n) };
+  }
+
+  /* What the page shows of both nets before the first step: the same as of a step, on the first images. */
+  untrained() {
+    const batch = takeRows(this.train, Array.from({ length: BATCH }, (_, row) => row));
+    return this.nets.map((net) => ({ ...this.measure(net, batch), accuracy: this.accuracyOf(net) }));
   }
 
   /* The share of the test images that a net classifies right. */
@@ -581,11 +590,6 @@ class Race {
       H: rows(({ H }) => firstRow(H)),
       T: gated ? rows(({ T }) => firstRow(T)) : null,
     };
-  }
-
-  /* The test accuracy of both nets. */
-  accuracies() {
-    return this.nets.map((net) => this.accuracyOf(net));
   }
 }
 

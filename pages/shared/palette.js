@@ -23,6 +23,7 @@ function paletteNow() {
     plus: ramp(color("zero"), color("plus")),
     minus: ramp(color("zero"), color("minus")),
     ink: ramp(color("zero"), color("ink")),
+    share: ramp(color("paper"), color("ink")), // from none to all
     gate: ramp(color("paper"), color("highway")), // from closed to open
     edge: color("line"),
     mark: color("ink"),

@@ -2,15 +2,13 @@
 /* Lesson mode, the address with ?lesson=1: one question at a time in large type.  A prediction is entered before the nets
    may train, and compared with what they did.  Keys lead through it. */
 
-const isLesson = new URLSearchParams(location.search).get("lesson") === "1";
-
 /* What can be predicted: whether the first net learns, and whether the second does. */
 const OUTCOMES = [[true, false], [false, true], [true, true], [false, false]];
 
 let predicted = null; // the number of the outcome that was chosen for this run
 
 function textOfOutcome([first, second]) {
-  const [name, other] = namesOfNets();
+  const [name, other] = namesOnCharts().map((short) => (short.startsWith("b_T") ? `the net with ${short}` : short));
   if (first && second) return "both learn";
   if (!first && !second) return "neither learns";
   return `only ${first ? name : other} learns`;
@@ -28,22 +26,31 @@ function predict(k) {
 function showPrediction() {
   const buttons = [...$("choices").children];
   buttons.forEach((button, k) => {
-    button.textContent = textOfOutcome(OUTCOMES[k]);
+    write(button, textOfOutcome(OUTCOMES[k]));
     button.setAttribute("aria-pressed", k === predicted);
     button.disabled = run.records.length > 0;
   });
   if (!run.records.length) $("step-now").textContent = awaitsPrediction() ? "predict first" : "untrained";
 }
 
-/* Called at the end of a run. */
+/* Ends the wait: stops the nets where they are, and tells the answer. */
+function answerNow() {
+  if (awaitsPrediction() || !run.records.length) return;
+  if (run.playing) pause();
+  $("stop-answer").open = true;
+  comparePrediction();
+  show();
+}
+
+/* Called at the end of a run, or when the answer is asked for earlier. */
 function comparePrediction() {
   if (!isLesson || predicted === null) return;
   const step = run.records.length;
   const seen = [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
   const is_right = OUTCOMES[predicted].every((learns, k) => learns === seen[k]);
-  const accuracies = namesOfNets().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
-  $("compared").textContent = `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "it is otherwise"}. ` +
-    `After ${step} steps ${accuracies}.`;
+  const accuracies = namesOnCharts().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
+  write($("compared"), `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "it is otherwise"}. ` +
+    `After ${step} steps ${accuracies}.`);
   speak(`${$("spoken").textContent} ${$("compared").textContent}`);
 }
 
@@ -53,13 +60,15 @@ function forgetPrediction() {
   showPrediction();
 }
 
-/* Space plays and pauses, the arrows lead to the next stop and back, 1 to 4 predict, F fills the screen. */
+/* Space plays and pauses, A tells the answer, the arrows lead to the next stop and back, 1 to 4 predict, F fills the
+   screen. */
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
   if (event.target.matches("input, select") || (event.key === " " && event.target.matches("button, summary"))) return;
   const stop = stopOf(settings);
   const actions = {
     " ": () => $("play").click(),
+    a: answerNow,
     ArrowRight: () => stop + 1 < TOUR.length && takeStop(stop + 1),
     ArrowLeft: () => stop > 0 && takeStop(stop - 1),
     f: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),

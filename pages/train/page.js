@@ -21,7 +21,7 @@ const noSeries = () => ({ accuracy: [[], []], loss: [[], []] }); // the points o
 
 /* The run.  `records` has one for each step, and it plays up to step `until`.  `shown` is the step that
    the reader looks back at, or null.  `spoken` has the nets of which the screen reader was told already
-   that they have learned.  `untrained` are the test accuracies before the first step.  `portraits` are those of the
+   that they have learned.  `untrained` has of each net what was measured before the first step.  `portraits` are those of the
    steps that the towers can show, by their number.  `again` is the step that is to be reached once more, as fast as
    possible, after the page was loaded anew; 0 if none is.  `series` has the points of the charts over steps. */
 const run = {
@@ -40,7 +40,7 @@ const pace = { burst: 1, asked: 0, counted: 0, kept: 0 };
 
 /* ---- Words ---- */
 
-const percent = (share) => `${(100 * share).toFixed(0)} %`;
+const percent = (share) => `${(100 * share).toFixed(0)}\u00a0%`;
 
 /* ⁻¹⁸ for -18. */
 const superscript = (power) => [...String(power)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
@@ -72,8 +72,11 @@ const looks = () => netsOf(settings).map(({ kind }, k) => (k ? `${kind} second` 
 /* The last test accuracy of net k that was measured up to a step, or null. */
 function accuracyAt(step, k) {
   const latest = step ? run.records[step - 1].nets[k].latest : undefined;
-  return latest ?? (run.untrained && run.untrained[k]);
+  return latest ?? run.untrained?.[k].accuracy ?? null;
 }
+
+/* What was measured of both nets at a step; null before there are nets. */
+const resultsAt = (step) => (step ? run.records[step - 1].nets : run.untrained);
 
 /* The best test accuracy of net k up to a step. */
 const bestUpTo = (step, k) => (step ? run.records[step - 1].nets[k].best : 0);
@@ -114,7 +117,7 @@ function sentenceOf(name, result, k, step) {
 
 /* What a reader can see at a step, in a few sentences. */
 function verdictAt(step) {
-  if (!step) return "Press play. Both nets get the same 64 images at each step, and H starts from the same weights in both.";
+  if (!step) return "Untrained: this is where both nets start. Press play. Both get the same 64 images at each step, and H starts from the same weights in both.";
   const names = namesOfNets();
   const { nets } = run.records[step - 1];
   const sentences = nets.map((result, k) => sentenceOf(names[k], result, k, step));
@@ -165,9 +168,9 @@ function linesOverSteps(step, series) {
 }
 
 function linesOverLayers(step, valuesOfNet) {
-  if (!step) return [];
   const names = namesOnCharts();
-  const { nets } = run.records[step - 1];
+  const nets = resultsAt(step);
+  if (!nets) return [];
   return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]).filter(([, y]) => !Number.isNaN(y)) }));
 }
 
@@ -206,13 +209,13 @@ function showNumbers() {
   const step = stepShown();
   namesOfNets().forEach((name, k) => {
     const [head, accuracy, loss, spread, gradient] = $("numbers").rows[k].cells;
-    head.lastChild.textContent = name;
+    write(head.lastChild, name);
     for (const line of head.querySelectorAll("path")) line.setAttribute("class", `line ${looks()[k]}`);
-    if (!step) {
+    const result = resultsAt(step)?.[k];
+    if (!result) {
       for (const cell of [accuracy, loss, spread, gradient]) cell.textContent = "–";
       return;
     }
-    const result = run.records[step - 1].nets[k];
     accuracy.textContent = percent(accuracyAt(step, k));
     loss.textContent = result.loss.toFixed(2);
     spread.textContent = magnitude(spreadThatArrives(result));
@@ -273,12 +276,12 @@ function showTower(k, portraits, step) {
   const figure = $(`tower-${k}`);
   const [upTop, downTop, upBottom, downBottom] = figure.querySelectorAll(".ends b");
   figure.style.setProperty("--kind", `var(--${netsOf(settings)[k].kind})`);
-  figure.querySelector("h2").textContent = namesOfNets()[k];
+  write(figure.querySelector("h2"), namesOfNets()[k]);
   const accuracy = accuracyAt(step, k);
   figure.querySelector(".percent").textContent = accuracy === null ? "–" : percent(accuracy);
   const right = portrait.guess === portraits.digit;
   figure.querySelector(".takes").innerHTML =
-    `of 1000 digits right<br>this ${portraits.digit} read as <b>${portrait.guess}</b>${right ? "" : ", wrong"}`;
+    `of 1000 digits right (chance: 10\u00a0%)<br>this ${portraits.digit} read as <b>${portrait.guess}</b>${right ? "" : ", wrong"}`;
   upTop.textContent = magnitude(portrait.spreads[depth]);
   upBottom.textContent = magnitude(portrait.spreads[0]);
   downTop.textContent = magnitude(lengthOf(portrait.gradients, depth, width));
@@ -340,8 +343,8 @@ function nameTowers() {
     const back = [depth, 0].map((layer) => magnitude(lengthOf(gradients, layer, width)));
     towers[k].canvas.setAttribute(
       "aria-label",
-      `${namesOfNets()[k]}, step ${step}: the spread goes from ${magnitude(spreads[0])} after the first layer ` +
-        `to ${magnitude(spreads[depth])} after the last, the gradient from ${back[0]} at the last to ${back[1]} at the first.`,
+      aloud(`${namesOfNets()[k]}, step ${step}: the spread goes from ${magnitude(spreads[0])} after the first layer ` +
+        `to ${magnitude(spreads[depth])} after the last, the gradient from ${back[0]} at the last to ${back[1]} at the first.`),
     );
   }
 }
@@ -351,9 +354,8 @@ function nameCharts() {
   const step = stepShown();
   const names = namesOfNets();
   const told = (what, valueOfNet) => {
-    if (!step) return `${what}. Nothing to see before the first step.`;
-    const { nets } = run.records[step - 1];
-    return `${what} at step ${step}: ${nets.map((net, k) => `${names[k]} ${valueOfNet(net, k)}`).join(", ")}.`;
+    const nets = resultsAt(step) || [];
+    return aloud(`${what} at step ${step}: ${nets.map((net, k) => `${names[k]} ${valueOfNet(net, k)}`).join(", ")}.`);
   };
   const ends = (values, write) => (values ? `${write(values[0])} to ${write(values[values.length - 1])}` : "none");
   const labels = {
@@ -378,6 +380,7 @@ function showButtons() {
   $("play").textContent = textOfPlay();
   $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
+  if (isLesson && !$("stop-answer").open) $("to-answer").hidden = predicted === null || !taken;
   $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
@@ -390,13 +393,13 @@ function show() {
   showNumbers();
   showCharts();
   showTowers();
-  $("verdict").textContent = verdictAt(stepShown());
+  write($("verdict"), verdictAt(stepShown()));
   if (isLesson) showPrediction();
 }
 
 /* Says something to a screen reader; called a few times in a run. */
 function speak(text) {
-  $("spoken").textContent = text;
+  $("spoken").textContent = aloud(text);
 }
 
 /* ---- The run ---- */
@@ -440,11 +443,11 @@ function ask(steps) {
 
 function receive({ data }) {
   if (data.run !== run.number) return;
-  if (data.accuracies) run.untrained = data.accuracies;
+  if (data.untrained) keepUntrained(data.untrained);
   if (data.records) takeRecords(data.records);
   if (data.portraits?.digit === digit) keepPortraits(data.portraits);
-  if (data.accuracies && run.again) repeat();
-  else if (data.accuracies) climb(towers);
+  if (data.untrained && run.again) repeat();
+  else if (data.untrained) climb(towers);
   show();
   if (!run.playing) nameCharts();
 }
@@ -469,6 +472,15 @@ function takeRecords(records) {
 function offerAnswer() {
   const { bottom } = $("stop-answer").getBoundingClientRect();
   $("to-answer").hidden = !$("stop-answer").open || (bottom > 0 && bottom <= innerHeight);
+}
+
+/* Keeps what was measured before the first step, and begins the charts over steps with it. */
+function keepUntrained(results) {
+  run.untrained = results;
+  results.forEach(({ accuracy, loss }, k) => {
+    run.series.accuracy[k].push([0, accuracy]);
+    run.series.loss[k].push([0, loss]);
+  });
 }
 
 /* Adds a record, with the latest and the best test accuracy so far, and its points to the charts. */
@@ -582,9 +594,9 @@ function showSettings() {
 function showStop(stop) {
   const { name, text, question, answer } = TOUR[stop];
   $("stop-name").textContent = name;
-  $("stop-text").textContent = text;
-  $("stop-question").textContent = question;
-  $("answer-text").textContent = answer;
+  write($("stop-text"), text);
+  write($("stop-question"), question);
+  write($("answer-text"), answer);
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
   $("to-answer").hidden = true;
@@ -658,6 +670,7 @@ function makeControls() {
   $("again").addEventListener("click", () => restart());
   $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
   $("to-answer").addEventListener("click", () => {
+    if (isLesson) answerNow();
     $("stop-answer").scrollIntoView({ block: "center" });
     $("to-answer").hidden = true;
   });
@@ -680,7 +693,7 @@ function makeRows() {
     head.scope = "row";
     const sample = svgElement("svg", { viewBox: "0 0 44 12", "aria-hidden": "true" }, head);
     svgElement("path", { d: "M0 6H44" }, sample);
-    head.append("");
+    head.append(document.createElement("span"));
     row.append(head);
     for (let i = 0; i < 4; i++) row.insertCell();
   }

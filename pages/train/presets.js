@@ -1,4 +1,7 @@
 "use strict";
+/* Lesson mode, the address with ?lesson=1: lesson.js. */
+const isLesson = new URLSearchParams(location.search).get("lesson") === "1";
+
 /* What a reader can set, and the tour: seven experiments, each with its settings, a question and the answer. */
 
 /* Every setting: the values that it may have, and its default, `standard`.  The page's address holds,
@@ -14,7 +17,7 @@ const FIELDS = {
   width: { choices: [16, 32], standard: 16 },
   seed: { from: 1, to: 9999, step: 1, standard: 1 },
   steps: { choices: [200, 300, 400, 600, 1000, 1500], standard: 300 },
-  speed: { choices: ["2", "20", "60", "most"], standard: "20" },
+  speed: { choices: ["2", "20", "60", "most"], standard: isLesson ? "60" : "20" }, // a class waits less than a reader
 };
 
 const STANDARD = Object.fromEntries(Object.entries(FIELDS).map(([name, { standard }]) => [name, standard]));
@@ -30,9 +33,9 @@ const TOUR = [
     arrives: [true, false],
     least: [0.65, 0],
     text:
-      "Both nets start from the same small weights W. They differ only in the gates, with which a highway layer " +
-      "at first hands on most of its input unchanged.",
-    question: "Which net learns? Follow the digit up, and the gradient down. Then press play.",
+      "Both nets start from the same small weights W. They differ only in the gates: a highway unit takes the share T of the " +
+      "new value that its layer computes, and hands on the rest, 1 − T, of its input unchanged. At first T = 0.05.",
+    question: "Which net learns? Follow the digit up, and the gradient down.",
     answer:
       "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike, until the " +
       "last cannot tell them apart. Going down, the gradient shrinks as much. Adam enlarges a small gradient, but cannot " +
@@ -44,9 +47,9 @@ const TOUR = [
     arrives: [true, true],
     least: [0.65, 0.65],
     text: "The same two kinds of layer, and the same start, but only five of each.",
-    question: "Can plain layers not learn, or only so many in a row?",
+    question: "Do plain layers learn, if there are only five in a row?",
     answer:
-      "Only so many in a row. Five plain layers weaken the digit, too, but enough of it arrives, and enough of the " +
+      "They do: both nets learn. Five plain layers weaken the digit, too, but enough of it arrives, and enough of the " +
       "gradient comes back. Depth is the difficulty.",
   },
   {
@@ -57,7 +60,7 @@ const TOUR = [
     text:
       "Thirty layers again. Only the start differs: He’s weights have a larger variance. " +
       "Now digit and gradient arrive in the plain tower, too.",
-    question: "Is that enough for the plain net to learn?",
+    question: "Does the plain net learn now?",
     answer:
       "No, it still guesses. What arrives is scrambled. Compare the states of 512 images: after the first layer the nearest " +
       "one shows the same digit for more than one image in two, at the top for one in four at most. And steps this long undo " +
@@ -70,9 +73,9 @@ const TOUR = [
     least: [0.65, 0.3],
     text:
       "Again only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near.",
-    question: "Can thirty plain layers learn after all?",
+    question: "Do thirty plain layers learn with this start?",
     answer:
-      "They can: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
+      "They do: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
       "at the top, too, the nearest state shows the same digit for more than one image in two. " +
       "The plain net still learns less than the highway net, and with seed 3 far less.",
   },
@@ -81,11 +84,11 @@ const TOUR = [
     settings: { second: "residual" },
     arrives: [true, true],
     least: [0.65, 0.65],
-    text: "The small weights of the first stop again. The other net now adds its input to its result, y = x + H(x), without gates.",
-    question: "What carries the digit: the gates, or a way past each layer?",
+    text: "The small weights of the first stop again. The other net has no gates: each of its layers adds its input to its result, y = x + H(x).",
+    question: "Does a net without gates learn, if the digit has a way past each layer?",
     answer:
-      "A way past each layer: both nets learn, and neither loses the digit or the gradient. Gates make that way adjustable. " +
-      "They stay nearly closed: nearly all of x is carried on.",
+      "It does: both nets learn, and neither loses the digit or the gradient. What carries them is the way past each layer; " +
+      "gates make that way adjustable. They stay nearly closed: nearly all of x is carried on.",
   },
   {
     name: "6. Open gates",
@@ -95,7 +98,7 @@ const TOUR = [
     text:
       "Two highway nets that differ only in b_T, the gates’ bias at the start. At −3 a gate starts nearly closed, T = 0.05, " +
       "and carries most of x on; at 0 it starts half open, T = 0.5.",
-    question: "Does the net with half-open gates carry the digit up?",
+    question: "Does the net with half-open gates learn, too?",
     answer:
       "It does not. Half of x is carried past one layer, a quarter past two, and past thirty about as little " +
       "as in the plain net. Gates alone are not enough: they must start nearly closed.",
@@ -108,7 +111,7 @@ const TOUR = [
     text:
       "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
-    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred?",
+    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred learn, too?",
     answer:
       "They do not. Where T = 0.18, a layer carries on 82 % of what it is given, and a hundred in a row leave " +
       "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. Where T = 0.02, they leave a sixth. " +

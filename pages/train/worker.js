@@ -50,7 +50,7 @@ async function work(packed) {
     if (data.digit !== undefined) digit = data.digit;
     if (make) {
       race = new Race(make, train, test);
-      answer.accuracies = race.accuracies();
+      answer.untrained = race.untrained();
     }
     if (steps) answer.records = someSteps(race, steps);
     answer.portraits = race.portraits(digit);

@@ -1,0 +1,26 @@
+"use strict";
+/* Text with symbols: "b_T" gets a subscript, and neither "88 %" nor "block 5" nor "y = x + H(x)" is broken over two lines. */
+
+const unbroken = (text) => {
+  const with_units = text.replace(/(\d) %/g, "$1\u00a0%").replace(/\b(block|unit|layer) (\d)/gi, "$1\u00a0$2");
+  return with_units.replace(/ ([=+<>×−→]) /g, "\u00a0$1\u00a0");
+};
+
+/* The parts of a text; every second one is a subscript. */
+const partsOf = (text) => unbroken(text).split(/_(T)/);
+
+/* Shows a text in an element.  What is shown already stays as it is, so that a reader may select it. */
+function write(element, text) {
+  const parts = partsOf(text);
+  if (element.textContent === parts.join("")) return;
+  element.replaceChildren(...parts.map((part, i) => {
+    if (i % 2 === 0) return part;
+    return Object.assign(document.createElement("sub"), { textContent: part });
+  }));
+}
+
+/* A text as it is read aloud. */
+const aloud = (text) => text.replaceAll("_", " ");
+
+/* 60000 -> "60 000". */
+const grouped = (count) => (count < 10000 ? String(count) : String(count).replace(/\B(?=(\d{3})+$)/g, "\u00a0"));
