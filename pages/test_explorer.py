@@ -649,6 +649,7 @@ def test_the_first_act_is_guessed_before_it_is_told(opened):
     idle = DATA["lesion"]["idle"]
     assert f"{len(idle)}" not in opened.find_element("id", "first").text.replace("1 2 3", "")
     assert not opened.find_element("id", "changes").is_displayed()
+    assert violations(opened) == []
     move_to_row(opened, "effect", 30).click().perform()
     grid = opened.find_element("css selector", "#effect .grid")
     grid.send_keys(Keys.HOME, Keys.ARROW_RIGHT, " ")
