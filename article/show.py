@@ -17,7 +17,7 @@ from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, NO_BREAK, OTHERS, headline, note, panels, with_settings
 from highways.lab.showing.tables import cell, entry_text
 from highways.records import select
-from highways.statistics import mean_sd_n, spaced
+from highways.statistics import mean_and_sd, mean_sd_n, spaced
 
 CITATION = ROOT / "CITATION.cff"
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -47,11 +47,17 @@ def date_in_words() -> str:
     return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
 
 
+NOT_THE_PAPERS = "the authors of this reproduction, none of whom wrote the paper"
+
+
 @table("article-byline")
 def byline(read) -> str:
-    """Who wrote it, and that these are not the authors of the paper."""
-    work = f"*{cited('title')}*, version {version()}, {date_in_words()}"
-    return f"{authors()}, who wrote {work}. None of them is an author of the paper."
+    return f"{authors()} ({NOT_THE_PAPERS}). Version {version()}, {date_in_words()}."
+
+
+@table("article-work")
+def work(read) -> str:
+    return f"*{cited('title')}*, version {version()} of {date_in_words()}"
 
 
 @table("article-licence")
@@ -569,7 +575,8 @@ def what_trains(read) -> str:
     )
     paragraphs = "\n\n".join(" ".join(sentences) for sentences in (design, prediction, others))
     verdict = f"The verdicts on our own questions: {asked}. {good_starts(cells)}"
-    return f"\n\n{paragraphs}\n\n{verdict}{kinds_that_train(cells)}{shown}(../viz/what_trains.png)\n\n"
+    shown_below = f"{kinds_that_train(cells)}{not_fitting(cells)}\n\n{shown}(../viz/what_trains.png)\n\n"
+    return f"\n\n{paragraphs}\n\n{verdict}{shown_below}"
 
 
 ASKED_OF_TRAINING = {  # {row of what_trains: what it asks, in short}
@@ -612,20 +619,43 @@ def distinct_starts(cells: list[dict]) -> tuple[int, int, float, float]:
     return len(is_right), right, float(interval.low), float(interval.high)
 
 
+def lowest_loss(cells: list[dict], kind: str, depth: int) -> str:
+    """The lowest mean loss of this kind's cells with tanh that train, over starts, biases and rates."""
+    found = [entry for entry in cells if entry["kind"] == kind and entry["depth"] == depth and entry["trains"]]
+    losses = [np.mean(entry["loss"]) for entry in found if entry["activation"] == "tanh"]
+    return f"{min(losses):.2g}" if losses else "-"
+
+
 def kinds_that_train(cells: list[dict]) -> str:
     """A line for each kind: its equation, how many of its deep cells train, and the lowest loss at three depths."""
     lines = []
     for kind, equation in BLOCK_OF.items():
-        of_kind = [cell for cell in cells if cell["kind"] == kind]
-        deep = [cell for cell in of_kind if cell["depth"] >= 100]
-        shown = [kind, equation, f"{sum(cell['trains'] for cell in deep)} of {len(deep)}"]
-        for depth in DEPTHS_SHOWN:
-            here = [entry for entry in of_kind if entry["depth"] == depth and entry["activation"] == "tanh"]
-            losses = [np.mean(entry["loss"]) for entry in here if entry["trains"]]
-            shown.append(f"{min(losses):.2g}" if losses else "-")
+        deep = [entry for entry in cells if entry["kind"] == kind and entry["depth"] >= 100]
+        shown = [kind, equation, f"{sum(entry['trains'] for entry in deep)} of {len(deep)}"]
+        shown += [lowest_loss(cells, kind, depth) for depth in DEPTHS_SHOWN]
         lines.append(f"| {' | '.join(shown)} |")
     header = "| kind | block | train at 100 and 300 | lowest loss at 30 | at 100 | at 300 |"
     return table_of(header, lines, (14, 38, 14, 12, 9, 9))
+
+
+def not_fitting(cells: list[dict]) -> str:
+    """How much worse the best plain nets fit than other kinds, at the depths of the test."""
+    losses = {kind: [lowest_loss(cells, kind, depth) for depth in (100, 300)] for kind in BLOCK_OF}
+    words = {"none": "plain", "sees x": "highway", "rezero": "rezero", "skip / sqrt L": "skip / sqrt L"}
+    said = "; ".join(f"{name} {' and '.join(losses[kind])}" for kind, name in words.items())
+    return (
+        "**Training is not fitting.** The lowest training losses at 100 and 300 blocks "
+        f"(over starts, biases and rates, chosen after looking; means of three seeds) are: {said}. "
+        "So from its best start a plain net trains, but fits much worse than the others, and the more so with depth."
+    )
+
+
+@table("article-best-plain-loss", kind="none")
+@table("article-best-highway-loss", kind="sees x")
+@table("article-best-rezero-loss", kind="rezero")
+def loss_at_100(read, kind: str) -> str:
+    """The lowest loss of a kind at 100 blocks in `what_trains`."""
+    return lowest_loss(with_settings(read("results/what_trains.json")["summary"], row="cell"), kind, 100)
 
 
 @table("article-which-carry")
@@ -735,7 +765,7 @@ def best_start(read) -> str:
     """The verdicts where both kinds have their best start; nothing before it is measured."""
     if not rows_measured(read, "best_start"):
         return ""
-    sentence = "With five whole searches of each kind, which search the start, too (`best_start`):"
+    sentence = "With five whole searches of each kind, which also search the start (`best_start`):"
     return f"\n\n{sentence}{verdicts(read, 'best_start')}"
 
 
@@ -837,10 +867,55 @@ def first_author(read) -> str:
     return f"{100 * paper['highway']:.2f} % on CIFAR-10, and the residual net {100 * paper['residual']:.2f} %"
 
 
+@table("article-short-of-table-2")
+def short_of_table_2(read) -> str:
+    """How far Highway A, trained for 400 epochs, is below the paper's number."""
+    paper = read("data/published.json")["table_2"]["highway-a"]["mean"]
+    summary = [row for row in read("results/cifar.json")["summary"] if row.get("protocol") == "paper"]
+    return f"{100 * (paper - select(summary, net='highway-a')['test_accuracy']['mean']):.1f}"
+
+
+@table("article-program-over-seeds")
+def program_over_seeds(read) -> str:
+    """The published program's accuracy of thirty highway layers over its seeds."""
+    accuracies = read("data/published.json")["program"]["seeds"]["highway"]
+    return f"{mean_and_sd(accuracies)} over {len(accuracies)}"
+
+
+@table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")
+@table("article-less-than-one-layer", row="depth-is-of-use", of="at its own rate, 1.849,")
+def part_of_row(read, row: str, of: str) -> str:
+    """One number of a row of the ledger, with its interval and count."""
+    numbers = row_of(read, row)["ours"]
+    found = re.search(rf"{re.escape(of)} (\S+ \([^)]*\))", numbers)
+    if not found:
+        raise LookupError(f"{row} has no number {of}")
+    return found[1]
+
+
+@table("article-plain-grows")
+def plain_grows(read) -> str:
+    """The loss of plain nets of 100 layers over that of 10."""
+    nets = with_settings(read("results/optimization.json")["summary"], row="net", block="plain")
+    loss = {net["depth"] + 1: net["loss"]["mean"] for net in nets}
+    return f"{loss[100] / loss[10]:.0f}"
+
+
+BIASES = re.compile(r"(\w+): best ([-\d, ]+), highest ([-\d, ]+)")
+
+
 @table("article-best-biases")
 def best_biases(read) -> str:
-    """The best gate bias, and the highest that trains, by depth."""
-    return cell(row_of(read, "more-negative-with-depth")["ours"])
+    """A table of the best gate bias, and of the highest that trains, by depth."""
+    numbers = row_of(read, "more-negative-with-depth")["ours"]
+    depths = re.search(r"at ([\d, ]+) layers", numbers)[1].split(", ")
+    lines = []
+    for activation, best, highest in BIASES.findall(numbers):
+        name = {"relu": "ReLU"}.get(activation.lower(), activation)
+        for words, values in (("lowest loss", best), ("highest that trains", highest)):
+            lines.append(f"| {name}, {words} | {' | '.join(values.strip(', ').split(', '))} |")
+    header = f"| $b_T$ at this many layers | {' | '.join(depths)} |"
+    return table_of(header, lines, (28, *[8] * len(depths)))
 
 
 @table("article-draws")
