@@ -213,8 +213,8 @@ HOLDS_IF = {
     "highway-nets-behave-like-ensembles": "the worst block below 0.02; steps below 0.25; over half by short paths",
 }
 EARLIER = "†"  # marks verdicts on runs that are older than the rules of the ten claims
-HEADER = "| | claim | its source | holds if | here, with 95 % intervals | n | tried | pass | verdict |"
-WIDTHS = (2, 14, 14, 18, 27, 3, 6, 6, 13)  # of the columns, as a share of their sum
+HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | tried | pass | verdict |"
+WIDTHS = (2, 21, 22, 34, 3, 6, 5, 14)  # of the columns, as a share of their sum
 LETTERS = "abcdefghijkl"
 
 
@@ -250,18 +250,22 @@ def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
 @table("article-primary")
 def primary_table(read) -> str:
     letters = letters_of_controls(read)
+    rows = shown_rows(read)
     lines = []
-    before = None
-    for number, primary, name, confirmed in shown_rows(read):
+    for i, (number, primary, name, confirmed) in enumerate(rows):
         row = row_of(read, name)
-        is_first = primary is not before
-        before = primary
+        claim = ""
+        if i == 0 or primary is not rows[i - 1][1]:
+            claim = primary.claim
+            if i + 1 == len(rows) or primary is not rows[i + 1][1]:
+                claim += f" ({in_paper(read, primary)})"
+        elif i == 1 or primary is not rows[i - 2][1]:
+            claim = f"({in_paper(read, primary)})"
         verdict = in_bold(row["verdict"].partition(";")[0])
         is_of_new_runs = confirmed and primary.group
         cells = [
             number,
-            primary.claim if is_first else "",
-            in_paper(read, primary) if is_first else "",
+            claim,
             HOLDS_IF[name],
             numbers_of(row, primary, confirmed),
             counted(read, row, primary, confirmed),
@@ -274,7 +278,7 @@ def primary_table(read) -> str:
     notes = (
         f"*Tried* and *pass*: simpler nets put to the same rule, and those that pass it ({tried}).",
         "± is a standard deviation over *n* seeds, intervals are in brackets.",
-        "Rows that end in yes, no, or a comparison with one hidden layer are questions of our own.",
+        "The second row of claim 4 and the last two of claim 10 are questions of our own.",
         f"{EARLIER} Earlier runs, judged by earlier rules." if EARLIER in "".join(lines) else "",
     )
     return f"{table_of(HEADER, lines, WIDTHS)}{' '.join(note for note in notes if note)}\n\n"
@@ -283,7 +287,7 @@ def primary_table(read) -> str:
 def letters_of_controls(read) -> dict[str, str]:
     """A letter for each control of the table's rows, in the order in which they appear."""
     names = []
-    for *_, name, _ in shown_rows(read):
+    for _, _, name, _ in shown_rows(read):
         names += [control["control"] for control in row_of(read, name)["controls"]]
     return dict(zip(dict.fromkeys(names), LETTERS, strict=False))
 
@@ -525,58 +529,55 @@ def what_trains(read) -> str:
     starts, right_starts, low_of_starts, high_of_starts = distinct_starts(deep)
     [sees_x] = with_settings(summary, row="gate", kind="sees x")
     agree = sees_x["cells"] - sees_x["gate_alone"] - sees_x["convex_alone"]
+    asked = "; ".join(
+        f"{ASKED_OF_TRAINING.get(row['id'], cell(without_brackets(row['claim'])))}: **{cell(row['verdict'])}**"
+        for row in rows_measured(read, "what_trains")
+    )
     design = (
         "**A factorial design** takes start and gate apart (`what_trains`).",
-        f"It has {defined['cells']} *cells*, combinations of nine kinds of block (in the table), four values of $b_T$,",
-        "three starts with tanh (the program's weights, Glorot's, and orthogonal ones) and one with ReLU (He's),",
+        f"Its {defined['cells']} *cells* are combinations of nine kinds of block (in the table), four values of $b_T$,",
+        "three starts with tanh (the program's, Glorot's, and orthogonal weights) and one with ReLU (He's),",
         "and 10, 30, 100 or 300 blocks.",
-        "Each cell is trained for 12 epochs at four rates, with three seeds.",
-        "It *trains* if at the best of the four rates all seeds end with a training loss below",
-        f"{defined['trains_below']:.2f}, that is, 0.9 times the loss of guessing.",
-        f"The bar is low: of the {sum(cell['trains'] for cell in cells)} cells that train, {barely} have a seed",
+        "A cell *trains* if at the best of four rates all three seeds end, after 12 epochs, with a training loss below",
+        f"{defined['trains_below']:.2f}, which is 0.9 times that of guessing.",
+        f"The bar is low: of the {sum(entry['trains'] for entry in cells)} cells that train, {barely} have a seed",
         f"with a loss above {BARELY}.",
-        "Rules and expectations are older than the runs (commit 253e2b8), but not older than a pilot of one epoch.",
+        "Rules and expectations are older than the runs (commit 253e2b8), but not than a pilot of one epoch.",
     )
     prediction = (
-        "What trains was predicted from the untrained nets alone.",
-        "The predictor is the length of the gradient at the first block over that at the last.",
-        f"A cell should train if this ratio lies between $10^{{{gradient['low']:.2f}}}$ and",
-        f"$10^{{{gradient['high']:.2f}}}$; these bounds were set on the cells of depths 10 and 30.",
-        "So a gradient *survives* here even if it shrinks some thousandfold.",
+        "What trains was predicted from the untrained nets alone: the length of the gradient at the first block, over",
+        f"that at the last, must lie between $10^{{{gradient['low']:.2f}}}$ and $10^{{{gradient['high']:.2f}}}$.",
+        "These bounds were set on the cells of depths 10 and 30;",
+        "so a gradient *survives* here even if it shrinks some thousandfold.",
         f"Of the {defined['test_cells']} cells of depths 100 and 300, {defined['test_cells_that_train']} train,",
         f"and the prediction is right for a share of {right['gradient']} (95 %: {low:.3f} to {high:.3f}).",
-        "That interval takes cells as independent, though convex, static and highway nets of one $b_T$ begin alike.",
-        f"There are {starts} distinct starts; in {right_starts} of them all cells are predicted right, a share of",
-        f"{right_starts / starts:.3f} ({low_of_starts:.3f} to {high_of_starts:.3f}), which we computed after looking.",
+        "That takes cells as independent, though convex, static and highway nets of one $b_T$ begin alike.",
+        f"In {right_starts} of the {starts} distinct starts all cells are predicted right, a share of",
+        f"{right_starts / starts:.3f} ({low_of_starts:.3f} to {high_of_starts:.3f}; computed after looking).",
         f"Most cells are easy. Of the {len(near)} with a ratio between the low bound and 0.01,",
-        f"{sum(cell['trains'] for cell in near)} train;",
+        f"{sum(entry['trains'] for entry in near)} train, and",
         f"{'all' if wrong_there == len(wrong) else f'{wrong_there} of the'} {len(wrong)} wrong predictions lie there.",
-    )
-    others = (
-        "The gradient is not the only such measure.",
-        f"The distance that two images' states keep is right for {right['distance']},",
-        "and the mean field's recursion, which knows the variance of the weights but not the weights,",
-        f"for {right['mean field']}.",
+        f"Another measure, the distance that two images' states keep, is right for {right['distance']},",
+        f"and the mean field, which knows the variance of the weights but not the weights, for {right['mean field']}.",
         "Two predictors that ignore the weights do worse: the share of the input that the blocks carry",
         f"({right['carry']}), and whether the same cell trains at depth 30 ({right['as at 30']}).",
+    )
+    gates = (
         f"In {agree} of {sees_x['cells']} pairs a highway net and the fixed mixture with the same start both train",
         f"or both fail; in {sees_x['convex_alone']} only the mixture trains,",
         f"and in {sees_x['gate_alone']} only the highway net.",
         "Since both begin alike, this shows only that in 12 epochs a learned gate hardly ever opens a way",
         "that was shut at the start.",
+        good_starts(cells),
+        f"The verdicts on our own questions: {asked}.",
     )
     shown = (
         "![Cells at their gradient before training. Full marks train, hollow ones do not; grey is predicted to train, "
         "and orange marks are predicted wrongly. Ratios beyond the axis are drawn at its ends.]"
     )
-    asked = "; ".join(
-        f"{ASKED_OF_TRAINING.get(row['id'], cell(without_brackets(row['claim'])))}: **{cell(row['verdict'])}**"
-        for row in rows_measured(read, "what_trains")
-    )
-    paragraphs = "\n\n".join(" ".join(sentences) for sentences in (design, prediction, others))
-    verdict = f"The verdicts on our own questions: {asked}. {good_starts(cells)}"
+    paragraphs = "\n\n".join(" ".join(sentences) for sentences in (design, prediction, gates))
     shown_below = f"{kinds_that_train(cells)}{not_fitting(cells)}\n\n{shown}(../viz/what_trains.png)\n\n"
-    return f"\n\n{paragraphs}\n\n{verdict}{shown_below}"
+    return f"\n\n{paragraphs}{shown_below}"
 
 
 ASKED_OF_TRAINING = {  # {row of what_trains: what it asks, in short}
@@ -644,9 +645,9 @@ def not_fitting(cells: list[dict]) -> str:
     words = {"none": "plain", "sees x": "highway", "rezero": "rezero", "skip / sqrt L": "skip / sqrt L"}
     said = "; ".join(f"{name} {' and '.join(losses[kind])}" for kind, name in words.items())
     return (
-        "**Training is not fitting.** The lowest training losses at 100 and 300 blocks "
-        f"(over starts, biases and rates, chosen after looking; means of three seeds) are: {said}. "
-        "So from its best start a plain net trains, but fits much worse than the others, and the more so with depth."
+        "**Training is not fitting.** The table's losses are the lowest over starts, biases and rates, chosen after "
+        f"looking. At 100 and 300 blocks they are: {said}. "
+        "So from its best start a plain net trains, but fits several times worse, and the more so with depth."
     )
 
 
@@ -711,22 +712,23 @@ def paths(read) -> str:
     sentences = (
         "**Order and paths.** We changed the order of the blocks in nets of 30 blocks (`paths`: the headline's",
         "protocol, ten seeds a kind, a lower rate for all but the highway nets).",
-        f"With all blocks shuffled, highway nets keep a share of {of('highway', 'kept_shuffled')} of their accuracy",
-        f"above guessing, and residual nets {of('residual', 'kept_shuffled')};",
-        "equally accurate plain nets keep nothing.",
-        "But most of this indifference is there before training: shuffled, an untrained highway net keeps",
-        f"{of('highway', 'answers_kept_shuffled', 'at_start')} of its answers, and a trained one",
-        f"{of('highway', 'answers_kept_shuffled')}.",
+        "With all blocks shuffled, highway nets keep a share",
+        f"of {of('highway', 'kept_shuffled')} of their accuracy above guessing,",
+        f"and residual nets {of('residual', 'kept_shuffled')}; equally accurate plain nets keep nothing.",
+        "Most of this is there before training: shuffled, an untrained highway net",
+        f"keeps {of('highway', 'answers_kept_shuffled', 'at_start')} of its answers,",
+        f"a trained one {of('highway', 'answers_kept_shuffled')}.",
         "Weighted by its size, the gradient passes on its way back through",
-        f"{of('highway', 'mean_length')} of the 30 blocks in highway nets (gates held fixed), and through",
+        f"{of('highway', 'mean_length')} of the 30 blocks in highway nets (gates held fixed), and",
         f"{of('residual', 'mean_length')} in residual ones.",
         "**This is not yet refinement.**",
-        f"Half-way, a highway net's own output layer is {of('highway', 'lag_of_own_reader')} less accurate than",
-        f"a reader fitted there, and in residual nets {of('residual', 'lag_of_own_reader')};",
-        "highway blocks hardly move the state against the gradient of the loss",
-        f"(a cosine of {of('highway', 'mean_cosine')}), while residual blocks do ({of('residual', 'mean_cosine')}).",
+        "Half-way, the net's own output layer is less accurate than a reader fitted there, by",
+        f"{of('highway', 'lag_of_own_reader')} in highway nets",
+        f"and {of('residual', 'lag_of_own_reader')} in residual ones.",
+        "Highway blocks hardly move the state against the gradient of the loss",
+        f"(a cosine of {of('highway', 'mean_cosine')}); residual blocks do ({of('residual', 'mean_cosine')}).",
         "Trained highway blocks add up in any order, more like an ensemble than like steps of one estimate.",
-        "And nets whose gates stay shut, whose blocks do nothing, pass most of these rules:",
+        "And nets with shut gates, whose blocks do nothing, pass most of these rules:",
         "what is smooth, short or indifferent to order need not be of use.",
     )
     lines = []
