@@ -559,17 +559,16 @@ def what_trains(read) -> str:
         f"{'all' if wrong_there == len(wrong) else f'{wrong_there} of the'} {len(wrong)} wrong predictions lie there.",
         f"Another measure, the distance that two images' states keep, is right for {right['distance']},",
         f"and the mean field, which knows the variance of the weights but not the weights, for {right['mean field']}.",
-        "Two predictors that ignore the weights do worse: the share of the input that the blocks carry",
-        f"({right['carry']}), and whether the same cell trains at depth 30 ({right['as at 30']}).",
+        f"What the blocks carry, without the weights, is right for {right['carry']},",
+        f"and whether the same cell trains at depth 30 for {right['as at 30']}.",
     )
     gates = (
         f"In {agree} of {sees_x['cells']} pairs a highway net and the fixed mixture with the same start both train",
         f"or both fail; in {sees_x['convex_alone']} only the mixture trains,",
         f"and in {sees_x['gate_alone']} only the highway net.",
-        "Since both begin alike, this shows only that in 12 epochs a learned gate hardly ever opens a way",
-        "that was shut at the start.",
+        "Both begin alike, so this shows only that in 12 epochs a gate hardly ever opens a way that was shut.",
         good_starts(cells),
-        f"The verdicts on our own questions: {asked}.",
+        f"Our own questions: {asked}.",
     )
     shown = (
         "![Cells at their gradient before training. Full marks train, hollow ones do not; grey is predicted to train, "
@@ -727,7 +726,7 @@ def paths(read) -> str:
         f"and {of('residual', 'lag_of_own_reader')} in residual ones.",
         "Highway blocks hardly move the state against the gradient of the loss",
         f"(a cosine of {of('highway', 'mean_cosine')}); residual blocks do ({of('residual', 'mean_cosine')}).",
-        "Trained highway blocks add up in any order, more like an ensemble than like steps of one estimate.",
+        "Trained highway blocks are more like an ensemble than like steps of one estimate.",
         "And nets with shut gates, whose blocks do nothing, pass most of these rules:",
         "what is smooth, short or indifferent to order need not be of use.",
     )
