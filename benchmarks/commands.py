@@ -1,4 +1,4 @@
-"""How long do the headline and the sweep take, as a user starts them, and where does the start-up time go?
+"""How long do the headline and the sweep take, as a user starts them?
 
     python -m benchmarks.commands        -> results/benchmark_commands.json
 
@@ -28,17 +28,6 @@ THEIR_SWEEP = f"import straightforward as s; [s.train(block, n) for n in ({SWEEP
 COMMANDS = {
     "headline": ((*OURS, "--seed", "0"), ("straightforward.py",)),
     "sweep": ((*OURS, "--depths", SWEEP), ("-c", THEIR_SWEEP)),
-}
-START_UP = {  # each runs in a new interpreter; the time of an empty program is subtracted
-    "import numpy": "import numpy",
-    "import highway_networks": "import highway_networks",
-    "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
-    "and start workers": """
-import highway_networks as hn
-from highways.processes import in_processes
-hn.load_mnist()
-list(in_processes(id, [(1,), (2,)], 2))
-""",
 }
 
 
@@ -73,21 +62,8 @@ def main(argv=None) -> int:
             summary[f"{name}_seconds"] = float(np.median(ours))
             medians = f"{np.median(ours):.2f} s, straightforward {np.median(theirs):.2f} s"
             print(f"{name}: {medians}, ratio {ratio:.3f}")
-    python = seconds_to_start("pass", args.rounds)
-    trials["start-up"] = {"python": python}
-    for name, code in START_UP.items():
-        trials["start-up"][name] = seconds_to_start(code, args.rounds) - python
-    for name, value in trials["start-up"].items():
-        print(f"start-up, {name}: {1e3 * value:.0f} ms")
     settings = {"rounds": args.rounds, "cores": os.cpu_count()}
     return report.save(settings, summary, trials)
-
-
-def seconds_to_start(code: str, rounds: int) -> float:
-    """The median time of a Python process that runs this code.
-
-    Since that time is short, it is measured four times as often as that of a command."""
-    return float(np.median([seconds("-c", code) for _ in range(4 * rounds)]))
 
 
 if __name__ == "__main__":

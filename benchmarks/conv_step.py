@@ -2,6 +2,7 @@
 
     python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
     OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out results/benchmark_conv_step_avx2.json
+    python -m benchmarks.conv_step --short --rounds 5 --out FILE           -> FILE, after each net
 
 The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss, backward and
 Nesterov with weight decay, for a batch of 100, with dropout, on one core.
@@ -15,7 +16,9 @@ benchmarks.step.  "Best" is the fastest rival of this run.
 Memory is measured in a process that has trained a tiny net.  What counts is how much is added when
 one of the nets above is then made and trained for a few steps.
 
-The second command measures with the instructions of a processor without AVX-512.
+The second command measures with the instructions of a processor without AVX-512.  The third is for
+a machine that one has for some minutes: without torch.compile, whose compilation takes longer than
+the measurement, and without memory.
 """
 
 from __future__ import annotations
@@ -83,10 +86,11 @@ def _peak_mb(name: str, shape, layers) -> float:
     return memory_mb("VmHWM") - before
 
 
-def measure(name: str, rounds: int) -> tuple[dict, dict]:
-    """{rival: its row}, {rival: why it is missing}."""
+def measure(name: str, rounds: int, short: bool = False) -> tuple[dict, dict]:
+    """{rival: its row}, {rival: why it is missing}; if short, without torch.compile and memory."""
     shape, layers = NETS[name]
-    rivals, missing = made(shape, layers)
+    kinds = [kind for kind in conv_rivals.ALL if not (short and issubclass(kind, conv_rivals.TorchCompiled))]
+    rivals, missing = made(shape, layers, kinds)
     steps = STEPS[shape[0]]
 
     def turn(rival):
@@ -96,9 +100,10 @@ def measure(name: str, rounds: int) -> tuple[dict, dict]:
     seconds_of_turns = interleaved({name: partial(turn, rival) for name, rival in rivals.items()}, rounds)
     seconds_of_step = {name: [seconds / steps for seconds in turns] for name, turns in seconds_of_turns.items()}
     rows = {}
-    for kind in conv_rivals.ALL:
+    for kind in kinds:
         if kind.name in rivals:
-            rows[kind.name] = row_of(kind, seconds_of_step) | {"peak_mb": peak_mb(kind.name, shape, layers)}
+            memory = None if short else peak_mb(kind.name, shape, layers)
+            rows[kind.name] = row_of(kind, seconds_of_step) | {"peak_mb": memory}
     return rows, missing
 
 
@@ -151,20 +156,24 @@ def show(title: str, rows: dict, missing: dict) -> None:
 def main(argv=None) -> int:
     parser = arguments("conv_step", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=20, help="turns for each rival (%(default)s)")
+    parser.add_argument("--short", action="store_true", help="without torch.compile and without memory")
     args = parser.parse_args(argv)
     where = pin()
     report = Report(parser, args, ("torch", "jax", "tensorflow"))
+    settings = {"batch": BATCH, "rounds": args.rounds}
     trials = {}
     summary = {}
     for net in NETS:
-        trials[net], missing = measure(net, args.rounds)
+        trials[net], missing = measure(net, args.rounds, args.short)
         show(f"training step, {net}, batch {BATCH}, {where}", trials[net], missing)
         for what, value in ratios(trials[net]).items():
             summary[f"{net}_{what}"] = value
+        if args.short:
+            report.save(settings, summary, trials)
     cost = cost_of_normalising(args.rounds)
     summary["mnist_16_normalised_over_not"] = cost
     print(f"\nbatch normalisation of H makes a step of mnist_16 {cost:.2f} times as long")
-    return report.save({"batch": BATCH, "rounds": args.rounds}, summary, trials)
+    return report.save(settings, summary, trials)
 
 
 if __name__ == "__main__":

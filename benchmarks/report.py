@@ -140,7 +140,7 @@ class Report:
         other = []
         for name, value in vars(args).items():
             if name != "out" and value != parser.get_default(name):
-                other.append(f"--{name} {value}")
+                other.append(f"--{name}" if value is True else f"--{name} {value}")
         self.command = " ".join([parser.prog, *other])
         self.missing = [name for name in rivals if not _importable(name)]
         self.name = f"benchmark_{parser.prog.rpartition('.')[2]}"

@@ -8,6 +8,8 @@ from highways.lab.showing.tables import markdown_table
 from highways.records import PAIR
 
 OURS = "this project"
+IN_C = "C, products by NumPy's BLAS"  # what NumPy costs: no framework's program, it does not compete
+PROCESSORS = {"": "Zen 4", "_xeon": "Xeon"}  # by the end of a record's name
 CONV_NETS = {
     "mnist_16": "MNIST, 16 maps",
     "mnist_32": "MNIST, 32 maps",
@@ -30,6 +32,16 @@ def with_quartiles(row: dict) -> str:
 def competitors(rows: dict, arithmetic: str = "float32") -> dict:
     """{name: row} of the rivals with this arithmetic that compete to be the fastest."""
     return {name: row for name, row in rows.items() if row["competes"] and row["arithmetic"] == arithmetic}
+
+
+def with_c(rows: dict) -> dict:
+    """competitors(), and the program in C where there was a compiler."""
+    return competitors(rows) | {name: row for name, row in rows.items() if name == IN_C}
+
+
+def of_processors(read, name: str) -> dict[str, dict]:
+    """{processor: its record} of a benchmark that was run on both."""
+    return {processor: read(f"results/{name}{end}.json") for end, processor in PROCESSORS.items()}
 
 
 def fastest(rows: dict) -> str:
@@ -77,8 +89,9 @@ def benchmark(steps, scaling):
     for block, rows in of_block.items():
         rivals = competitors(rows)
         texts.append(f"{ratio_of(rivals[fastest(rivals)]):.2f} ({block})")
-    finding = f"A training step takes {' and '.join(texts)} times as long as the fastest rival's"
-    headline(fig, finding, "depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]))
+    finding = f"A training step takes {' and '.join(texts)} times as long as the fastest framework's"
+    sizes = "depth {depth}, width {width}, batch {batch}".format_map(steps["settings"])
+    headline(fig, finding, f"{sizes}; {steps['env']['processor']}")
     return fig
 
 
@@ -93,42 +106,53 @@ def judged(value: float, target: float | None, more_is_better: bool = False) -> 
     return [f"{target:.2f}", "reached" if reached else "missed"]
 
 
+def measured(value: float | None) -> str:
+    """A cell: not everything was measured on every processor."""
+    return "-" if value is None else f"{value:.2f}"
+
+
 def table_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 @table("rivals")
 def rivals(read) -> str:
-    """Every rival that competes to be the fastest, beside our program; the fastest comes first."""
-    trials = read("results/benchmark_step.json")["trials"]
-    highway = trials["step, highway"]
-    plain = trials["step, plain"]
-    names = sorted((name for name in highway if highway[name]["competes"]), key=lambda name: -ratio_of(highway[name]))
+    """Every rival beside our program, on both processors; the fastest of the first comes first."""
+    records = of_processors(read, "benchmark_step")
+    first = with_c(records["Zen 4"]["trials"]["step, highway"])
     rows = []
-    for name in names:
-        row = highway[name]
-        cells = (name, how_written(row), row["gradient"], with_quartiles(row), with_quartiles(plain[name]))
+    for name in sorted(first, key=lambda name: -ratio_of(first[name])):
+        cells = [name, how_written(first[name]), first[name]["gradient"]]
+        for record in records.values():
+            for block in PAIR:
+                row = record["trials"][f"step, {block}"].get(name)
+                cells.append("-" if row is None else with_quartiles(row))
         rows.append(table_row(*cells))
-    return markdown_table("| program | written | gradient | ours / theirs, highway | plain |", rows)
+    columns = [f"{block}, {processor}" for processor in records for block in PAIR]
+    return markdown_table(f"| program | written | gradient | {' | '.join(columns)} |", rows)
 
 
 @table("faster-rivals")
 def faster_rivals(read) -> str:
-    """The rivals that are faster than ours, joined by "and", to stand in a sentence."""
-    trials = read("results/benchmark_step.json")["trials"]
-    texts = []
-    for name in competitors(trials["step, highway"]):
-        ratios = {block: ratio_of(trials[f"step, {block}"][name]) for block in PAIR}
-        slower = [f"{block} {ratio:.2f}" for block, ratio in ratios.items() if ratio > 1]
-        if slower:
-            texts.append(f"*{name}* ({', '.join(slower)})")
-    return " and ".join(texts) or "none"
+    """The rivals that are faster than ours on each processor, to stand in a sentence."""
+    sentences = []
+    for processor, record in of_processors(read, "benchmark_step").items():
+        trials = record["trials"]
+        texts = []
+        for name in with_c(trials["step, highway"]):
+            ratios = {block: ratio_of(trials[f"step, {block}"][name]) for block in PAIR}
+            slower = [f"{block} {ratio:.2f}" for block, ratio in ratios.items() if ratio > 1]
+            if slower:
+                texts.append(f"*{name}* ({', '.join(slower)})")
+        sentences.append(f"on the {processor} {', '.join(texts) or 'none'}")
+    return "; ".join(sentences)
 
 
 @table("speed")
 def speed(read) -> str:
-    """The ratios of our time to that of others, each beside its target if one was set."""
-    step = read("results/benchmark_step.json")
+    """The ratios of our time to that of others, each beside its target if one was set, and the same on the Xeon."""
+    steps = of_processors(read, "benchmark_step")
+    step, xeon = steps.values()
     commands = read("results/benchmark_commands.json")
     scaling = read("results/benchmark_scaling.json")
     records = (step, commands, scaling)
@@ -145,7 +169,8 @@ def speed(read) -> str:
         return f"the {name} command ({commands['summary'][f'{name}_seconds']:.1f} s)"
 
     def text_of_fastest(block):
-        return f"the fastest rival: {fastest(competitors(step['trials'][f'step, {block}']))}"
+        names = [fastest(competitors(record["trials"][f"step, {block}"])) for record in steps.values()]
+        return f"the fastest rival: {', on the Xeon '.join(dict.fromkeys(names))}"
 
     highway = text_of_step("highway")
     plain = text_of_step("plain")
@@ -155,6 +180,8 @@ def speed(read) -> str:
         "highway_over_jax_features_first": (highway, "JAX, features first"),
         "highway_over_best": (highway, text_of_fastest("highway")),
         "plain_over_best": (plain, text_of_fastest("plain")),
+        "highway_over_c": (highway, f"{IN_C}: what NumPy costs"),
+        "plain_over_c": (plain, f"{IN_C}: what NumPy costs"),
         "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
         "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
         "headline_over_straightforward": (headline_command, "straightforward NumPy"),
@@ -164,13 +191,14 @@ def speed(read) -> str:
     rows = []
     for key, (ours, theirs) in compared.items():
         value = summary[key]
-        rows.append(table_row(ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))))
-    return markdown_table("| what | against | ours / theirs | aimed at | result |", rows)
+        cells = [ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))]
+        rows.append(table_row(*cells, measured(xeon["summary"].get(key))))
+    return markdown_table("| what | against | ours / theirs | aimed at | result | on the Xeon |", rows)
 
 
 @table("shares")
 def shares(read) -> str:
-    summary = read("results/benchmark_step.json")["summary"]
+    records = of_processors(read, "benchmark_step")
     rows = []
     parts = {
         "matrix products": "the products alone, one after another, in the fastest order of their operands",
@@ -180,9 +208,25 @@ def shares(read) -> str:
     }
     for part, what in parts.items():
         slug = re.sub("[ -]", "_", part)
-        shares_of_part = [f"{summary[f'{block}_share_of_{slug}']:.0%}" for block in PAIR]
-        rows.append(table_row(part, *shares_of_part, what))
-    return markdown_table("| part of a step | highway | plain | what it is |", rows)
+        cells = [part]
+        for record in records.values():
+            cells += [f"{record['summary'][f'{block}_share_of_{slug}']:.0%}" for block in PAIR]
+        rows.append(table_row(*cells, what))
+    columns = [f"{block}, {processor}" for processor in records for block in PAIR]
+    return markdown_table(f"| part of a step | {' | '.join(columns)} | what it is |", rows)
+
+
+@table("subnormals")
+def subnormals(read) -> str:
+    """What flushing subnormal numbers saves of a step of very deep nets."""
+    records = of_processors(read, "benchmark_subnormals")
+    rows = []
+    for net, first in records["Xeon"]["trials"].items():
+        cells = [net, f"{first['not flushed']['median_ms']:.1f}", f"{first['flushed']['median_ms']:.1f}"]
+        key = net.replace(", depth ", "_") + "_flushed_over_not"
+        cells += [f"{record['summary'][key]:.2f}" for record in reversed(records.values())]
+        rows.append(table_row(*cells))
+    return markdown_table("| net | ms a step, Xeon | flushed | ratio, Xeon | ratio, Zen 4 |", rows)
 
 
 @table("growth")
@@ -215,11 +259,8 @@ def growth_verdict(read) -> str:
 
 @table("startup")
 def startup(read) -> str:
-    times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())
-    # times[0] is Python's own; each of the others comes on top of it, and includes those before
-    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]
-    names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
-    rows = [table_row(name, f"{1e3 * step:.0f}") for name, step in zip(names, steps, strict=True)]
+    steps = read("results/benchmark_start_up.json")["summary"]
+    rows = [table_row(name, f"{1e3 * seconds:.0f}") for name, seconds in steps.items()]
     return markdown_table("| start-up | ms |", rows)
 
 
@@ -244,45 +285,53 @@ def ranks(read) -> str:
 
 @table("conv-rivals")
 def conv_rivals(read) -> str:
-    """Every rival that competes to be the fastest, beside our program; those in bfloat16 come last."""
-    trials = read("results/benchmark_conv_step.json")["trials"]
-    first = trials["mnist_16"]
+    """Every rival that competes to be the fastest, beside our program, on both processors; those in bfloat16
+    come last."""
+    records = of_processors(read, "benchmark_conv_step")
+    first = records["Zen 4"]["trials"]["mnist_16"]
     rows = []
     for arithmetic in ("float32", "bfloat16"):
         found = competitors(first, arithmetic)
         for name in sorted(found, key=lambda name: -ratio_of(found[name])):
-            ratios = [f"{ratio_of(trials[net][name]):.2f}" if name in trials[net] else "-" for net in CONV_NETS]
-            rows.append(table_row(name, how_written(found[name]), arithmetic, *ratios))
+            cells = [name, how_written(found[name]), arithmetic]
+            for record in records.values():
+                for net in CONV_NETS:
+                    row = record["trials"][net].get(name)
+                    cells.append("-" if row is None else f"{ratio_of(row):.2f}")
+            rows.append(table_row(*cells))
     short = ("16 maps", "32 maps", "A", "19 layers")
+    columns = [f"{processor}: {' | '.join(short)}" for processor in records]
     return markdown_table(
-        f"| our time divided by that of | which is written | arithmetic | {' | '.join(short)} |", rows
+        f"| our time divided by that of | which is written | arithmetic | {' | '.join(columns)} |", rows
     )
 
 
 @table("conv-speed")
 def conv_speed(read) -> str:
-    """The ratios of convolutional nets, beside their targets, and the same ratios with AVX2 alone."""
-    here = read("results/benchmark_conv_step.json")
+    """The ratios of convolutional nets, beside their targets, and the same ratios on the Xeon and with
+    AVX2 alone."""
+    here, xeon = of_processors(read, "benchmark_conv_step").values()
     avx2 = read("results/benchmark_conv_step_avx2.json")
     targets = here["settings"]["targets"]
     rows = []
 
     def add(what, against, key):
         value = here["summary"][key]
-        elsewhere = avx2["summary"].get(key)  # not all rivals have been timed there
         cells = [what, against, f"**{value:.2f}**", *judged(value, targets.get(key))]
-        rows.append(table_row(*cells, "-" if elsewhere is None else f"{elsewhere:.2f}"))
+        rows.append(table_row(*cells, *(measured(record["summary"].get(key)) for record in (xeon, avx2))))
 
     for net, name in CONV_NETS.items():
-        best = fastest(competitors(here["trials"][net]))
-        add(name, f"the fastest float32 rival: {best}", f"{net}_over_best")
+        best = dict.fromkeys(fastest(competitors(record["trials"][net])) for record in (here, xeon))
+        add(name, f"the fastest float32 rival: {', on the Xeon '.join(best)}", f"{net}_over_best")
         add(name, "PyTorch as usually written", f"{net}_over_torch")
         add(name, "the fastest bfloat16 rival", f"{net}_over_best_bfloat16")
         add(name, "our direct products", f"{net}_over_direct")
     for net, name in CONV_NETS.items():
         add(f"{name}: memory", "PyTorch as usually written", f"{net}_memory_over_torch")
     add("MNIST, 16 maps, batch normalisation of H", "without it", "mnist_16_normalised_over_not")
-    return markdown_table("| training step | against | ours / theirs | aimed at | result | with AVX2 alone |", rows)
+    return markdown_table(
+        "| training step | against | ours / theirs | aimed at | result | on the Xeon | with AVX2 alone |", rows
+    )
 
 
 @table("avx2-slower")

@@ -95,15 +95,19 @@ GROUPS = {
 OTHERS = "Other questions"
 
 
+def grouped_questions() -> dict[str, tuple[str, ...]]:
+    """What a reader asks, and the names of the questions that answer it; all questions are in a group."""
+    grouped = [name for names in GROUPS.values() for name in names]
+    others = tuple(name for name in question_names() if name not in grouped)
+    return {**GROUPS, OTHERS: others} if others else GROUPS
+
+
 @table("questions")
 def table_of_questions(read) -> str:
     """Every question with what it asks, a link to its page, the finding, and how long its measurement
     took; a table for each group."""
-    grouped = [name for names in GROUPS.values() for name in names]
-    others = [name for name in question_names() if name not in grouped]
-    groups = {**GROUPS, OTHERS: others} if others else GROUPS
     parts = []
-    for title, names in groups.items():
+    for title, names in grouped_questions().items():
         rows = [row_of_question(read, find_question(name)) for name in names]
         lines = markdown_table("| question | what it asks | finding | takes, on two cores |", rows)
         parts.append(f"## {title}{lines}")

@@ -136,7 +136,7 @@ def plan(steps: list[Step], awaited: list[str]) -> list[str]:
         if step.n_apart:
             lines.append(
                 f"{step.hours_apart:10.3f}  {step.name}: long trainings that were added: {step.n_apart}; "
-                "docs/convolution.md has their commands"
+                "docs/reproduce.md has their commands"
             )
     for name in awaited:
         lines.append(f"{'':10}  {name}: its results are not committed yet")

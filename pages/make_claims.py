@@ -17,7 +17,7 @@ import textwrap
 from functools import partial
 from pathlib import Path
 
-from experiments import all_questions, judging
+from experiments import all_questions, grouped_questions, judging
 from experiments.primary.question import PRIMARY
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
@@ -31,13 +31,18 @@ LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
 PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
+MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
+POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
 ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
 
 
 def claims_part(ledger: dict) -> list[dict]:
-    """The ledger's rows, each with its question, the source of its rule, and a picture."""
+    """The ledger's rows, each with its question, what a reader asks with it, the source of its rule, and
+    a picture.  The words are typeset."""
     places = {}
+    asked_with = {name: title for title, names in grouped_questions().items() for name in names}
     of_questions = pictures()
     records = judging.read_results(ROOT)
     for question in all_questions():
@@ -50,18 +55,33 @@ def claims_part(ledger: dict) -> list[dict]:
         names = names_of_samples(code, row["tests"])
         if row["tests"] and not names:
             names = names_by_values(claim, row["tests"], [records[name] for name in claim.over])
+        number = primary_number(row["id"])
         found.append({
             **row,
-            "note": claim.note,  # what the row adds to it, `controls` has
+            "claim": typeset(row["claim"]),
+            "ours": typeset(row["ours"]),
+            "note": typeset(claim.note),  # what the row adds to it, `controls` has
+            "controls": [{**control, "ours": typeset(control["ours"])} for control in row["controls"]],
             "short_verdict": without_additions(row["verdict"]),
             "question": question,
+            "asked": asked_with[question if number is None else "primary"],
             "code": code,
             "names": names,
             "why_fixed": why_fixed(row),
-            "primary": primary_number(row["id"]),
+            "primary": number,
             "picture": of_questions[question],
         })  # fmt: skip
     return found
+
+
+def typeset(text: str) -> str:
+    """The text with the signs of print: − for a minus, 2.6 · 10⁻⁶ for 2.6e-06."""
+    return MINUS.sub("−", POWER.sub(_in_print, text))
+
+
+def _in_print(number: re.Match) -> str:
+    power = "10" + str(int(number[2])).translate(RAISED)
+    return power if number[1] == "1" else f"{number[1]} · {power}"
 
 
 def source_of(claim: Claim) -> str:
@@ -106,7 +126,8 @@ def why_fixed(row: dict) -> str:
 def page(ledger: dict) -> str:
     """The page with this ledger."""
     claims = json.dumps(claims_part(ledger), ensure_ascii=False).replace("</", "<\\/")
-    return page_of(PARTS, PAGE_PARTS, {"claims": claims})
+    asked = json.dumps([*grouped_questions()])
+    return page_of(PARTS, PAGE_PARTS, {"claims": claims, "asked": asked})
 
 
 def whole_page() -> str:

@@ -44,7 +44,6 @@ NAVIGATION = {
     "See it train": "pages/train.html",
     "Look inside": "pages/explorer.html",
     "Article": "article/article.md",
-    "Findings": "docs/findings.md",
     "Questions": "experiments/README.md",
     "Ledger": "docs/ledger.md",
     "Judge again": "pages/claims.html",

@@ -55,6 +55,12 @@ def test_a_test_is_named_as_in_the_code_of_its_rule():
     assert names_of_samples("corrected(*(is_above(x, 0) for x in samples))", tests) == []
 
 
+def test_numbers_are_typeset():
+    assert program.typeset("b_T = -2: 5.5e-08 (-0.94 to -0.5), 1e-16") == "b_T = −2: 5.5 · 10⁻⁸ (−0.94 to −0.5), 10⁻¹⁶"
+    assert program.typeset("1 - T, y - x with -dL/dy") == "1 − T, y − x with −dL/dy"
+    assert program.typeset("Fashion-MNIST") == "Fashion-MNIST"
+
+
 def rule_with_a_loop(record):
     comparisons = []
     for depth in (9, 49):
@@ -138,6 +144,8 @@ def test_its_tests_are_those_of_rules_py(driver):
     p = [0.04, 0.01, None, 0.03, 0.01]
     adjusted = shown(driver, f"holm({json.dumps(p)}.map((value) => value ?? NaN))")
     np.testing.assert_allclose(np.array(adjusted, float), rules.holm(p), rtol=1e-12)
+    printed = ["2.6 · 10⁻⁶", "−10⁻⁴", "−0.25", "0", "2 · 10⁶"]
+    assert shown(driver, "[2.6e-6, -1e-4, -0.25, 0, 2e6].map(asText)") == printed
 
 
 @browser_only
@@ -206,6 +214,8 @@ def test_filters_and_search_leave_the_claims_asked_for(driver):
     open_page(driver, "#q=BIASES+decreased")
     assert "most-biases-decreased" in shown(driver, visible)
     assert len(shown(driver, visible)) < 20
+    open_page(driver, "#q=b_T+%3D+-2")  # shown with the minus of print
+    assert "fresh-block-near-identity" in shown(driver, visible)
     open_page(driver, "#primary=yes")
     assert set(shown(driver, visible)) == {name for rows in PRIMARY.values() for name in rows}
     open_page(driver, "#claim=no-such")
@@ -218,6 +228,10 @@ def test_filters_and_search_leave_the_claims_asked_for(driver):
 @pytest.mark.parametrize(("width", "colors"), [(400, "dark"), (1280, "light")])
 def test_it_serves_every_reader_at_every_width(driver, width, colors):
     screenshots.look_as(driver, width, 900, colors=colors)
+    open_page(driver)
+    folds = shown(driver, "[...document.querySelectorAll('.topic')].map((fold) => fold.open)")
+    assert len(folds) > 1
+    assert set(folds) == {width > 1000}
     for address in ("", f"#q=accuracy&claim={OPENED}&bounds=0:0.9"):  # on a phone the list, then the claim
         open_page(driver, address)
         assert shown(driver, "document.documentElement.scrollWidth") <= width

@@ -40,8 +40,7 @@ def clone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clone")
     for name in ("highway_networks.py", "conv_highway_networks.py", "run.json"):
         shutil.copy(ROOT / name, folder / name)
-    for name in ("highways", "nets"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "highways", folder / "highways", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 

@@ -6,10 +6,12 @@ import inspect
 import io
 import json
 import math
+import re
 import shutil
 import sys
 from functools import partial
 
+import numpy as np
 import pytest
 from conftest import ROOT, one_line_error
 from test_docs import READ, run_in
@@ -248,6 +250,19 @@ def test_the_list_of_functions_explains_every_name_that_is_offered():
     assert api.signature(hn.train) == "(net, data, settings=Settings(), shuffle=None, report=ignore, *, " + (
         "optimizer=Adam, loss=softmax_cross_entropy)"
     )
+
+
+def test_the_numbers_of_the_example_with_pandas():
+    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"(highway|plain) +([\d.]+) +([\d.]+) +(\d+)", page)
+    losses = {}
+    for row in csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())):
+        if (row["question"], row["group"]) == ("optimization", "final"):
+            losses.setdefault((int(row["depth"]), row["block"]), []).append(float(row["loss"]))
+    expected = []
+    for (_, block), values in sorted(losses.items()):
+        expected.append((block, f"{np.mean(values):.6f}", f"{np.std(values, ddof=1):.6f}", str(len(values))))
+    assert found == expected
 
 
 def test_the_table_of_results_has_a_row_for_each_trial():

@@ -106,7 +106,7 @@ def test_most_layers_of_the_record_are_blocks():
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"optimizer": "muon"}, "'muon' is not one of nesterov, adam"),
+        ({"optimizer": "lion"}, "'lion' is not one of nesterov, adam, muon"),
         ({"optimizer": "adam"}, "the optimizer 'adam' has no weight decay: it must be 0, not 0.0005, 0.0005"),
         ({"net": "record-mnist"}, "the net record-mnist drops no units"),
     ],
@@ -134,7 +134,7 @@ def test_a_whitened_layer_is_whitened_once(few):
 
 def test_the_command_writes_a_log_and_a_row(tmp_path, few, monkeypatch, capsys):
     monkeypatch.setattr(records, "FOLDER", tmp_path)
-    monkeypatch.setattr(records, "load_images", lambda name: few)
+    monkeypatch.setattr(records, "load_images", lambda name, data_dir: few)
     monkeypatch.setattr(records, "settings_of", partial(settings_of, n_train=200, n_test=100))
     monkeypatch.setattr(records, "pin", lambda: "core 0")
     monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(2)))

@@ -11,6 +11,8 @@ from benchmarks.conv_rivals.torch_rivals import (
     TorchBfloat16,
     TorchChannelsLast,
     TorchCompiled,
+    TorchCompiledBfloat16,
+    TorchCompiledChannelsLast,
     TorchGate,
     TorchGateChannelsLast,
 )
@@ -23,7 +25,9 @@ ALL = (
     TorchGate,
     TorchGateChannelsLast,
     TorchCompiled,
+    TorchCompiledChannelsLast,
     TorchBfloat16,
+    TorchCompiledBfloat16,
     TensorFlow,
     TensorFlowBfloat16,
     Jax,

@@ -1,11 +1,12 @@
 """The step of a convolutional net in PyTorch.
 
 As it is usually written: eager, in both memory formats.  At its best: with the gate as an
-autograd.Function, and compiled.  There is also a less exact version in bfloat16."""
+autograd.Function, and compiled.  There are also less exact versions in bfloat16."""
 
 from __future__ import annotations
 
 from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival, is_held_to_avx2
+from benchmarks.rivals.torch_rivals import check_compiler
 
 
 class Torch(ConvRival):
@@ -126,16 +127,22 @@ class TorchCompiled(Torch):
     def __init__(self, shape, layers, x, y):
         if is_held_to_avx2():
             raise ImportError("its code for AVX2 fails in PyTorch 2.13: index out of bounds, behind a pooling layer")
+        check_compiler()
         super().__init__(shape, layers, x, y)
 
     def loss_function(self):
         return self.torch.compile(self.forward, fullgraph=True)
 
 
-class TorchBfloat16(TorchGateChannelsLast):
-    """Products and convolutions in bfloat16 (autocast), parameters in float32."""
+class TorchCompiledChannelsLast(TorchCompiled):
+    name = "torch.compile, channels_last"
+    channels_last = True
 
-    name = "PyTorch eager, own gate, channels_last, bfloat16"
+
+class InBfloat16:
+    """A mixin, named before a rival: products and convolutions in bfloat16 (autocast), parameters
+    in float32."""
+
     arithmetic = "bfloat16"
 
     def loss_function(self):
@@ -146,3 +153,11 @@ class TorchBfloat16(TorchGateChannelsLast):
                 return forward(training)
 
         return loss
+
+
+class TorchBfloat16(InBfloat16, TorchGateChannelsLast):
+    name = "PyTorch eager, own gate, channels_last, bfloat16"
+
+
+class TorchCompiledBfloat16(InBfloat16, TorchCompiledChannelsLast):
+    name = "torch.compile, channels_last, bfloat16"

@@ -1,9 +1,13 @@
 """Repeats a record: trains its net with all seeds, and writes accuracy and seconds to its log.
 
     python -m benchmarks.records mnist        -> benchmarks/records/mnist/DATE.json
+    python -m benchmarks.records cifar        -> benchmarks/records/cifar/DATE.json
 
 The table in benchmarks/records/README.md then has a row for each log in the folders.  The rules are
 on that page.  A log of the same day is replaced, unless it was given another name.
+
+If the command is stopped, it goes on from the last epoch when it is called again: until the log is written, what is
+finished stands in unfinished.json and unfinished.npz beside it.
 """
 
 from __future__ import annotations
@@ -25,11 +29,12 @@ import highway_networks as hn
 from benchmarks.report import end
 from benchmarks.step import pin
 from highways.commands import Parser, first_line, path_name
+from highways.conv.checkpoints import load_same_run
 from highways.conv.images import fingerprint, load_images, select_images
 from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings, settings_of
 from highways.conv.training import Training, train_conv
-from highways.files import ROOT, InputError, environment, printable, read_json, write_whole
+from highways.files import ROOT, InputError, commit, environment, json_bytes, printable, read_json, write_whole
 from highways.records import RESULTS, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
@@ -49,7 +54,10 @@ class Record(NamedTuple):
     aim: float  # the least mean accuracy that counts
 
 
-RECORDS = {"mnist": Record("record-mnist", "mnist", range(10), 0.99)}
+RECORDS = {
+    "mnist": Record("record-mnist", "mnist", range(10), 0.99),
+    "cifar": Record("record-cifar", "cifar-10", range(3), 0.94),
+}
 
 
 def settings_for(record: Record) -> list[ConvSettings]:
@@ -67,22 +75,71 @@ def settings_for(record: Record) -> list[ConvSettings]:
     ]
 
 
-def measure(settings: ConvSettings, data: hn.Dataset) -> dict:
-    """Trains one net.  The time is that from the images in memory to the last test logits."""
+class Unfinished:
+    """What a command has finished: the trials of some seeds, and some epochs of the next one with their seconds.
+
+    It stands in two files of a folder until remove().  Those of another commit, or of other settings, are refused with
+    InputError: a record is measured with one program."""
+
+    def __init__(self, folder: Path, planned: list[ConvSettings]):
+        self.path = folder / "unfinished.json"
+        self.net = folder / "unfinished.npz"
+        self.task = {"settings": [settings.for_json() for settings in planned], "commit": commit()}
+        self.trials = []
+        self.current = None  # {seed, epochs, processor_seconds, seconds}
+        if self.path.exists():
+            kept = read_json(self.path)
+            if kept["task"] != self.task:
+                advice = f"remove {printable(self.path)} to begin anew"
+                raise InputError(f"a record of another commit or recipe was stopped: finish it there, or {advice}")
+            self.trials = kept["trials"]
+            self.current = kept["current"]
+
+    def write(self) -> None:
+        kept = {"task": self.task, "trials": self.trials, "current": self.current}
+        write_whole({self.path: json_bytes(kept)})
+
+    def remove(self) -> None:
+        for path in (self.path, self.net):
+            path.unlink(missing_ok=True)
+
+
+def measure(settings: ConvSettings, data: hn.Dataset, unfinished: Unfinished) -> dict:
+    """Trains one net.  The time is that from the images in memory to the last test logits, and to write checkpoints
+    where there are several epochs."""
+    spent = {"processor_seconds": 0.0, "seconds": 0.0}
     of_processor = time.process_time()
     by_clock = time.perf_counter()
     training = Training(settings, fingerprint(data))
-    train_conv(training, data)
-    of_processor = time.process_time() - of_processor
-    by_clock = time.perf_counter() - by_clock
+    current = unfinished.current
+    if current and current["seed"] == settings.seed and unfinished.net.exists():
+        saved = load_same_run(unfinished.net, training)
+        if saved.epochs == current["epochs"]:  # otherwise it was stopped between the two files: the seconds are lost
+            training = saved
+            spent = {name: current[name] for name in spent}
+
+    def seconds():
+        return {
+            "processor_seconds": spent["processor_seconds"] + time.process_time() - of_processor,
+            "seconds": spent["seconds"] + time.perf_counter() - by_clock,
+        }
+
+    def keep(row):
+        unfinished.current = {"seed": settings.seed, "epochs": row["epoch"], **seconds()}
+        unfinished.write()
+
+    if settings.epochs > 1:
+        train_conv(training, data, unfinished.net, keep)
+    else:
+        train_conv(training, data)
+    of_training = seconds()
     if training.diverged:
         raise InputError(f"seed {settings.seed} diverged in {training.diverged}: this is no record")
     return {
         "seed": settings.seed,
         "test_accuracy": training.history["test_accuracy"][-1],
         "train_loss": training.history["train_loss"][-1],
-        "processor_seconds": of_processor,
-        "seconds": by_clock,
+        **of_training,
     }
 
 
@@ -146,17 +203,22 @@ def main(argv=None) -> int:
     parser.add_argument("record", choices=RECORDS, help="which record")
     parser.add_argument("--who", default=git_name(), help="who measures it (%(default)s)")
     parser.add_argument("--beside", default="", metavar="TEXT", help="what else computed on this machine (nothing)")
+    parser.add_argument("--data-dir", type=path_name, metavar="DIR", help="where the images are (as in all commands)")
     parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there, and no row to the page")
     args = parser.parse_args(argv)
     record = RECORDS[args.record]
     where = pin()
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     planned = settings_for(record)
-    data = select_images(load_images(record.data), planned[0])
-    trials = []
-    for settings in planned:
-        trial = measure(settings, data)
+    data = select_images(load_images(record.data, args.data_dir), planned[0])
+    path = Path(args.out) if args.out else FOLDER / args.record / f"{date.today().isoformat()}.json"
+    unfinished = Unfinished(path.parent, planned)
+    trials = unfinished.trials
+    for settings in planned[len(trials) :]:
+        trial = measure(settings, data, unfinished)
         trials.append(trial)
+        unfinished.current = None
+        unfinished.write()
         times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
         print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
     summary = summary_of(trials)
@@ -178,8 +240,8 @@ def main(argv=None) -> int:
         "summary": summary,
         "trials": trials,
     }
-    path = Path(args.out) if args.out else FOLDER / args.record / f"{log['settings']['date']}.json"
     write_whole({path: record_bytes(log, RESULTS)})
+    unfinished.remove()
     if not args.out:
         write_whole({FOLDER / "README.md": page().encode()})
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"

@@ -1,4 +1,4 @@
-"""The training step of a fully connected net in several ways: ours, JAX, PyTorch, a straightforward
+"""The training step of a fully connected net in several ways: ours, JAX, PyTorch, C, a straightforward
 NumPy program, and its matrix products alone.
 
 JAX and PyTorch appear as they are usually written, and at their best: as an expert would write
@@ -11,6 +11,7 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks.report import checked
+from benchmarks.rivals.c_rival import WithC
 from benchmarks.rivals.jax_rivals import Jax, JaxByHand, JaxFeaturesFirst, JaxScanned
 from benchmarks.rivals.numpy_rivals import MatrixProducts, Ours, Straightforward, as_straightforward
 from benchmarks.rivals.rival import StepRival
@@ -19,7 +20,7 @@ from benchmarks.rivals.torch_rivals import Torch, TorchCompiled, TorchCompiledSt
 __all__ = [
     "ALL", "KEYS", "Jax", "JaxByHand", "JaxFeaturesFirst", "JaxScanned", "MatrixProducts", "Ours", "StepRival",
     "Straightforward", "Torch", "TorchCompiled", "TorchCompiledStep", "TorchFlat", "TorchFused",
-    "as_straightforward", "make",
+    "WithC", "as_straightforward", "make",
 ]  # fmt: skip
 
 KEYS = {  # what stands for each rival in the keys of a summary, as in "highway_over_jax"
@@ -32,6 +33,7 @@ KEYS = {  # what stands for each rival in the keys of a summary, as in "highway_
     TorchFused: "torch_eager_fused_adam",
     TorchFlat: "torch_eager_flat",
     Torch: "torch_eager",
+    WithC: "c",
     Straightforward: "straightforward",
     MatrixProducts: "matrix_products",
 }

@@ -7,9 +7,22 @@ Adam, in one graph over stacked weights.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, StepRival, by_our_names, flat
+
+
+@functools.cache
+def check_compiler() -> None:
+    """Raises ImportError if torch.compile does not work here, as without a compiler or Python's headers."""
+    import torch
+
+    try:
+        torch.compile(torch.neg, options={"cpp_wrapper": True})(torch.ones(2))
+    except Exception as error:  # whatever Inductor raises
+        raise ImportError(f"torch.compile fails: {str(error).splitlines()[0]}") from error
 
 
 class Torch(StepRival):
@@ -34,7 +47,10 @@ class Torch(StepRival):
         self.optimizer = torch.optim.Adam(self.parameters.values(), lr=LR, eps=EPS, fused=self.fused)
         self.x = torch.tensor(x)
         self.y = torch.tensor(y)
-        self.loss = torch.compile(self._loss) if self.compiled else self._loss
+        self.loss = self._loss
+        if self.compiled:
+            check_compiler()
+            self.loss = torch.compile(self._loss)
 
     def forward(self, x):
         torch = self.torch
@@ -161,6 +177,7 @@ class TorchCompiledStep(Stacked):
 
     def __init__(self, net, x, y):
         super().__init__(net, x, y)
+        check_compiler()
         torch = self.torch
         self.parameters = {name: value.clone() for name, value in self.start.items()}
         self.m = {name: torch.zeros_like(value) for name, value in self.start.items()}

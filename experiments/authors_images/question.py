@@ -27,7 +27,7 @@ These are the measurements:
               256 different values; a whitened one has up to 3072.
     mean      the largest pixel of the mean image of all training images.  Whitening subtracts the
               mean image; normalised contrast alone does not.  Others released images that they
-              called normalised in contrast, with a mean image of zero: see docs/convolution.md.
+              called normalised in contrast, with a mean image of zero: see the page of this question.
     start     Highway A with the first layer that the released program draws, from N(0, 1): does it
               diverge in its first 60 steps?
     epochs    the first epochs of the 19 layers, at the rates of all 400.

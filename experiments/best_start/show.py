@@ -14,6 +14,11 @@ def factors_of(record: dict) -> list[dict]:
     return with_settings(record["summary"], row="factor")
 
 
+def loss_of(net: dict) -> float:
+    """The training loss; that of a guess for a net that diverged."""
+    return math.log(10) if net["loss"] is None else net["loss"]
+
+
 @picture("best_start")
 def best_start(record):
     """On the left the loss of every search's net against depth; on the right plain's over highway's."""
@@ -24,9 +29,7 @@ def best_start(record):
         means = []
         for row in factors:
             nets = trials_with(record, "final", block=block, depth=row["depth"])
-            losses = [
-                math.log(10) if net["loss"] is None else net["loss"] for net in nets
-            ]  # None: diverged, it guesses
+            losses = [loss_of(net) for net in nets]
             left.plot([row["depth"] + 1] * len(losses), losses, ls="", marker=MARKER[block], color=COLOR[block], ms=5)
             means.append(geometric_mean(losses))
         left.plot(layers, means, color=COLOR[block], lw=2, label=block)

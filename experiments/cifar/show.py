@@ -160,11 +160,6 @@ def paper_19_layers(read) -> str:
     return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
 
 
-@table("furthest-from-the-log")
-def furthest_from_the_log(read) -> str:
-    return furthest(rows_less_the_log(read("results/cifar.json")["summary"]))
-
-
 def smoothed(differences: list[float]) -> tuple[np.ndarray, np.ndarray]:
     """(epochs, means over SMOOTHED_OVER of them in percentage points).  Each mean stands at its middle epoch."""
     means = 100 * np.convolve(differences, np.full(SMOOTHED_OVER, 1 / SMOOTHED_OVER), "valid")

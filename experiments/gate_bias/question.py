@@ -280,11 +280,15 @@ def more_negative_with_depth(r):
         for depth in sorted({*values_of(r["trials"], "depth")}):
             nets = with_settings(r["trials"], depth=depth, activation=activation)
             in_use = [net for net in nets if net["fate"] == "trained"]
-            best.append(min(in_use or nets, key=lambda net: net["loss"] or math.inf)["gate_bias"])
-            highest.append(max((net["gate_bias"] for net in nets if net["fate"] != "hard"), default=min(BIASES)))
+            best_net = min(in_use or nets, key=lambda net: net["loss"] or math.inf)
+            best.append(best_net["gate_bias"])
+            that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
+            highest.append(max(that_train, default=min(BIASES)))
         for biases in (best, highest):
             parts.append(sum(biases[-2:]) < sum(biases[:2]))
-        texts.append(f"{name}: best {listed(map('{:g}'.format, best))}, highest {listed(map('{:g}'.format, highest))}")
+        best_text = listed(f"{bias:g}" for bias in best)
+        highest_text = listed(f"{bias:g}" for bias in highest)
+        texts.append(f"{name}: best {best_text}, highest {highest_text}")
     return parts, f"at 10, 20, 30, 50, 100 layers, {'; '.join(texts)}"
 
 

@@ -88,7 +88,10 @@ def test_what_pages_say_in_words_of_gate_biases():
 
 
 def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
-    trials = record_of(lambda depth, bias: "hard" if depth == 99 and bias >= 0 else "soft")["trials"]
+    def fate(depth, bias):
+        return "hard" if depth == 99 and bias >= 0 else "soft"
+
+    trials = record_of(fate)["trials"]
     assert pictures.finding(trials, 2.5) == (
         "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16 do"
     )

@@ -175,8 +175,11 @@ def test_data_coast_where_almost_no_change_is_left(mnist, cifar, verdict):
 
 def test_stripes_are_outputs_that_stay_constant():
     """Two of four units stay constant over twelve blocks, one over nine, and one never."""
-    blocks = range(12)
-    outputs = [[0.5, -0.5, 0.1 * (block > 8) * block, 0.3 * block] for block in blocks]
+    outputs = []
+    for block in range(12):
+        constant_over_nine = 0 if block <= 8 else 0.1 * block
+        never_constant = 0.3 * block
+        outputs.append([0.5, -0.5, constant_over_nine, never_constant])
     assert question.stripes(outputs) == 0.5
 
 

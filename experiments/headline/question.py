@@ -276,9 +276,9 @@ def lower_layers_more_open(r):
     thirds = [early_and_late(mean_T) for mean_T in over_runs(r, "highway", "final_T_per_layer")]
     lower = Sample([lower_T for lower_T, _ in thirds])
     upper = Sample([upper_T for _, upper_T in thirds])
-    more = Sample([lower_T - upper_T for lower_T, upper_T in thirds])
-    text = f"mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}"
-    return [above(more, 0)], text
+    lower_minus_upper = Sample([lower_T - upper_T for lower_T, upper_T in thirds])
+    text = f"mean T of the lower third {lower:2}, of the upper {upper:2}: difference {lower_minus_upper:interval}"
+    return [above(lower_minus_upper, 0)], text
 
 
 QUESTION = Question(name="headline", source="the published program; the paper, section 2.2")

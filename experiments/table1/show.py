@@ -101,12 +101,6 @@ def published_cell(paper: dict) -> str:
     return f"{accuracy}, {paper['runs']} runs, {paper['epochs']} epochs"
 
 
-@table("paper-16-maps")
-def paper_16_maps(read) -> str:
-    """The paper's mean accuracy."""
-    return f"{read('data/published.json')['table_1']['16']['mean']:.4f}"
-
-
 @table("authors-log")
 def authors_log(read) -> str:
     log = read("data/published.json")["authors_log"]["32"]

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from highways.cifar import load_cifar
+from highways.conv.mirrored import MirroredInTurns
 from highways.conv.pipeline import Pipeline
 from highways.conv.protocols import HELD_OUT, ConvSettings
 
@@ -100,6 +101,9 @@ class Pixels:
     def fit(self, x_train: np.ndarray) -> Pixels:
         return self  # nothing is subtracted
 
+    def begin_epoch(self, epoch: int) -> None:
+        """Nothing depends on the epoch."""
+
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         hn.check_bytes(x)
         return self.test(random_shift(x, self.shift, rng))
@@ -115,6 +119,8 @@ def inputs_of(settings: ConvSettings) -> Pixels | Pipeline:
     Raises ValueError for an unknown kind of images."""
     if settings.images == "pixels":
         return Pixels(settings.shift)
+    if settings.images == "mirrored in turns":
+        return MirroredInTurns(settings.shift)
     return Pipeline(settings.images, settings.shift)
 
 

@@ -27,11 +27,13 @@ from highway_networks import (
     zeros,
 )
 from highways.conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
+from highways.conv.frozen import FrozenConvolution
 from highways.conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
 from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
 from highways.conv.pooled_convolution import PooledConvolution
 from highways.conv.pooling import Average, Pool
+from highways.conv.wide_highway import PooledHighway, WideHighway
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
 INITS = ("lecun", "he")
@@ -40,11 +42,14 @@ KINDS = {
     "conv-bn": NormalisedConvolution,
     "conv-maxout": MaxoutConvolution,
     "conv-pool": PooledConvolution,
+    "conv-frozen": FrozenConvolution,
     "plain": Convolution,
     "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,
     "highway": HighwayConvolution,
     "highway-bn": NormalisedHighway,
+    "highway-wide": WideHighway,
+    "highway-pool": PooledHighway,
     "pool": Pool,
     "average": Average,
     "dropout": Dropout,
@@ -281,6 +286,18 @@ class ConvNet(FixedNames):
             dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # the dy of the layer below
         return self.gradient
 
+    def places(self, layer) -> list[tuple[str, slice, tuple[int, ...]]]:
+        """(name, slice, shape) of each array of this layer: where it lies in `parameters`."""
+        start = 0
+        for below in self.layers[: self.layers.index(layer)]:
+            start += size_of(below.shapes)
+        found = []
+        for name, shape in layer.shapes.items():
+            size = math.prod(shape)
+            found.append((name, slice(start, start + size), shape))
+            start += size
+        return found
+
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.
 
@@ -290,7 +307,7 @@ class ConvNet(FixedNames):
         for layer in self.layers:
             for name, shape in layer.shapes.items():
                 number = biases
-                if name == "W":
+                if name in ("W", "W_T"):
                     number = weights
                     if last is not None and layer is self.layers[-1]:
                         number = last

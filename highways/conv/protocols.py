@@ -18,8 +18,8 @@ class ConvSettings:
     With its images they are all that its numbers depend on, except the program.  A branch also
     depends on its parent.  settings_of() makes them of the name of a protocol."""
 
-    # How: all protocols have batches of 100, and all but "record" Nesterov's momentum 0.9; with it
-    # biases, and gamma of batch normalisation, learn at twice the rate and do not decay.
+    # How: all protocols but "record" have Nesterov's momentum 0.9; with it biases, and gamma of batch
+    # normalisation, learn at twice the rate and do not decay.
     epochs: int  # the schedule is stretched or squeezed to them
     # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
     dropout: tuple[float, ...]
@@ -28,11 +28,13 @@ class ConvSettings:
     schedule: str  # a name in highways/nets/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    init: str  # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened()
+    # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened(), or "frozen", see
+    # FrozenConvolution
+    init: str
     first: str | float | None
     last: str | float
-    # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline, which also
-    # mirrors images
+    # "pixels", for highways/conv/images.py's Pixels; "mirrored in turns", for highways/conv/mirrored.py's
+    # MirroredInTurns; or a kind of highways/conv/pipeline.py's Pipeline, which mirrors images at random
     images: str
 
     # What
@@ -50,10 +52,13 @@ class ConvSettings:
     # it and, where a net drops units or images are moved, the random numbers do.
     ranks: int = 1
 
-    # How, since the record on MNIST.  for_json() leaves them out where they have these values, so
+    # How, since the records.  for_json() leaves them out where they have these values, so
     # that older records and checkpoints keep their words.
     optimizer: str = "nesterov"  # a name in highways/conv/training.py's OPTIMIZERS
     label_smoothing: float = 0.0  # see highways/nets/losses.py
+    batch_size: int = BATCH
+    views: int = 1  # of a test image: see highways/conv/mirrored.py's predict_from_views()
+    tested: str = "every epoch"  # or "at the end": earlier epochs then have None for the test's numbers
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -76,7 +81,8 @@ class ConvSettings:
         return values
 
 
-LATER = ("optimizer", "label_smoothing")  # settings that for_json() leaves out where they have their defaults
+# settings that for_json() leaves out where they have their defaults
+LATER = ("optimizer", "label_smoothing", "batch_size", "views", "tested")
 
 
 # Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also
@@ -143,7 +149,7 @@ PAPER_ON_CIFAR_10 = {
 PAPER_ON_CIFAR_100 = {**PAPER_ON_CIFAR_10, "last": "he"}
 # The authors say that they normalised the contrast of their images, and nothing of whitening.  But
 # trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
-# images stands in docs/convolution.md.
+# images stands in experiments/authors_images/README.md.
 WHITENED_CIFAR_10 = {**PAPER_ON_CIFAR_10, "images": "whitened"}
 WHITENED_CIFAR_100 = {**PAPER_ON_CIFAR_100, "images": "whitened"}
 SHORT_ON_CIFAR = {
@@ -159,6 +165,25 @@ SHORT_ON_CIFAR = {
     "first": None,
     "last": 0.1,
 }
+RECORD_ON_CIFAR_10 = {  # see benchmarks/records/cifar/README.md
+    "epochs": 8,
+    "n_train": 50000,
+    "dropout": (0.0,) * 4,
+    "shift": 2,
+    "lr": 0.12,
+    "schedule": "linear",
+    "weight_decay": 1e-3,  # of biases, a step
+    "decay_of_last": 1e-3,
+    "init": "lecun",
+    "first": "frozen",
+    "last": 1 / 256,
+    "images": "mirrored in turns",
+    "optimizer": "muon",
+    "label_smoothing": 0.2,
+    "batch_size": 500,
+    "views": 6,
+    "tested": "at the end",
+}
 PROTOCOLS = {
     "mnist": {
         "paper": PAPER_ON_MNIST,
@@ -169,6 +194,7 @@ PROTOCOLS = {
         "paper": PAPER_ON_CIFAR_10,
         "whitened": WHITENED_CIFAR_10,
         "short": SHORT_ON_CIFAR,
+        "record": RECORD_ON_CIFAR_10,
     },
     "cifar-100": {
         "paper": PAPER_ON_CIFAR_100,

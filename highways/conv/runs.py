@@ -13,7 +13,7 @@ import highway_networks as hn
 from highways.cifar import sha256_as_read
 from highways.conv.checkpoints import branch, load_same_run
 from highways.conv.images import fingerprint
-from highways.conv.protocols import BATCH, ConvSettings
+from highways.conv.protocols import ConvSettings
 from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
@@ -107,7 +107,7 @@ def inspect_net(training: Training, data: hn.Dataset) -> dict:
     mean_T_per_position  of each layer: mean T over test images and maps
     wrong                the test images that the net gets wrong; the first PICTURED with their
                          pixels, map by map and row by row, in hexadecimal"""
-    first = next(layer for layer in training.net.layers if layer.shapes)
+    first = next(layer for layer in training.net.layers if hasattr(layer, "W"))
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
     T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))
     return {
@@ -143,7 +143,7 @@ def file_record(
         record["seeds"] = seeds
     if len(seeds) > 1:
         record["seed"] = None
-    record["batch_size"] = BATCH
+    record["batch_size"] = settings.batch_size
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
@@ -161,9 +161,10 @@ def table(runs: list[dict]) -> str:
         if run["diverged"]:
             numbers = "         DIVERGED            -"
         else:
-            accuracy = 100 * run["history"]["test_accuracy"][-1]
+            accuracy = run["history"]["test_accuracy"][-1]
             loss = run["history"]["train_loss"][-1]
-            numbers = f"{accuracy:17.2f} {loss:12.4g}"
+            shown = "not tested" if accuracy is None else f"{100 * accuracy:.2f}"
+            numbers = f"{shown:>17} {loss:12.4g}"
         if "stopped_after" in run:
             numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")

@@ -12,15 +12,18 @@ import numpy as np
 
 import highway_networks as hn
 from highways import files
+from highways.conv.frozen import IMAGES as IMAGES_OF_FROZEN
 from highways.conv.images import fingerprint, inputs_of, shape_of
+from highways.conv.mirrored import predict_from_views
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import BATCH, ConvSettings
+from highways.conv.protocols import ConvSettings
 from highways.conv.together import ALONE, Ranks
 from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
 from highways.nets.losses import smoothed_cross_entropy
+from highways.nets.muon import Muon
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 from highways.records import check_entries
@@ -44,8 +47,39 @@ def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
     return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
 
 
-OPTIMIZERS = {"nesterov": nesterov, "adam": adam}
-STATES = {"nesterov": ("v",), "adam": ("m", "v")}  # what a checkpoint holds of an optimiser
+def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Muon:
+    """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last.
+
+    Other parameters have rates of their own, BIAS_RATE and LAST_RATE, Jordan's (airbench94_muon).  They are those of a
+    loss that is summed over the batch: for its mean they are as many times as high.  In a step settings.weight_decay is
+    the share by which such a parameter shrinks.
+
+    Raises ValueError for a part of the parameters, which may not hold whole matrices."""
+    if part != slice(None):
+        raise ValueError("the optimizer 'muon' takes all parameters of a net: train it in one process")
+    matrices = []
+    rates = np.zeros(len(parameters))
+    decays = np.zeros(len(parameters))
+    for layer in net.layers:
+        for name, place, shape in net.places(layer):
+            if name in ("W", "W_T") and layer is not net.layers[-1]:
+                matrices.append((place, (shape[0], math.prod(shape[1:]))))
+                continue
+            if layer is not net.layers[-1]:
+                rate = BIAS_RATE * settings.batch_size
+            elif name == "W":
+                rate = LAST_RATE / math.prod(shape[1:]) ** 2 * settings.batch_size
+            else:
+                continue  # the last layer's biases stay 0
+            rates[place] = rate / settings.lr
+            decays[place] = settings.weight_decay / rate
+    return Muon(parameters, settings.lr, matrices, weight_decay=decays, rates=rates)
+
+
+BIAS_RATE = 0.053
+LAST_RATE = 0.67  # of the last layer, were its logits divided by the number of its inputs
+OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon}
+STATES = {"nesterov": ("v",), "adam": ("m", "v"), "muon": ("v",)}  # what a checkpoint holds of an optimiser
 
 
 class Training:
@@ -63,9 +97,9 @@ class Training:
     COLUMNS = ("epoch", "train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
 
     def __init__(self, settings: ConvSettings, images: dict):
-        if settings.epochs < 1 or settings.n_train < BATCH or settings.schedule not in SCHEDULES:
+        if settings.epochs < 1 or settings.n_train < settings.batch_size or settings.schedule not in SCHEDULES:
             schedules = " or ".join(map(repr, SCHEDULES))
-            needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
+            needed = f"1 epoch, {settings.batch_size} training images and the schedule {schedules}"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {settings.schedule!r}"
             raise ValueError(f"at least {needed} are needed, not {given}")
         if settings.optimizer not in OPTIMIZERS:
@@ -91,7 +125,7 @@ class Training:
         self.commits = [files.commit()]  # commits of the programs that trained it
         self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
-        self.steps_of_epoch = settings.n_train // BATCH
+        self.steps_of_epoch = settings.n_train // settings.batch_size
         self.within_epoch = False
         self.after_step = lambda: None  # called after each update
 
@@ -101,7 +135,7 @@ class Training:
     def _make_net(self) -> ConvNet:
         settings = self.settings
         first = settings.first
-        if first == "whitened":
+        if first in ("whitened", "frozen"):
             first = None  # begin() replaces these weights
         shape, layers = self.shape_and_layers(settings, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
@@ -176,7 +210,12 @@ class Training:
         """Fits what depends on the training images, (N, pixels) uint8: the inputs and, before the
         first epoch, a whitened start."""
         self.inputs.fit(x_train)
-        if self.settings.first == "whitened" and self.epochs == 0:
+        if self.epochs > 0:
+            return
+        if self.settings.first == "frozen":
+            first = self.net.layers[0]
+            first.whiten(self.inputs.test(x_train[:IMAGES_OF_FROZEN]))
+        if self.settings.first == "whitened":
             x = self.inputs.test(x_train[:IMAGES]).reshape(-1, *self.net.shape)
             start_whitened(next(layer for layer in self.net.layers if layer.shapes), x)
             self.parameters[:] = self.ranks.exchange(self.parameters)[0]  # the same to the last bit
@@ -186,6 +225,7 @@ class Training:
         if self.ranks.count > 1:
             seed = self.settings.seed
             self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.ranks.index])
+        self.inputs.begin_epoch(self.epochs)
         return self.rng.permutation(self.settings.n_train)
 
     @property
@@ -229,7 +269,8 @@ class Training:
         CIFAR's images need train_conv(), or inputs.fit(), before."""
         hn.check_bytes(x)
         x = x[self.ranks.rows(len(x))]
-        return self.ranks.gather(self.net.predict(self.inputs.test(x)))
+        logits = predict_from_views(self.net, self.inputs.test(x), self.settings.views)
+        return self.ranks.gather(logits)
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program, as JSON gives it back."""
@@ -257,10 +298,13 @@ class Training:
         if lengths != {self.epochs} or self.epochs > self.settings.epochs:
             message = "the columns of the history differ in length, or it has too many epochs"
             raise ValueError(message)
-        for column in self.history.values():
-            if not all(type(value) in (int, float) for value in column):
+        for name, column in self.history.items():
+            if not all(type(value) in (int, float) for value in column if value is not None):
                 raise ValueError("the history does not hold numbers alone")
+            if None in column and not (name.startswith("test") and self.settings.tested == "at the end"):
+                raise ValueError("the history lacks a number")
         accuracies = self.history["train_accuracy"] + self.history["test_accuracy"]
+        accuracies = [accuracy for accuracy in accuracies if accuracy is not None]
         if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
             message = "an accuracy in the history is not from 0 to 1, or the seconds are negative"
             raise ValueError(message)
@@ -408,6 +452,7 @@ def train_conv(
     if training.ranks.count != training.settings.ranks:
         ranks = training.settings.ranks
         raise ValueError(f"{ranks} ranks train this net together, not {training.ranks.count}")
+    size = training.settings.batch_size
     last = training.settings.epochs
     if stop_after is not None:
         if stop_after < 1:
@@ -420,14 +465,17 @@ def train_conv(
         training.within_epoch = True
         order = training.begin_epoch()
         try:
-            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH, training.loss)
+            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, size, training.loss)
             row["train_accuracy"] = row.pop("train_acc")  # the published program's name
-            row |= {"epoch": epoch, **evaluate(training, data.x_test, data.y_test)}
+            row |= {"epoch": epoch, "test_loss": None, "test_accuracy": None}
+            if training.settings.tested == "every epoch" or epoch == training.settings.epochs:
+                row |= evaluate(training, data.x_test, data.y_test)
         except FloatingPointError as error:
             training.diverged = f"epoch {epoch}, {error}"
             return
         for name, column in training.history.items():
-            column.append(row[name] if name == "epoch" else float(row[name]))
+            value = row[name]
+            column.append(value if name == "epoch" or value is None else float(value))
         training.seconds += time.perf_counter() - start
         if files.commit() not in training.commits:
             training.commits.append(files.commit())

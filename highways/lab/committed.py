@@ -31,7 +31,12 @@ KNOWN_DATA["MNIST, as read"] = "06b0d1f124c4e5fa796686ade41a9b778edacc8622f2195a
 # measured some runs of this record, and is not in the history
 AMENDED = ("table1.json", "6844267494b4")
 # results whose file has another name than the experiment
-OF_EXPERIMENT = {"benchmark_conv_step_avx2": "benchmark_conv_step"}
+OF_EXPERIMENT = {
+    "benchmark_conv_step_avx2": "benchmark_conv_step",
+    "benchmark_conv_step_xeon": "benchmark_conv_step",
+    "benchmark_step_xeon": "benchmark_step",
+    "benchmark_subnormals_xeon": "benchmark_subnormals",
+}
 DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is not MNIST
 
 

@@ -7,6 +7,8 @@ const SIDE = 12; // what is free left and right of it
 const NAMES = 224; // the width of the names, where they stand on the left
 const LETTERS = 33; // that have room there
 
+const RAISED = Object.fromEntries([..."-0123456789"].map((digit, i) => [digit, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[i]]));
+
 function svgElement(name, attributes, parent, text = "") {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -15,12 +17,16 @@ function svgElement(name, attributes, parent, text = "") {
   return element;
 }
 
-/* A number with four significant digits. */
+/* A number as it is printed: four significant digits, or three and a power of ten. */
 function asText(value) {
   if (value === null || Number.isNaN(value)) return "?";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2).replace("e+", "e");
-  return String(Number(value.toPrecision(4)));
+  const sign = value < 0 ? "−" : "";
+  if (size === 0 || (size >= 1e-3 && size < 1e6)) return sign + Number(size.toPrecision(4));
+  const [digits, exponent] = size.toExponential(2).split("e");
+  const power = `10${[...String(Number(exponent))].map((digit) => RAISED[digit]).join("")}`;
+  const factor = Number(digits);
+  return sign + (factor === 1 ? power : `${factor} · ${power}`);
 }
 
 /* The ticks of an axis: multiples of a round step, about five. */

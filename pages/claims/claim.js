@@ -20,18 +20,24 @@ function showClaim() {
   add(back, element("p", { class: "small" }, whoSays(claim)));
   add(element("h2", { id: "claim-title", tabindex: "-1" }, shortOf(claim)));
   if (claim.claim.includes("(")) add(element("p", { class: "small whole" }, `As judged: ${claim.claim}${claim.claim.endsWith("?") ? "" : "."}`));
-  add(court(claim));
-  if (claim.controls.length) add(controlsList(claim));
-  if (claim.note) add(element("h3", {}, "To be said with it"), element("p", {}, `${capital(claim.note)}.`));
+  add(element("div", { class: "case" }, court(claim), around(claim)));
+  drawTests(claim);
+}
+
+/* What belongs to a claim besides its tests. */
+function around(claim) {
+  const made = element("div", { class: "around" });
+  if (claim.controls.length) made.append(controlsList(claim));
+  if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, `${capital(claim.note)}.`));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
-  add(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
-  if (claim.picture) add(pictureOf(claim));
+  made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
+  if (claim.picture) made.append(pictureOf(claim));
   const place = `../experiments/${claim.question}`;
   const links = element("p", {}, "All about it: ", element("a", { href: `${place}/README.md` }, `the page of its question, ${claim.question}`));
   links.append(", and ", element("a", { href: `${place}/question.py` }, "the program of its rules"), ".");
-  add(links);
-  if (claim.commands.length) add(element("h3", {}, "Measure it yourself"), ...commandOf(claim));
-  drawTests(claim);
+  made.append(links);
+  if (claim.commands.length) made.append(element("h3", {}, "Measure it yourself"), ...commandOf(claim));
+  return made;
 }
 
 /* The verdict, and the tests on which it rests. */

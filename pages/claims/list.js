@@ -17,6 +17,9 @@ function groupOf(verdict) {
 /* Whether a verdict begins with these words. */
 const isFirst = (words, verdict) => verdict === words || [",", ":", " "].some((end) => verdict.startsWith(words + end));
 
+const TOPICS = new Map(); // {what a reader asks: its fold in the list, the list in it, and how many claims it shows}
+const FEW = 12; // claims that need no folds on a narrow screen
+
 const sourceOf = (claim) => claim.source.split(",")[0];
 
 /* A claim's sentence without what is in brackets: the bounds, and what was published. */
@@ -59,8 +62,25 @@ function matches(claim) {
   if (state.primary && claim.primary === null) return false;
   if (state.simpler && !claim.passed_by) return false;
   if (state.again && claim.why_fixed) return false;
-  const text = `${claim.id} ${claim.claim} ${claim.ours} ${claim.note} ${claim.source} ${claim.question}`.toLowerCase();
-  return state.q.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  const text = asTyped(`${claim.id} ${claim.claim} ${claim.ours} ${claim.note} ${claim.source} ${claim.question}`);
+  return asTyped(state.q).split(/\s+/).every((word) => text.includes(word));
+}
+
+/* A text with the letters that a keyboard has. */
+const asTyped = (text) => text.toLowerCase().replaceAll("−", "-");
+
+/* For each question of a reader a fold with the claims that answer it, the primary ones in their order. */
+function makeTopics() {
+  for (const title of ASKED) {
+    const count = element("span", { class: "topic-count" });
+    const heading = element("summary", {}, element("span", {}, title), count);
+    const list = element("ul");
+    const fold = element("details", { class: "topic" }, heading, list);
+    TOPICS.set(title, { fold, list, count });
+    $("list").append(fold);
+  }
+  const inOrder = [...CLAIMS].sort((a, b) => (a.primary ?? 0) - (b.primary ?? 0));
+  inOrder.forEach(makeRow);
 }
 
 function makeRow(claim) {
@@ -76,6 +96,7 @@ function makeRow(claim) {
     choose(claim);
   });
   claim.row = element("li", {}, link);
+  TOPICS.get(claim.asked).list.append(claim.row);
 }
 
 /* Shows what the filters leave. */
@@ -87,8 +108,12 @@ function showList() {
     claim.mark.classList.toggle("out", !shown);
     n += shown;
   }
-  const inOrder = state.primary ? [...CLAIMS].sort((a, b) => (a.primary ?? 0) - (b.primary ?? 0)) : CLAIMS;
-  $("list").append(...inOrder.map((claim) => claim.row));
+  for (const { fold, list, count } of TOPICS.values()) {
+    const shown = [...list.children].filter((row) => !row.hidden).length;
+    fold.hidden = shown === 0;
+    fold.open = !isNarrow() || n <= FEW;
+    count.textContent = String(shown);
+  }
   $("list").scrollTop = 0;
   $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : `${n} of ${CLAIMS.length} claims and questions`;
   for (const button of $("tally").children) button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));

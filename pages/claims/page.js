@@ -10,7 +10,10 @@ function choose(claim) {
   showClaim();
   showCurrent();
   if (claim) toClaim();
-  else before.row.scrollIntoView({ block: "center" });
+  else {
+    TOPICS.get(before.asked).fold.open = true;
+    before.row.scrollIntoView({ block: "center" });
+  }
 }
 
 /* Brings the claim's heading into view, and the reader's keyboard to it. */
@@ -19,8 +22,6 @@ function toClaim() {
   heading.focus({ preventScroll: true });
   if ($("claim").getBoundingClientRect().top < 0 || isNarrow()) $("claim").scrollIntoView();
 }
-
-const isNarrow = () => matchMedia("(max-width: 1000px)").matches;
 
 /* Shows what the address says. */
 function showState() {
@@ -40,7 +41,7 @@ function showState() {
 
 makeTally();
 makeFilters();
-CLAIMS.forEach(makeRow);
+makeTopics();
 showWhich();
 addEventListener("hashchange", showState);
 addEventListener("resize", () => {

@@ -27,8 +27,8 @@ function showRobust() {
   const stay = (factor) => found.filter((entry) => entry.factor > factor).length;
   const [tenth, double] = [1.1, 2].map(stay);
   $("robust-text").textContent =
-    `Somebody chose every bound. So we move them: ${found.length} verdicts rest on bounds other than 0. With bounds up to a tenth ` +
-    `higher or lower, ${tenth} of them stay. With bounds up to twice or half as high, ${double} do.`;
+    `Somebody chose the bounds. Of ${found.length} verdicts on bounds other than 0, ${tenth} stay if all bounds move by up to a tenth, ` +
+    `${double} if by up to a factor of 2.`;
   const first = found.filter(({ factor }) => factor <= 1.1);
   $("robust-first").replaceChildren(...first.map(({ claim }) => element("li", {}, element("a", { href: `#claim=${claim.id}` }, shortOf(claim)))));
   drawCurve(found.length, stay);
@@ -37,7 +37,7 @@ function showRobust() {
 function drawCurve(all, stay) {
   const svg = $("robust-curve");
   const width = svg.clientWidth || 600;
-  const height = 200;
+  const height = isNarrow() ? 96 : 200;
   const left = 40;
   const right = 48;
   const x = (factor) => left + Math.log2(factor) * (width - left - right);

@@ -3,6 +3,7 @@
 
 const $ = (id) => document.getElementById(id);
 const CLAIMS = JSON.parse($("claims").textContent);
+const ASKED = /*{asked}*/; // what readers ask; a claim's is `asked`
 const BY_ID = new Map(CLAIMS.map((claim) => [claim.id, claim]));
 const EXAMPLE = BY_ID.get("highway-learns-plain-does-not"); // stands open until the reader chooses a claim
 const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
@@ -26,6 +27,8 @@ function address() {
 }
 
 const writeAddress = () => history.replaceState(null, "", address());
+
+const isNarrow = () => matchMedia("(max-width: 1000px)").matches;
 
 /* The claim that is open. */
 const openNow = () => BY_ID.get(state.claim) ?? EXAMPLE;

@@ -51,28 +51,9 @@ def ledger_counts(read) -> str:
     )
 
 
-@table("ledger-reproduced")
-def ledger_reproduced(read) -> str:
-    of_claims = read("results/claims.json")["summary"]["claim"]
-    tested = sum(of_claims.values()) - of_claims["not tested"]
-    return f"{of_claims['reproduced']} of {tested}"
-
-
-@table("ledger-others")
-def ledger_others(read) -> str:
-    of_claims = read("results/claims.json")["summary"]["claim"]
-    in_part, failed, unclear = (of_claims[verdict] for verdict in ("in part", "not reproduced", "not clear"))
-    return f"{in_part} are reproduced in part, {failed} are not, and {unclear} cannot be decided"
-
-
 @table("ledger-passed-by-others")
 def ledger_passed_by_others(read) -> str:
     """How many reproduced rows have a rule that a net without the claim's subject passes, too."""
     rows = read("results/claims.json")["trials"]
     reproduced = [row for row in rows if row["kind"] == "claim" and row["verdict"].startswith("reproduced")]
     return str(sum(row["passed_by"] != "" for row in reproduced))
-
-
-@table("ledger-untested")
-def ledger_untested(read) -> str:
-    return str(read("results/claims.json")["summary"]["claim"]["not tested"])
