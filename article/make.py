@@ -15,7 +15,7 @@ import hashlib
 import re
 import sys
 
-from article.show import authors, cited, date_in_words, version
+from article.show import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from highways.files import ROOT, write_whole
 
 FOLDER = ROOT / "article"
@@ -39,7 +39,8 @@ PAGE_BREAK = """
 def digest(text: str) -> str:
     """The SHA-256 of all that the PDF is made from: text, pictures, style, and what CITATION.cff says."""
     pictures = [ROOT / name for name in PICTURE.findall(text)]
-    parts = [text.encode(), STYLE.read_bytes(), authors().encode(), version().encode(), date_in_words().encode()]
+    words = (authors(), NOT_THE_PAPERS, version(), date_in_words())
+    parts = [text.encode(), STYLE.read_bytes(), *(part.encode() for part in words)]
     parts += [path.read_bytes() for path in pictures]
     of_each = [hashlib.sha256(part).digest() for part in parts]
     return hashlib.sha256(b"".join(of_each)).hexdigest()
@@ -70,7 +71,14 @@ def markup(text: str) -> str:
     made_from = digest(text)
     dated = f"Version {version()}, {date_in_words()}, text {made_from[:12]}"
     question, _, subtitle = title.partition("? ")
-    given = {"title": f"{question}?", "subtitle": subtitle, "authors": authors(), "dated": dated, "digest": made_from}
+    given = {
+        "title": f"{question}?",
+        "subtitle": subtitle,
+        "authors": authors(),
+        "who": NOT_THE_PAPERS,
+        "dated": dated,
+        "digest": made_from,
+    }
     settings = ", ".join(f"{name}: {in_quotes(value)}" for name, value in given.items())
     return f"{STYLE.read_text(encoding='utf-8')}\n#show: paper.with({settings})\n\n{body}"
 
