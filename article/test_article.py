@@ -43,7 +43,7 @@ SUMMARY_OF_WHAT_TRAINS = [
     },
     *[
         {"row": "predictor", "predictor": name, "right_where_tested": 0.6}
-        for name in ("distance", "mean field", "carry", "as at 30")
+        for name in ("distance", "mean field", "singular values", "carry", "as at 30")
     ],
     {"row": "gate", "kind": "sees x", "cells": 48, "gate_alone": 3, "convex_alone": 1},
     *CELLS,
@@ -145,7 +145,7 @@ def test_what_trains_is_told_by_its_numbers():
     assert "In 2 of the 3 distinct starts all cells are predicted right" in text
     assert "In 44 of 48 pairs" in text
     assert "of the 4 cells that train, 1 have a seed with a loss above 1.5" in text
-    assert "| none | plain: $y = H$ | 2 of 2 | 0.2 | 0.3 | 1.9 |" in text
+    assert "| none | plain: $y = H$ | 2 of 2 (100 %) | 0.2 | 0.3 | 1.9 |" in text
     assert "](../viz/what_trains.png)\n\n" in text
 
 
@@ -153,7 +153,7 @@ def test_kinds_and_paths_are_told_by_their_numbers():
     carries = registry.TABLES["article-which-carry"](reader("which_carry", is_measured=True))
     assert "| sees x | 0.015 | 0.97 | 0.015 | 0.97 |" in carries
     paths = registry.TABLES["article-paths"](reader("paths", is_measured=True))
-    assert "through 0.25 of the 30 blocks in highway nets" in paths
+    assert "the $H$ of only 0.25 blocks out of 30 in highway nets" in paths
     controls = "5 tried; a net without blocks and a net whose gates stay shut and a plain net with its best start"
     holds_if = show.HOLDS_IF["highway-learns-plain-does-not"]
     assert f"| published program | nets train | {holds_if} | {controls} | **yes** |" in paths
