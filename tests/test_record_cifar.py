@@ -9,6 +9,7 @@ from test_conv import convolved, gradient_of, nets
 
 import highway_networks as hn
 from benchmarks.records import __main__ as records
+from highways.conv import winograd
 from highways.conv.mirrored import MirroredInTurns, mirror, predict_from_views
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
@@ -80,6 +81,15 @@ def test_the_gradient_of_every_parameter_is_the_complex_step():
         expected[i] = hn.softmax_cross_entropy(net.forward(x), y)[0].imag / STEP
         net.parameters[i] = net.parameters[i].real
     np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-13 * np.abs(expected).max())
+
+
+def test_rows_are_pooled_in_pairs_whatever_the_cache_holds(monkeypatch):
+    net, x, y = nets(("highway-pool", 3), ("dense", 3), shape=(2, 6, 6))  # one tile of 6 rows, not of 4
+    expected = gradient_of(net, x, y).copy()
+    for cached_bytes in range(400, 4000, 400):
+        monkeypatch.setattr(winograd, "CACHED_BYTES", cached_bytes)
+        net, x, y = nets(("highway-pool", 3), ("dense", 3), shape=(2, 6, 6))
+        np.testing.assert_allclose(gradient_of(net, x, y), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
