@@ -13,12 +13,13 @@ import numpy as np
 import highway_networks as hn
 from highways import files
 from highways.conv.frozen import IMAGES as IMAGES_OF_FROZEN
+from highways.conv.frozen import FrozenConvolution
 from highways.conv.images import fingerprint, inputs_of, shape_of
-from highways.conv.mirrored import predict_from_views
+from highways.conv.mirrored import check_views, predict_from_views
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import ConvSettings
+from highways.conv.protocols import TESTED, ConvSettings
 from highways.conv.together import ALONE, Ranks
 from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
@@ -104,6 +105,9 @@ class Training:
             raise ValueError(f"at least {needed} are needed, not {given}")
         if settings.optimizer not in OPTIMIZERS:
             raise ValueError(f"{settings.optimizer!r} is not one of {', '.join(OPTIMIZERS)}")
+        if settings.tested not in TESTED:
+            raise ValueError(f"a net is tested {' or '.join(TESTED)}, not {settings.tested!r}")
+        check_views(settings.views)
         self.settings = settings
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
@@ -140,7 +144,7 @@ class Training:
         shape, layers = self.shape_and_layers(settings, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with hn.memory_for(f"nets of this size: {size}"):
-            return ConvNet(
+            net = ConvNet(
                 shape,
                 layers,
                 np.random.default_rng(settings.seed),
@@ -149,6 +153,9 @@ class Training:
                 last=settings.last,
                 gate_bias=settings.gate_bias,
             )
+        if isinstance(net.layers[0], FrozenConvolution) != (settings.first == "frozen"):
+            raise ValueError(f"'frozen' is the start of a frozen first layer: {settings.net} has {settings.first!r}")
+        return net
 
     @staticmethod
     def shape_and_layers(
