@@ -256,8 +256,41 @@ def test_a_stopped_command_goes_on(command, monkeypatch):
     assert trials[1]["processor_seconds"] > writes[-1]["processor_seconds"] > 0
 
 
-def test_a_record_of_another_commit_is_not_continued(command, monkeypatch):
-    records.Unfinished(command, []).write()
+def test_a_command_that_was_stopped_before_its_log_writes_it(command, monkeypatch):
+    monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(1)))
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "record_bytes", stopped_by_keyboard)
+        with pytest.raises(KeyboardInterrupt):
+            records.main(["mnist", "--who", "me"])
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "train_conv", pytest.fail)
+        assert records.main(["mnist", "--who", "me"]) == 0
+    (path,) = command.iterdir()
+    assert path.name in (command.parent / "README.md").read_text()
+
+
+def stopped_by_keyboard(*words):
+    raise KeyboardInterrupt
+
+
+def test_a_record_of_another_commit_or_images_is_not_continued(command, monkeypatch):
+    path = command / "unfinished.json"
+    records.Unfinished(path, [], "digest").write()
+    with pytest.raises(InputError, match="a record of another commit, recipe or images was stopped"):
+        records.Unfinished(path, [], "another")
     monkeypatch.setattr(records, "commit", lambda: "another")
-    with pytest.raises(InputError, match="a record of another commit or recipe was stopped"):
-        records.Unfinished(command, [])
+    with pytest.raises(InputError, match="a record of another commit, recipe or images was stopped"):
+        records.Unfinished(path, [], "digest")
+
+
+def test_the_command_replaces_no_file_that_it_did_not_write(command):
+    path = command / "mine.json"
+    path.write_text("[]")
+    with pytest.raises(InputError, match="does not hold results of record_mnist"):
+        records.main(["mnist", "--out", str(path)])
+    with pytest.raises(InputError, match="does not end in"):
+        records.main(["mnist", "--out", str(command / "mine")])
+    (command / "log_unfinished.json").write_text("{}")
+    with pytest.raises(InputError, match="holds something else than a stopped record"):
+        records.main(["mnist", "--out", str(command / "log.json")])
+    assert path.read_text() == "[]"
