@@ -10,11 +10,13 @@ from test_conv import convolved, gradient_of, nets
 import highway_networks as hn
 from benchmarks.records import __main__ as records
 from highways.conv import winograd
+from highways.conv.images import fingerprint
 from highways.conv.mirrored import MirroredInTurns, mirror, predict_from_views
 from highways.conv.net import ConvNet
-from highways.conv.nets import find_net
+from highways.conv.nets import NETS, find_net, record_net_of_cifar
 from highways.conv.normalised import EPSILON
 from highways.conv.protocols import settings_of
+from highways.conv.training import Training, train_conv
 from highways.files import InputError
 from highways.nets.muon import Muon, orthogonalised
 
@@ -157,6 +159,29 @@ def test_a_step_of_muon():
         optimizer.step(g)
         np.testing.assert_allclose(parameters[4:16].reshape(3, 4), W, rtol=1e-12)
         np.testing.assert_allclose(parameters[others], p, rtol=1e-12)
+
+
+def test_a_run_that_was_stopped_ends_with_the_same_bits(tmp_path, monkeypatch):
+    """With a frozen layer, Muon, and images that are mirrored in turns."""
+    narrow = find_net("record-cifar")._replace(layers_of=partial(record_net_of_cifar, (24, 24, 24)))
+    monkeypatch.setitem(NETS, "record-cifar", narrow)
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (30, 3072)).astype(np.uint8)
+    y = np.arange(30) % 10
+    few = hn.Dataset.of(x[:20], y[:20], x[20:], y[20:])._replace(shape=(3, 32, 32))
+    sizes = {"n_train": 20, "n_test": 10, "epochs": 2, "batch_size": 10}
+    settings = settings_of(net="record-cifar", data="cifar-10", protocol="record", **sizes)
+    whole = Training(settings, fingerprint(few))
+    train_conv(whole, few)
+    stopped = Training(settings, fingerprint(few))
+    train_conv(stopped, few, tmp_path / "net.npz", stop_after=1)
+    resumed = Training.load(tmp_path / "net.npz")
+    train_conv(resumed, few)
+    assert stopped.history["test_accuracy"] == [None]
+    assert resumed.history == whole.history
+    np.testing.assert_array_equal(resumed.parameters, whole.parameters)
+    np.testing.assert_array_equal(resumed.net.statistics, whole.net.statistics)
+    np.testing.assert_array_equal(resumed.net.layers[-1].b, 0)
 
 
 # ---- Images

@@ -173,7 +173,7 @@ RECORD_ON_CIFAR_10 = {  # see benchmarks/records/cifar/README.md
     "shift": 2,
     "lr": 0.12,
     "schedule": "linear",
-    "weight_decay": 1e-3,  # of biases, a step
+    "weight_decay": 1e-3,  # of biases: weights before the last layer keep their norm instead
     "decay_of_last": 1e-3,
     "init": "lecun",
     "first": "frozen",
