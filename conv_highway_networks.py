@@ -155,6 +155,8 @@ def choose_protocol(parser: Parser, args) -> None:
     if args.protocol not in PROTOCOLS[args.data]:
         protocols = " or ".join(PROTOCOLS[args.data])
         parser.error(f"argument --protocol: {args.data} has {protocols}, not {args.protocol}")
+    if PROTOCOLS[args.data][args.protocol]["first"] == "frozen" and not net.protocol:
+        parser.error(f"argument --protocol: record of {args.data} is for record-cifar alone, not for {args.net}")
 
 
 def net_name(text: str) -> str:

@@ -19,6 +19,7 @@ from benchmarks import rivals
 from benchmarks.report import Report, arguments, end, ratios, summarise
 from benchmarks.step import interleaved, mnist_like, pin
 from highways.commands import number
+from highways.files import InputError
 from highways.nets.subnormals import flushed_subnormals
 
 WIDTH = 50
@@ -36,9 +37,7 @@ def time_steps(block: str, depth: int, rounds: int) -> dict:
     batch = np.arange(BATCH)
 
     def flushed():
-        with flushed_subnormals() as flushes:
-            if not flushes:
-                raise RuntimeError("subnormal numbers are flushed on x86-64 with glibc only")
+        with flushed_subnormals():
             steps["flushed"](batch)
 
     return interleaved({"flushed": flushed, "not flushed": lambda: steps["not flushed"](batch)}, rounds)
@@ -48,6 +47,9 @@ def main(argv=None) -> int:
     parser = arguments("subnormals", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=20, help="steps of each net (%(default)s)")
     args = parser.parse_args(argv)
+    with flushed_subnormals() as flushes:
+        if not flushes:
+            raise InputError("subnormal numbers are flushed on x86-64 with glibc only: this machine cannot measure it")
     pin()
     report = Report(parser, args)
     trials = {}

@@ -899,6 +899,7 @@ BAD = [
     (("--protocol", "long"), "invalid choice"),
     (("--protocol", "whitened"), "mnist has paper or short or record, not whitened"),
     (("--net", "record-mnist", "--protocol", "short"), "record-mnist has record, not short"),
+    (("--net", "highway-a", "--protocol", "record"), "record of cifar-10 is for record-cifar alone, not for highway-a"),
     (("--net", "record-mnist"), "windows of 8 pixels, 4 apart, do not fill an image of 14 x 14"),
     (("--seeds", "1,1"), "names one number twice"),
     (("--seed", "1", "--seeds", "2"), "not allowed with argument --seed"),

@@ -37,7 +37,12 @@ ALLOWED = {
     "benchmarks/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
 }
 # what highways/conv may import of highways.nets
-OF_NETS_IN_CONV = ("highways.nets.losses", "highways.nets.optimizers", "highways.nets.schedules")
+OF_NETS_IN_CONV = (
+    "highways.nets.losses",
+    "highways.nets.muon",
+    "highways.nets.optimizers",
+    "highways.nets.schedules",
+)
 
 
 def imported(path: Path) -> set[str]:

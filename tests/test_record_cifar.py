@@ -9,11 +9,14 @@ from test_conv import convolved, gradient_of, nets
 
 import highway_networks as hn
 from benchmarks.records import __main__ as records
+from highways.conv import winograd
+from highways.conv.images import fingerprint
 from highways.conv.mirrored import MirroredInTurns, mirror, predict_from_views
 from highways.conv.net import ConvNet
-from highways.conv.nets import find_net
+from highways.conv.nets import NETS, find_net, record_net_of_cifar
 from highways.conv.normalised import EPSILON
 from highways.conv.protocols import settings_of
+from highways.conv.training import Training, train_conv
 from highways.files import InputError
 from highways.nets.muon import Muon, orthogonalised
 
@@ -82,6 +85,15 @@ def test_the_gradient_of_every_parameter_is_the_complex_step():
     np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-13 * np.abs(expected).max())
 
 
+def test_rows_are_pooled_in_pairs_whatever_the_cache_holds(monkeypatch):
+    net, x, y = nets(("highway-pool", 3), ("dense", 3), shape=(2, 6, 6))  # one tile of 6 rows, not of 4
+    expected = gradient_of(net, x, y).copy()
+    for cached_bytes in range(400, 4000, 400):
+        monkeypatch.setattr(winograd, "CACHED_BYTES", cached_bytes)
+        net, x, y = nets(("highway-pool", 3), ("dense", 3), shape=(2, 6, 6))
+        np.testing.assert_allclose(gradient_of(net, x, y), expected, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("layers", "message"),
     [
@@ -147,6 +159,29 @@ def test_a_step_of_muon():
         optimizer.step(g)
         np.testing.assert_allclose(parameters[4:16].reshape(3, 4), W, rtol=1e-12)
         np.testing.assert_allclose(parameters[others], p, rtol=1e-12)
+
+
+def test_a_run_that_was_stopped_ends_with_the_same_bits(tmp_path, monkeypatch):
+    """With a frozen layer, Muon, and images that are mirrored in turns."""
+    narrow = find_net("record-cifar")._replace(layers_of=partial(record_net_of_cifar, (24, 24, 24)))
+    monkeypatch.setitem(NETS, "record-cifar", narrow)
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (30, 3072)).astype(np.uint8)
+    y = np.arange(30) % 10
+    few = hn.Dataset.of(x[:20], y[:20], x[20:], y[20:])._replace(shape=(3, 32, 32))
+    sizes = {"n_train": 20, "n_test": 10, "epochs": 2, "batch_size": 10}
+    settings = settings_of(net="record-cifar", data="cifar-10", protocol="record", **sizes)
+    whole = Training(settings, fingerprint(few))
+    train_conv(whole, few)
+    stopped = Training(settings, fingerprint(few))
+    train_conv(stopped, few, tmp_path / "net.npz", stop_after=1)
+    resumed = Training.load(tmp_path / "net.npz")
+    train_conv(resumed, few)
+    assert stopped.history["test_accuracy"] == [None]
+    assert resumed.history == whole.history
+    np.testing.assert_array_equal(resumed.parameters, whole.parameters)
+    np.testing.assert_array_equal(resumed.net.statistics, whole.net.statistics)
+    np.testing.assert_array_equal(resumed.net.layers[-1].b, 0)
 
 
 # ---- Images
@@ -246,8 +281,41 @@ def test_a_stopped_command_goes_on(command, monkeypatch):
     assert trials[1]["processor_seconds"] > writes[-1]["processor_seconds"] > 0
 
 
-def test_a_record_of_another_commit_is_not_continued(command, monkeypatch):
-    records.Unfinished(command, []).write()
+def test_a_command_that_was_stopped_before_its_log_writes_it(command, monkeypatch):
+    monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(1)))
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "record_bytes", stopped_by_keyboard)
+        with pytest.raises(KeyboardInterrupt):
+            records.main(["mnist", "--who", "me"])
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "train_conv", pytest.fail)
+        assert records.main(["mnist", "--who", "me"]) == 0
+    (path,) = command.iterdir()
+    assert path.name in (command.parent / "README.md").read_text()
+
+
+def stopped_by_keyboard(*words):
+    raise KeyboardInterrupt
+
+
+def test_a_record_of_another_commit_or_images_is_not_continued(command, monkeypatch):
+    path = command / "unfinished.json"
+    records.Unfinished(path, [], "digest").write()
+    with pytest.raises(InputError, match="a record of another commit, recipe or images was stopped"):
+        records.Unfinished(path, [], "another")
     monkeypatch.setattr(records, "commit", lambda: "another")
-    with pytest.raises(InputError, match="a record of another commit or recipe was stopped"):
-        records.Unfinished(command, [])
+    with pytest.raises(InputError, match="a record of another commit, recipe or images was stopped"):
+        records.Unfinished(path, [], "digest")
+
+
+def test_the_command_replaces_no_file_that_it_did_not_write(command):
+    path = command / "mine.json"
+    path.write_text("[]")
+    with pytest.raises(InputError, match="does not hold results of record_mnist"):
+        records.main(["mnist", "--out", str(path)])
+    with pytest.raises(InputError, match="does not end in"):
+        records.main(["mnist", "--out", str(command / "mine")])
+    (command / "log_unfinished.json").write_text("{}")
+    with pytest.raises(InputError, match="holds something else than a stopped record"):
+        records.main(["mnist", "--out", str(command / "log.json")])
+    assert path.read_text() == "[]"

@@ -11,7 +11,7 @@ from highways.conv import images as conv_images
 from highways.conv import training as convolutional
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
-from highways.conv.protocols import settings_of
+from highways.conv.protocols import LATER, settings_of
 from highways.conv.whitened_start import start_whitened
 from highways.nets.losses import smoothed_cross_entropy
 
@@ -93,7 +93,7 @@ def test_maps_without_a_direction_keep_their_weights():
 
 
 def test_settings_that_came_later_stand_only_where_they_differ():
-    assert not {"optimizer", "label_smoothing"} & settings_of().for_json().keys()
+    assert not {*LATER} & settings_of().for_json().keys()
     of_record = settings_of(net="record-mnist", protocol="record")
     assert (of_record.for_json()["optimizer"], of_record.for_json()["label_smoothing"]) == ("adam", 0.2)
 
@@ -109,6 +109,9 @@ def test_most_layers_of_the_record_are_blocks():
         ({"optimizer": "lion"}, "'lion' is not one of nesterov, adam, muon"),
         ({"optimizer": "adam"}, "the optimizer 'adam' has no weight decay: it must be 0, not 0.0005, 0.0005"),
         ({"net": "record-mnist"}, "the net record-mnist drops no units"),
+        ({"tested": "never"}, "a net is tested every epoch or at the end, not 'never'"),
+        ({"views": 3}, "from 1, 2 or 6 views, not 3"),
+        ({"first": "frozen"}, "'frozen' is the start of a frozen first layer: mnist-16 has 'frozen'"),
     ],
 )
 def test_settings_that_do_not_fit(others, message):
@@ -156,7 +159,7 @@ def test_the_command_writes_a_log_and_a_row(tmp_path, few, monkeypatch, capsys):
 
 def test_the_table_is_that_of_the_logs():
     assert records.page() == (ROOT / "benchmarks" / "records" / "README.md").read_text()
-    committed = sorted((ROOT / "benchmarks" / "records").glob("*/*.json"))
+    committed = records.logs()
     assert committed
     for path in committed:
         log = records.read_json(path)

@@ -7,7 +7,8 @@ The table in benchmarks/records/README.md then has a row for each log in the fol
 on that page.  A log of the same day is replaced, unless it was given another name.
 
 If the command is stopped, it goes on from the last epoch when it is called again: until the log is written, what is
-finished stands in unfinished.json and unfinished.npz beside it.
+finished stands in unfinished.json and unfinished.npz beside it; with --out FILE.json in FILE_unfinished.json and
+FILE_unfinished.npz.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings, settings_of
 from highways.conv.training import Training, train_conv
 from highways.files import ROOT, InputError, commit, environment, json_bytes, printable, read_json, write_whole
-from highways.records import RESULTS, record_bytes
+from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
 TABLE = re.compile("(?<=<!-- records -->\n).*?(?=<!-- end -->)", re.S)
@@ -78,20 +79,28 @@ def settings_for(record: Record) -> list[ConvSettings]:
 class Unfinished:
     """What a command has finished: the trials of some seeds, and some epochs of the next one with their seconds.
 
-    It stands in two files of a folder until remove().  Those of another commit, or of other settings, are refused with
-    InputError: a record is measured with one program."""
+    It stands in two files, `path`, a JSON, and a checkpoint beside it, until remove().
 
-    def __init__(self, folder: Path, planned: list[ConvSettings]):
-        self.path = folder / "unfinished.json"
-        self.net = folder / "unfinished.npz"
-        self.task = {"settings": [settings.for_json() for settings in planned], "commit": commit()}
+    Raises InputError if `path` holds something else, or was written by another commit, or for other settings or
+    images: a record is measured with one program."""
+
+    def __init__(self, path: Path, planned: list[ConvSettings], data_sha256: str):
+        self.path = path
+        self.checkpoint = path.with_suffix(".npz")
+        self.task = {
+            "settings": [settings.for_json() for settings in planned],
+            "commit": commit(),
+            "data_sha256": data_sha256,
+        }
         self.trials = []
         self.current = None  # {seed, epochs, processor_seconds, seconds}
         if self.path.exists():
             kept = read_json(self.path)
+            if not isinstance(kept, dict) or kept.keys() != {"task", "trials", "current"}:
+                raise InputError(f"{printable(self.path)} holds something else than a stopped record: move it away")
             if kept["task"] != self.task:
                 advice = f"remove {printable(self.path)} to begin anew"
-                raise InputError(f"a record of another commit or recipe was stopped: finish it there, or {advice}")
+                raise InputError(f"a record of another commit, recipe or images was stopped: finish it, or {advice}")
             self.trials = kept["trials"]
             self.current = kept["current"]
 
@@ -100,7 +109,7 @@ class Unfinished:
         write_whole({self.path: json_bytes(kept)})
 
     def remove(self) -> None:
-        for path in (self.path, self.net):
+        for path in (self.path, self.checkpoint):
             path.unlink(missing_ok=True)
 
 
@@ -112,8 +121,8 @@ def measure(settings: ConvSettings, data: hn.Dataset, unfinished: Unfinished) ->
     by_clock = time.perf_counter()
     training = Training(settings, fingerprint(data))
     current = unfinished.current
-    if current and current["seed"] == settings.seed and unfinished.net.exists():
-        saved = load_same_run(unfinished.net, training)
+    if current and current["seed"] == settings.seed and unfinished.checkpoint.exists():
+        saved = load_same_run(unfinished.checkpoint, training)
         if saved.epochs == current["epochs"]:  # otherwise it was stopped between the two files: the seconds are lost
             training = saved
             spent = {name: current[name] for name in spent}
@@ -129,7 +138,7 @@ def measure(settings: ConvSettings, data: hn.Dataset, unfinished: Unfinished) ->
         unfinished.write()
 
     if settings.epochs > 1:
-        train_conv(training, data, unfinished.net, keep)
+        train_conv(training, data, unfinished.checkpoint, keep)
     else:
         train_conv(training, data)
     of_training = seconds()
@@ -176,10 +185,14 @@ def row_of(path: Path) -> list[str]:
     ]
 
 
+def logs() -> list[Path]:
+    """The logs of each record, in the order of their names, which begin with the date."""
+    return [path for name in RECORDS for path in sorted((FOLDER / name).glob("[0-9]*.json"))]
+
+
 def table() -> str:
-    """A row for each log, in the order of their names, which begin with the date."""
-    logs = [path for name in RECORDS for path in sorted((FOLDER / name).glob("*.json"))]
-    lines = [HEAD, ["---"] * len(HEAD), *map(row_of, logs)]
+    """A row for each log."""
+    lines = [HEAD, ["---"] * len(HEAD), *map(row_of, logs())]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
@@ -207,12 +220,21 @@ def main(argv=None) -> int:
     parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there, and no row to the page")
     args = parser.parse_args(argv)
     record = RECORDS[args.record]
+    experiment = f"record_{args.record}"
+    today = date.today().isoformat()
+    path = FOLDER / args.record / f"{today}.json"
+    of_unfinished = FOLDER / args.record / "unfinished.json"
+    if args.out:
+        path = Path(args.out)
+        of_unfinished = path.with_name(f"{path.stem}_unfinished.json")
+    if path.suffix != ".json":
+        raise InputError(f"{path} does not end in .json")
+    check_results_replaceable(path, experiment)
     where = pin()
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     planned = settings_for(record)
     data = select_images(load_images(record.data, args.data_dir), planned[0])
-    path = Path(args.out) if args.out else FOLDER / args.record / f"{date.today().isoformat()}.json"
-    unfinished = Unfinished(path.parent, planned)
+    unfinished = Unfinished(of_unfinished, planned, data.sha256)
     trials = unfinished.trials
     for settings in planned[len(trials) :]:
         trial = measure(settings, data, unfinished)
@@ -223,14 +245,14 @@ def main(argv=None) -> int:
         print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
     summary = summary_of(trials)
     log = {
-        "experiment": f"record_{args.record}",
+        "experiment": experiment,
         "source": "this project's own question",
         "command": f"{parser.prog} {args.record}",
         "settings": {
-            **settings.for_json(),
+            **planned[0].for_json(),
             "seed": None,
             "record": args.record,
-            "date": date.today().isoformat(),
+            "date": today,
             "who": args.who,
             "beside": args.beside,
             "processes_that_computed_before": busy,  # the system's mean over a minute
@@ -241,9 +263,9 @@ def main(argv=None) -> int:
         "trials": trials,
     }
     write_whole({path: record_bytes(log, RESULTS)})
-    unfinished.remove()
     if not args.out:
         write_whole({FOLDER / "README.md": page().encode()})
+    unfinished.remove()
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"
     verdict = "reached" if summary["test_accuracy"] >= record.aim else "missed"
     print(f"{mean}, {summary['processor_seconds']:.2f} s; {100 * record.aim:.0f} % is {verdict}")

@@ -22,7 +22,8 @@ def check_compiler() -> None:
     try:
         torch.compile(torch.neg, options={"cpp_wrapper": True})(torch.ones(2))
     except Exception as error:  # whatever Inductor raises
-        raise ImportError(f"torch.compile fails: {str(error).splitlines()[0]}") from error
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise ImportError(f"torch.compile fails: {lines[0]}") from error
 
 
 class Torch(StepRival):

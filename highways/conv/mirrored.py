@@ -42,17 +42,24 @@ class MirroredInTurns(Pipeline):
         return y
 
 
+def check_views(views: int) -> None:
+    """Raises ValueError for a number of views that predict_from_views() does not know."""
+    if views not in (1, 2, 6):
+        raise ValueError(f"an image is seen from 1, 2 or 6 views, not {views}")
+
+
 def predict_from_views(net, x: np.ndarray, views: int) -> np.ndarray:
     """Images x (N, maps, side, side) -> the mean of their logits over `views`, (N, classes).
 
     1 view is the image, 2 are the image and its mirror image.  6 are these two, and the same moved by a pixel up and
-    left, and down and right, with reflected borders.  The moved ones count half (Jordan 2024)."""
+    left, and down and right, with reflected borders.  The moved ones count half (Jordan 2024).
+
+    Raises ValueError for another number of views."""
+    check_views(views)
     if views == 1:
         return net.predict(x)
     if views == 2:
         return (net.predict(x) + net.predict(mirror(x))) / 2
-    if views != 6:
-        raise ValueError(f"an image is seen from 1, 2 or 6 views, not {views}")
     side = x.shape[-1]
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), "reflect")
     logits = predict_from_views(net, x, 2) / 2

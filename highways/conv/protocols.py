@@ -58,7 +58,7 @@ class ConvSettings:
     label_smoothing: float = 0.0  # see highways/nets/losses.py
     batch_size: int = BATCH
     views: int = 1  # of a test image: see highways/conv/mirrored.py's predict_from_views()
-    tested: str = "every epoch"  # or "at the end": earlier epochs then have None for the test's numbers
+    tested: str = "every epoch"  # of TESTED; "at the end" earlier epochs have None for the test's numbers
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -81,6 +81,7 @@ class ConvSettings:
         return values
 
 
+TESTED = ("every epoch", "at the end")
 # settings that for_json() leaves out where they have their defaults
 LATER = ("optimizer", "label_smoothing", "batch_size", "views", "tested")
 
@@ -172,7 +173,7 @@ RECORD_ON_CIFAR_10 = {  # see benchmarks/records/cifar/README.md
     "shift": 2,
     "lr": 0.12,
     "schedule": "linear",
-    "weight_decay": 1e-3,  # of biases, a step
+    "weight_decay": 1e-3,  # of biases: weights before the last layer keep their norm instead
     "decay_of_last": 1e-3,
     "init": "lecun",
     "first": "frozen",

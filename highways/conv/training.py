@@ -13,12 +13,13 @@ import numpy as np
 import highway_networks as hn
 from highways import files
 from highways.conv.frozen import IMAGES as IMAGES_OF_FROZEN
+from highways.conv.frozen import FrozenConvolution
 from highways.conv.images import fingerprint, inputs_of, shape_of
-from highways.conv.mirrored import predict_from_views
+from highways.conv.mirrored import check_views, predict_from_views
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import ConvSettings
+from highways.conv.protocols import TESTED, ConvSettings
 from highways.conv.together import ALONE, Ranks
 from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
@@ -47,12 +48,17 @@ def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
     return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
 
 
+# Jordan's rates (airbench94_muon), of a loss that is summed over the batch
+BIAS_RATE = 0.053
+LAST_RATE = 0.67  # of the last layer, were its logits divided by the number of its inputs
+
+
 def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Muon:
     """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last.
 
-    Other parameters have rates of their own, BIAS_RATE and LAST_RATE, Jordan's (airbench94_muon).  They are those of a
-    loss that is summed over the batch: for its mean they are as many times as high.  In a step settings.weight_decay is
-    the share by which such a parameter shrinks.
+    Biases learn at BIAS_RATE and the last layer's weights at LAST_RATE, both times the size of a batch, since the loss
+    is the mean over it.  The last layer's biases stay 0.  The settings' weight decays are shares of these parameters
+    that a step at the full rate takes away, if one leaves out the momentum.
 
     Raises ValueError for a part of the parameters, which may not hold whole matrices."""
     if part != slice(None):
@@ -60,24 +66,23 @@ def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
     matrices = []
     rates = np.zeros(len(parameters))
     decays = np.zeros(len(parameters))
-    for layer in net.layers:
+    *hidden, last = net.layers
+    for layer in hidden:
         for name, place, shape in net.places(layer):
-            if name in ("W", "W_T") and layer is not net.layers[-1]:
+            if name in ("W", "W_T"):
                 matrices.append((place, (shape[0], math.prod(shape[1:]))))
-                continue
-            if layer is not net.layers[-1]:
-                rate = BIAS_RATE * settings.batch_size
-            elif name == "W":
-                rate = LAST_RATE / math.prod(shape[1:]) ** 2 * settings.batch_size
             else:
-                continue  # the last layer's biases stay 0
+                rate = BIAS_RATE * settings.batch_size
+                rates[place] = rate / settings.lr
+                decays[place] = settings.weight_decay / rate
+    for name, place, shape in net.places(last):
+        if name == "W":
+            rate = LAST_RATE / math.prod(shape[1:]) ** 2 * settings.batch_size
             rates[place] = rate / settings.lr
-            decays[place] = settings.weight_decay / rate
+            decays[place] = settings.decay_of_last / rate
     return Muon(parameters, settings.lr, matrices, weight_decay=decays, rates=rates)
 
 
-BIAS_RATE = 0.053
-LAST_RATE = 0.67  # of the last layer, were its logits divided by the number of its inputs
 OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon}
 STATES = {"nesterov": ("v",), "adam": ("m", "v"), "muon": ("v",)}  # what a checkpoint holds of an optimiser
 
@@ -104,6 +109,9 @@ class Training:
             raise ValueError(f"at least {needed} are needed, not {given}")
         if settings.optimizer not in OPTIMIZERS:
             raise ValueError(f"{settings.optimizer!r} is not one of {', '.join(OPTIMIZERS)}")
+        if settings.tested not in TESTED:
+            raise ValueError(f"a net is tested {' or '.join(TESTED)}, not {settings.tested!r}")
+        check_views(settings.views)
         self.settings = settings
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
@@ -140,7 +148,7 @@ class Training:
         shape, layers = self.shape_and_layers(settings, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with hn.memory_for(f"nets of this size: {size}"):
-            return ConvNet(
+            net = ConvNet(
                 shape,
                 layers,
                 np.random.default_rng(settings.seed),
@@ -149,6 +157,9 @@ class Training:
                 last=settings.last,
                 gate_bias=settings.gate_bias,
             )
+        if isinstance(net.layers[0], FrozenConvolution) != (settings.first == "frozen"):
+            raise ValueError(f"'frozen' is the start of a frozen first layer: {settings.net} has {settings.first!r}")
+        return net
 
     @staticmethod
     def shape_and_layers(

@@ -124,7 +124,7 @@ class Winograd:
         self.side = side
         self.outputs = outputs
         self.phases = m
-        self.fewest_rows = 1  # of z at a time; a divisor of m
+        self.fewest_rows = 1  # a divisor of m: as many rows of z at a time, or a multiple of them
         self.name = f"F({m}x{m}, 3x3)"
 
     def make_arrays(self, work, arrays) -> None:
@@ -139,7 +139,8 @@ class Winograd:
         arrays.X = work.new("X", (self.side + 2, p, maps, columns))
         bytes_of_plane = columns * arrays.x.itemsize
         rows_cached = CACHED_BYTES // (m * outputs * bytes_of_plane)
-        arrays.rows_at_once = max(self.fewest_rows, largest_divisor(m, rows_cached))  # rows of z
+        fewest = self.fewest_rows
+        arrays.rows_at_once = fewest * largest_divisor(m // fewest, rows_cached // fewest)  # rows of z
         planes_cached = CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane)
         arrays.planes_at_once = largest_divisor(p, planes_cached)  # planes of V and M
         arrays.U = work.scratch("U", (p, p, outputs, maps))
