@@ -113,7 +113,7 @@ class Tower {
     const longest = this.left - 4;
     this.portrait.alike.forEach((share, layer) => {
       if (!isReached(layer)) return;
-      this.fill(this.colors.bar, longest * (1 - share), this.height - (layer + 1) * high, longest * share, high, 1);
+      this.fill(this.colors.bar, longest * (1 - share), this.height - (layer + 1) * high, longest * share, high, high >= 5 ? 1 : 0);
     });
   }
 
