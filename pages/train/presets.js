@@ -64,7 +64,7 @@ const TOUR = [
     answer:
       "No, it still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
       "the same digit: before training 39 to 52 % after layer 0 of the plain net, 17 to 27 % after its last (seeds 1 to 3; chance: 10 %). " +
-      "And steps this long undo the start: the plain tower has faded by now. With the learning rate 0.001 and 600 steps it learns.",
+      "And steps this long undo the start: after 300 the plain tower is faint. With the learning rate 0.001 and 600 steps it learns.",
   },
   {
     name: "4. Orthogonal weights",
