@@ -674,10 +674,38 @@ def test_the_first_act_is_guessed_before_it_is_told(opened):
 
 @browser_only
 @together
+def test_the_note_says_which_blocks_move_the_answer(driver):
+    told = driver.execute_script(
+        "play.act = 0; found = { digit: 4, before: 0.5, effects: now.T.map(() => null) };"
+        "const sharesOf = (four, nine) => range(0, 9).map((d) => (d === 4 ? four : d === 9 ? nine : 0));"
+        "found.effects[2] = sharesOf(0.03, 0.9); found.effects[0] = sharesOf(0.87, 0.1); return whatMatters()"
+    )
+    assert told == "Closing block 3: 47 points less sure, then reads 9; block 1: 37 points surer."
+
+
+@browser_only
+@together
+def test_an_empty_drawing_is_not_read(driver):
+    driver.find_element("id", "clear").click()
+    assert driver.find_element("id", "says").text.split("\n") == ["–", "nothing drawn"]
+    assert driver.find_elements("css selector", "#digits [aria-pressed=true]") == []
+
+
+@browser_only
+@together
 def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
     driver.execute_script("play.answered = [0, 0, 0]; takeAct(1, false)")
     driver.execute_script("takeGuess(ACTS[1].questions[0], 12)")
     assert f"it is {driver.execute_script('return decidedAt(now.answers)')}." in driver.find_element("id", "act").text
+    images = np.array(MEASURED["trials"]["decided"]["images"])
+    told = f"{images[0] / 100:.1f} % are decided before any block, half by block "
+    told_after = f"after block 20 the answer still changes for {images[21:].sum() / 100:.1f} %."
+    answer = driver.find_element("id", "act").text.replace("\u00a0", " ")
+    assert told in answer
+    assert told_after in answer
+    driver.execute_script("window.guessed = decidedAt(now.answers); offer(5)")
+    guessed = driver.execute_script("return guessed")
+    assert f"For the image of your guess it is {guessed}." in driver.find_element("id", "act").text
     driver.execute_script("takeAct(2, false); takeGuess(ACTS[2].questions[0], 12)")
     open_gates = driver.execute_script("return now.T.flatMap((row) => [...row]).filter((T) => T > 0.5).length")
     assert f"You guessed 12; it is {open_gates}." in driver.find_element("id", "act").text

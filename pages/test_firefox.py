@@ -65,7 +65,7 @@ def test_every_stop_begins_and_back_leads_to_the_one_before(browser):
         browser.wait_for("run.records.length === 1 && !run.waiting")
         assert browser.evaluate("stopOf(settings)") == stop
     browser.evaluate("history.back()")
-    browser.wait_for("stopOf(settings) === 5")
+    browser.wait_for("stopOf(settings) === 6")
 
 
 def test_a_link_is_copied_and_opens_the_same_settings(browser):

@@ -3,16 +3,15 @@
    with a map in page.html. */
 
 /* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.  `truth`
-   gives the number that was asked for, `answer` the sentences that tell it, `then` what else happens.  `map` names the
+   gives the number that was asked for, of the image that is shown if `of_image` is true, `answer` the sentences that tell it, `then` what else happens.  `map` names the
    act's plot.  Of this map `title`, `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css,
    over the colours of `bar` if it has some, and `note` says what it shows. */
 const ACTS = [
   {
     name: "1. Which blocks matter?",
     text: () =>
-      "Close a block, and it hands on its input, as if it were not there. If the net then reads as many images right as before, the " +
-      `block is harmless: of ${imagesMeasured()} training images the whole net misreads ${misread(DATA.lesion.error)}, and without ` +
-      `a harmless block fewer than ${misread(DATA.lesion.error + DATA.lesion.limit)}.`,
+      "Close a block, and it hands on its input, as if it were not there. The block is harmless if the net then misreads fewer than " +
+      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images.`,
     questions: [
       {
         asks: "How many of the 49 blocks are harmless?",
@@ -54,11 +53,14 @@ const ACTS = [
     questions: [
       {
         asks: "At which block is this image decided?",
+        of_image: true,
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
         truth: () => decidedAt(now.answers),
         answer: () =>
-          `Half of the ${grouped(DATA.measured.n_test)} test images are decided by block ${median(DATA.measured.decided)}. But the layer was trained ` +
+          `Of the ${grouped(DATA.measured.n_test)} test images ${percent(decidedUpTo(0))} are decided before any block, half by block ` +
+          `${median(DATA.measured.decided)}; after block 20 the answer still changes for ${percent(1 - decidedUpTo(20))}. So what are ` +
+          `${DATA.net.depth} blocks for? These digits need few of them; the net shows that so many can be trained. But the layer was trained ` +
           "to read the last state only. Where it reads the answer from an early state, little changes afterwards; that need not " +
           "mean that the net decides there. Pick other images, and close blocks.",
       },
@@ -83,6 +85,7 @@ const ACTS = [
     questions: [
       {
         asks: "The net has 2450 gates. How many of them are more than half open for this image?",
+        of_image: true,
         most: DATA.net.depth * DATA.net.hidden,
         unit: () => `of ${DATA.net.depth * DATA.net.hidden}`,
         truth: () => now.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0),
@@ -109,6 +112,7 @@ const ACTS = [
 /* What every map shows before the first guess: how the image climbs the net, which gives no answer away. */
 const CLIMB = {
   title: "The image climbs",
+  label: "The states after 49 blocks of 50 units. Arrow keys move from block to block and from unit to unit.",
   legend: () => `<span>the answer leaves here \u2191</span>`,
   layout: "ramp",
   ends: () => SHOW.states.ends,
@@ -144,6 +148,7 @@ function showAct() {
   set("map-title", viewNow().title);
   $("map-legend").innerHTML = viewNow().legend();
   set("help", viewNow().help);
+  plots[map].grid.setAttribute("aria-label", isAnswered(play.act) ? plots[map].label : CLIMB.label);
   $("first").classList.toggle("guessing", !isAnswered(play.act));
   $("questions").replaceChildren();
   questions.slice(0, play.answered[play.act] + 1).forEach(askQuestion);
@@ -159,7 +164,7 @@ function askQuestion(question, k) {
   write(element("p", box, { className: "question" }), question.asks);
   if (question.told) {
     const told = element("p", box);
-    element("b", told, { textContent: question.told.verdict });
+    question.told.place = element("b", told, { textContent: verdictNow(question) });
     told.append(" ");
     write(element("span", told), question.told.answer);
   }
@@ -178,12 +183,25 @@ function askQuestion(question, k) {
   });
 }
 
+/* What a guess was worth; of an image that is no longer shown only what is so. */
+function verdictNow({ of_image, told }) {
+  if (!of_image || told.pixels === shown.pixels) return told.verdict;
+  return `For the image of your guess it is ${told.truth}.`;
+}
+
+/* Called when another image is shown. */
+function showVerdicts() {
+  for (const question of ACTS[play.act].questions) {
+    if (question.told) write(question.told.place, verdictNow(question));
+  }
+}
+
 /* Tells the answer beside the guess, in the place of the question's slider. */
 function takeGuess(question, guess) {
   const truth = question.truth();
   const unit = question.unit() === "%" ? "\u00a0%" : "";
   const verdict = guess === truth ? `${guess}${unit}: you guessed it.` : `You guessed ${guess}${unit}; it is ${truth}${unit}.`;
-  question.told = { verdict, answer: question.answer() };
+  question.told = { verdict, truth, answer: question.answer(), pixels: shown.pixels };
   play.answered[play.act]++;
   showAct();
   question.then?.();

@@ -75,6 +75,7 @@ function choose(k) {
 function startDrawing() {
   inkContext.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
+  pressOnly($("digits"), null);
   Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, lastPoint: null });
   $("seen").hidden = false;
@@ -108,6 +109,7 @@ function showInk() {
   ctx.fillRect(0, 0, canvas.width, canvas.height);
   ctx.imageSmoothingEnabled = true;
   ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
+  if (!shown.pixels.some((grey) => grey)) Object.assign(ctx, { fillStyle: "white", font: "17px system-ui" }).fillText("draw here", 48, 88);
   paintDigit($("seen"), shown.pixels);
   if (!pen.usesKeys) return;
   ctx.strokeStyle = pen.down ? "#ffffff" : "#999999"; // where the arrow keys would draw

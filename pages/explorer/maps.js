@@ -57,7 +57,7 @@ class Plot {
     this.strip = this.add("strip");
     this.strip.setAttribute("aria-hidden", "true");
     this.grid = this.add("grid");
-    this.grid.setAttribute("aria-label", label);
+    this.label = label;
     this.grid.setAttribute("role", "application");
     this.grid.tabIndex = 0;
     this.bubble = document.createElement("span");

@@ -83,6 +83,7 @@ function look(start = performance.now()) {
   if (wholeOf !== shown.pixels) {
     whole = net.run(shown.pixels);
     wholeOf = shown.pixels;
+    showVerdicts();
   }
   const changed = shown.closed.size || shown.shift;
   now = changed ? net.run(shown.pixels, shown.closed, shown.shift) : whole;
@@ -109,15 +110,16 @@ function showAnswer() {
   if (shown.label !== null) verdict = shown.label === answer ? ", right" : ", wrong";
   const is_empty = !shown.pixels.some((grey) => grey);
   const [digit_read, how_sure] = $("says").children;
-  write(digit_read, String(answer));
+  write(digit_read, is_empty ? "–" : String(answer));
   write(how_sure, is_empty ? "nothing drawn" : `${percent(shares[answer])} sure${verdict}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
-    bar.firstChild.style.setProperty("--share", `${100 * shares[digit]}%`);
-    bar.lastChild.textContent = (100 * shares[digit]).toFixed(0);
-    bar.classList.toggle("first", digit === answer);
+    bar.firstChild.style.setProperty("--share", is_empty ? "0%" : `${100 * shares[digit]}%`);
+    bar.lastChild.textContent = is_empty ? "" : (100 * shares[digit]).toFixed(0);
+    bar.classList.toggle("first", digit === answer && !is_empty);
   });
-  $("bars").setAttribute("aria-label", shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", "));
+  const told = shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", ");
+  $("bars").setAttribute("aria-label", is_empty ? "nothing drawn" : told);
   set("closed", now === whole ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
   $("shift").value = shown.shift;
   set("shift-value", plus(shown.shift));
@@ -141,6 +143,12 @@ function aboutDecided() {
   return `Decided ${where}: from there on the output layer reads ${answerOf(now)}. ${condition}` +
     `${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided there${before}; ` +
     `half of all by block ${median(counts)}.`;
+}
+
+/* The share of the test images that are decided by a block. */
+function decidedUpTo(block) {
+  const { decided, n_test } = DATA.measured;
+  return decided.slice(0, block + 1).reduce((a, b) => a + b) / n_test;
 }
 
 /* The block by which half of the images are decided; counts[k] of them are decided after block k. */
@@ -290,12 +298,12 @@ function whatMatters() {
   moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   const much = moved.filter(({ change }) => Math.abs(change) >= 0.01).slice(0, 3);
   const texts = much.map(({ block, change, says }) => {
-    const turns = says === digit ? "" : `\u00a0\u2192\u00a0${says}`;
-    return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
+    const turns = says === digit ? "" : `, then reads ${says}`;
+    return `block ${block}: ${Math.abs(100 * change).toFixed(0)} points ${change < 0 ? "less sure" : "surer"}${turns}`;
   });
   if (!moved.length) return "No block is open.";
   if (!texts.length) return `Closing any one block moves its certainty by less than a point.`;
-  return `This answer hangs on block ${texts.join(", ")}, in points.`;
+  return `Closing ${texts.join("; ")}.`;
 }
 
 /* How far the gates of the map are open. */

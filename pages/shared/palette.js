@@ -26,6 +26,7 @@ function paletteNow() {
     share: ramp(color("paper"), color("ink")), // from none to all
     gate: ramp(color("paper"), color("highway")), // from closed to open
     edge: color("line"),
+    bar: color("faint"),
     mark: color("ink"),
   };
 }

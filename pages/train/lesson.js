@@ -30,7 +30,7 @@ function showPrediction() {
     button.setAttribute("aria-pressed", k === predicted);
     button.disabled = run.records.length > 0;
   });
-  if (!run.records.length) $("step-now").textContent = awaitsPrediction() ? "predict first" : "untrained";
+  if (!run.records.length) $("step-now").textContent = awaitsPrediction() ? "predict first" : textOfStart();
 }
 
 /* Ends the wait: stops the nets where they are, and tells the answer. */
@@ -49,7 +49,7 @@ function comparePrediction() {
   const seen = [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
   const is_right = OUTCOMES[predicted].every((learns, k) => learns === seen[k]);
   const accuracies = namesOnCharts().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
-  write($("compared"), `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "it is otherwise"}. ` +
+  write($("compared"), `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "not so"}. ` +
     `After ${step} steps ${accuracies}.`);
   speak(`${$("spoken").textContent} ${$("compared").textContent}`);
 }

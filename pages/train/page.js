@@ -244,7 +244,8 @@ function makeTowers() {
   });
   for (const name of ["layer", "unit"]) {
     $(name).addEventListener("input", () => {
-      chosen = { ...chosen, [name]: Number($(name).value) };
+      const value = Number($(name).value);
+      chosen = { ...chosen, [name]: name === "unit" ? value - 1 : value };
       showTowers();
       nameTowers();
     });
@@ -296,7 +297,7 @@ function readingOf(portrait, k) {
   const at = layer * settings.width + unit;
   const back = lengthOf(portrait.gradients, layer, settings.width);
   return (
-    `layer ${layer}, unit ${unit}: spread <b>${magnitude(portrait.spreads[layer])}</b>, gradient <b>${magnitude(back)}</b><br>` +
+    `layer ${layer}, unit ${unit + 1}: spread <b>${magnitude(portrait.spreads[layer])}</b>, gradient <b>${magnitude(back)}</b><br>` +
     `nearest image shows the same digit: <b>${percent(portrait.alike[layer])}</b><br>` +
     equationOf(portrait, k, layer, at)
   );
@@ -326,9 +327,9 @@ function showTowers() {
   const portraits = run.portraits.get(step);
   const { layer, unit } = placeShown();
   $("layer").max = settings.depth;
-  $("unit").max = settings.width - 1;
+  $("unit").max = settings.width;
   $("layer").value = layer;
-  $("unit").value = unit;
+  $("unit").value = unit + 1; // units are counted from 1, as in the explorer
   for (const k of [0, 1]) showTower(k, portraits, step);
 }
 
@@ -375,10 +376,12 @@ function textOfPlay() {
   return run.records.length ? "Play on" : "Play";
 }
 
+const textOfStart = () => (run.untrained ? "untrained" : "computing …");
+
 function showButtons() {
   const taken = run.records.length;
   $("play").textContent = textOfPlay();
-  $("step-now").textContent = stepShown() ? `step ${stepShown()}` : "untrained";
+  $("step-now").textContent = stepShown() ? `step ${stepShown()}` : textOfStart();
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
   if (isLesson && !$("stop-answer").open) $("to-answer").hidden = predicted === null || !taken;
   $("csv").disabled = !taken;

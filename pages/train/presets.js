@@ -2,7 +2,7 @@
 /* Lesson mode, the address with ?lesson=1: lesson.js. */
 const isLesson = new URLSearchParams(location.search).get("lesson") === "1";
 
-/* What a reader can set, and the tour: seven experiments, each with its settings, a question and the answer. */
+/* What a reader can set, and the tour: eight experiments, each with its settings, a question and the answer. */
 
 /* Every setting: the values that it may have, and its default, `standard`.  The page's address holds,
    after #, the settings that differ from their defaults. */
@@ -37,9 +37,9 @@ const TOUR = [
       "new value that its layer computes, and hands on the rest, 1 − T, of its input unchanged. At first T = 0.05.",
     question: "Which net learns? Follow the digit up, and the gradient down.",
     answer:
-      "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike, until the " +
-      "last cannot tell them apart. Going down, the gradient shrinks as much. Adam enlarges a small gradient, but cannot " +
-      "bring back what it no longer says: which digit it was.",
+      "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike: at the start " +
+      "they differ by less than a millionth after the last. Going down, the gradient shrinks as much. Adam enlarges a small " +
+      "gradient; here that does not help.",
   },
   {
     name: "2. Five layers",
@@ -49,22 +49,22 @@ const TOUR = [
     text: "The same two kinds of layer, and the same start, but only five of each.",
     question: "Do plain layers learn, if there are only five in a row?",
     answer:
-      "They do: both nets learn. Five plain layers weaken the digit, too, but enough of it arrives, and enough of the " +
-      "gradient comes back. Depth is the difficulty.",
+      "They do: both nets learn. At the start five plain layers weaken the digit, too, to a seventeenth (0.84 to 0.049 with seed 1), " +
+      "but enough of it arrives, and enough of the gradient comes back. Depth is the difficulty.",
   },
   {
-    name: "3. He’s weights",
+    name: "3. He initialisation",
     settings: { init: "he" },
     arrives: [true, true],
     least: [0.65, 0],
     text:
-      "Thirty layers again. Only the start differs: He’s weights have a larger variance. " +
+      "Thirty layers again. Only the start differs: He initialisation (Kaiming He) gives the weights a larger variance. " +
       "Now digit and gradient arrive in the plain tower, too.",
     question: "Does the plain net learn now?",
     answer:
-      "No, it still guesses. What arrives is scrambled. Compare the states of 512 images: after the first layer the nearest " +
-      "one shows the same digit for more than one image in two, at the top for one in four at most. And steps this long undo " +
-      "the start: look at the plain tower now. With the learning rate 0.001 and 600 steps it learns.",
+      "No, it still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
+      "the same digit: before training 39 to 52 % after layer 0 of the plain net, 17 to 27 % after its last (seeds 1 to 3; chance: 10 %). " +
+      "And steps this long undo the start: after 300 the plain tower is faint. With the learning rate 0.001 and 600 steps it learns.",
   },
   {
     name: "4. Orthogonal weights",
@@ -76,8 +76,8 @@ const TOUR = [
     question: "Do thirty plain layers learn with this start?",
     answer:
       "They do: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
-      "at the top, too, the nearest state shows the same digit for more than one image in two. " +
-      "The plain net still learns less than the highway net, and with seed 3 far less.",
+      "before training the nearest image shows the same digit for 44 to 53 % after layer 0, and still for 38 to 47 % after the last " +
+      "(seeds 1 to 3). The plain net still learns less than the highway net, and with seed 3 far less.",
   },
   {
     name: "5. Residual layers",
@@ -87,8 +87,9 @@ const TOUR = [
     text: "The small weights of the first stop again. The other net has no gates: each of its layers adds its input to its result, y = x + H(x).",
     question: "Does a net without gates learn, if the digit has a way past each layer?",
     answer:
-      "It does: both nets learn, and neither loses the digit or the gradient. What carries them is the way past each layer; " +
-      "gates make that way adjustable. They stay nearly closed: nearly all of x is carried on.",
+      "It does: both nets learn; digit and gradient arrive in both. What carries them is the way past each layer; gates make that " +
+      "way adjustable. The gates stay nearly closed: nearly all of x is carried on. The residual layers scramble the digits, too " +
+      "(before training 20 to 30 % after the last): that alone does not stop a net.",
   },
   {
     name: "6. Open gates",
@@ -116,6 +117,19 @@ const TOUR = [
       "They do not. Where T = 0.18, a layer carries on 82 % of what it is given, and a hundred in a row leave " +
       "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. Where T = 0.02, they leave a sixth. " +
       "The deeper the net, the more tightly its gates must be closed at the start.",
+  },
+  {
+    name: "8. Shut gates",
+    settings: { second: "highway", second_b_T: -8 },
+    arrives: [true, true],
+    least: [0.85, 0.85],
+    text:
+      "Thirty layers again: the highway net of the first stop beside one with b_T = −8. There T starts at 0.0003, so that each " +
+      "layer hands x on nearly as it is, and adds next to nothing.",
+    question: "Does a net learn whose layers do next to nothing?",
+    answer:
+      "It does, and reads as many digits right: about 90 % with each of three seeds, the other net 87 to 89 %. Its gates hardly open: in no layer is the mean T above 0.05. " +
+      "What lets a deep net train is the way past its layers, not what they compute. These digits need no depth.",
   },
 ];
 

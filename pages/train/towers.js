@@ -1,7 +1,8 @@
 "use strict";
 /* The towers: a canvas for each net.  Its left shaft has, layer above layer, the state of one digit, which climbs; its
    right shaft has the gradient, which comes back down.  A layer is a row, a unit a cell of it.  The strip between the
-   shafts has the mean T of each highway layer. */
+   shafts has the mean T of each highway layer.  The bars left of them have the share of images whose nearest image
+   shows the same digit, layer by layer. */
 
 const STRONGEST = 0; // a cell with 10^0 or more has the full colour
 const WEAKEST = -6; // one with 10^-6 or less is grey
@@ -40,7 +41,8 @@ class Tower {
     const { clientWidth, clientHeight } = this.canvas;
     this.side = Math.min(56, Math.round(clientHeight / 7)); // of the images
     this.gap = clientWidth < 240 ? 8 : 24; // between the shafts, as between the words above them
-    this.shaft = (clientWidth - this.gap) / 2;
+    this.left = clientWidth < 240 ? 16 : 32; // of the left shaft: before it are the bars
+    this.shaft = (clientWidth - this.left - this.gap) / 2;
     this.height = clientHeight - this.side - 8;
     this.rows = this.portrait ? this.portrait.states.length / this.width : 1;
   }
@@ -49,7 +51,8 @@ class Tower {
     if (!this.portrait) return null;
     this.measure();
     const layer = this.rows - 1 - Math.floor((y / this.height) * this.rows);
-    const across = x < this.shaft + this.gap / 2 ? x : x - this.shaft - this.gap;
+    const along = x - this.left;
+    const across = along < this.shaft + this.gap / 2 ? along : along - this.shaft - this.gap;
     const unit = Math.floor((across / this.shaft) * this.width);
     if (layer < 0 || layer >= this.rows) return null;
     return { layer, unit: Math.min(this.width - 1, Math.max(0, unit)) };
@@ -64,14 +67,17 @@ class Tower {
     canvas.height = Math.round(canvas.clientHeight * this.scale);
     this.pen = canvas.getContext("2d");
     this.colors = paletteNow();
-    const right = this.shaft + this.gap;
+    const { left } = this;
+    const right = left + this.shaft + this.gap;
     const up = Math.min(1, 2 * this.climbed);
     const down = Math.max(0, 2 * this.climbed - 1);
-    this.drawShaft(0, portrait.centred, (layer) => layer < up * this.rows);
+    const isClimbed = (layer) => layer < up * this.rows;
+    this.drawAlike(isClimbed);
+    this.drawShaft(left, portrait.centred, isClimbed);
     this.drawShaft(right, portrait.gradients, (layer) => this.rows - 1 - layer < down * this.rows);
     if (portrait.T) this.drawGates();
     const middle = (this.shaft - this.side) / 2;
-    this.drawImage(middle, this.image, (value) => this.colors.ink[Math.round(((value + 1) / 2) * SHADES)]);
+    this.drawImage(left + middle, this.image, (value) => this.colors.ink[Math.round(((value + 1) / 2) * SHADES)]);
     this.drawImage(right + middle, portrait.pixels, (value) => this.colorOf(down === 1 ? value : 0));
     if (this.chosen) this.drawMarks(right);
   }
@@ -102,10 +108,19 @@ class Tower {
     }
   }
 
+  drawAlike(isReached) {
+    const high = this.height / this.rows;
+    const longest = this.left - 4;
+    this.portrait.alike.forEach((share, layer) => {
+      if (!isReached(layer)) return;
+      this.fill(this.colors.bar, longest * (1 - share), this.height - (layer + 1) * high, longest * share, high, high >= 5 ? 1 : 0);
+    });
+  }
+
   drawGates() {
     const high = this.height / this.rows;
     const wide = this.gap / 3;
-    const left = this.shaft + wide;
+    const left = this.left + this.shaft + wide;
     const above = this.rows - 1; // the first layer has no gates
     this.fill(this.colors.edge, left - 1, 0, wide + 2, above * high, 0);
     for (let layer = 1; layer < this.rows; layer++) {
@@ -131,7 +146,7 @@ class Tower {
     const high = this.height / this.rows;
     const wide = this.shaft / this.width;
     const top = this.height - (layer + 1) * high;
-    for (const left of [0, right]) {
+    for (const left of [this.left, right]) {
       this.frame(left, top, this.shaft, high, 1);
       this.frame(left + unit * wide, top, wide, high, 2);
     }
