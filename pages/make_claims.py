@@ -73,7 +73,7 @@ def claims_part(ledger: dict) -> list[dict]:
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
             "code": code,
-            "names": [names[::-1] if turns else names for turns, names in zip(is_turned, words, strict=True)],
+            "names": [pair[::-1] if turns else pair for turns, pair in zip(is_turned, words, strict=True)],
             "why_fixed": why_fixed(row),
             "primary": number,
             "picture": of_questions[question],

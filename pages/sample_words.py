@@ -35,7 +35,7 @@ WORDS = {
         "at_start": "share of the gradient that arrives, untrained",
         "trained": "share of the gradient that arrives, trained",
     },
-    "plain-fails-by-saturation": {"part_at_start": "the slopes' part of the gradient's fading"},
+    "plain-fails-by-saturation": {"part_at_start": "slopes' part of the gradient's fading"},
     "fresh-block-near-identity": {"change": "change by one block, as a share of its input"},
     "fresh-stack-near-identity": {"change": "change by all 30 blocks, as a share of their input"},
     "contrast-is-depth-driven": {"shallow": "plain accuracy, depth 5"},
@@ -226,9 +226,9 @@ WORDS = {
     },
     "conv-batch-normalisation": {"normalised": "accuracy with batch normalisation", "highway": "accuracy without it"},
     "highway-nets-refine": {
-        "without": "kept without blocks",
-        "shuffled": "kept with blocks shuffled",
-        "lag": "own reader below the fitted one, half-way",
+        "without": "share kept without blocks",
+        "shuffled": "share kept with blocks shuffled",
+        "lag": "lag of the own reader, half-way",
     },
     "highway-nets-behave-like-ensembles": {
         "cost": "accuracy that the worst block costs",
@@ -295,7 +295,7 @@ LABELS = {
     ],
     "gradient-stronger-through-residual": [
         [f"residual {gradient}, {layers} layers, {when}", f"highway {gradient}, {layers} layers, {when}"]
-        for gradient, when, layers in product(("first gradient ÷ last", "first gradient"), IN_ORDER, LAYERS)
+        for gradient, when, layers in product(("gradient ratio", "first gradient"), IN_ORDER, LAYERS)
     ],
     "residual-blocks-follow-the-gradient": [
         ["mean cosine with −dL/dx"],
