@@ -36,8 +36,8 @@ WORDS = {
         "trained": "share of the gradient that arrives, trained",
     },
     "plain-fails-by-saturation": {"part_at_start": "slopes' part of the gradient's fading"},
-    "fresh-block-near-identity": {"change": "change by one block, as a share of its input"},
-    "fresh-stack-near-identity": {"change": "change by all 30 blocks, as a share of their input"},
+    "fresh-block-near-identity": {"change": "change by one block, as a share of the input"},
+    "fresh-stack-near-identity": {"change": "change by 30 blocks, as a share of the input"},
     "contrast-is-depth-driven": {"shallow": "plain accuracy, depth 5"},
     "most-gates-active-on-average": {
         "mnist": "share of gates with mean T over 0.5, MNIST",
@@ -80,7 +80,7 @@ WORDS = {
     "most-change-in-first-15": {"share": "share of the change in blocks 1 to 15"},
     "negative-biases-make-gates-selective": {
         "with_T": "correlation of bias with mean T",
-        "with_selectivity": "correlation of bias with the share between images",
+        "with_selectivity": "correlation of bias with share between images",
     },
     "biases-rise-with-depth-on-cifar": {
         "with_depth": "correlation of bias with depth",
@@ -89,8 +89,8 @@ WORDS = {
         "with_T_longer": "correlation of bias with mean T, 200 epochs",
     },
     "change-takes-first-40-on-cifar": {
-        "share": "share of the change in blocks 1 to 40",
-        "share_longer": "share of the change in blocks 1 to 40, 200 epochs",
+        "share": "share in blocks 1 to 40",
+        "share_longer": "share in blocks 1 to 40, 200 epochs",
     },
     "change-takes-longer-on-cifar": {
         "half_cifar": "block of half the change, CIFAR-100",
@@ -121,7 +121,7 @@ WORDS = {
     "idle-share": {"share": "share of all blocks that are idle"},
     "more-layers-matter-on-cifar": {"cifar": "idle share, CIFAR-100", "mnist": "idle share, MNIST"},
     "first-40-matter-on-cifar": {"idle": "share of blocks 1 to 40 that are idle"},
-    "biases-fall-early": {"more": "fall of early biases less that of the rest"},
+    "biases-fall-early": {"more": "early biases' fall less the rest's"},
     "a-handful-of-gates-opens": {
         "mnist": "share of early gates open, MNIST",
         "cifar": "share of early gates open, CIFAR-100",
@@ -131,8 +131,8 @@ WORDS = {
         "left_cifar": "change left after block 40, CIFAR-100",
     },
     "biases-fall-early-on-cifar": {
-        "more": "fall of early biases less that of the rest",
-        "more_longer": "fall of early biases less that of the rest, 200 epochs",
+        "more": "early biases' fall less the rest's",
+        "more_longer": "early biases' fall less the rest's, 200 epochs",
     },
     "almost-all-gates-active": {
         "mnist": "share of gates open for any image, MNIST",
@@ -165,11 +165,11 @@ WORDS = {
     },
     "effective-depth-differs": {
         "variation": "variation of the effective depth",
-        "more": "variation of the effective depth, trained less untrained",
+        "more": "depth's variation, trained less untrained",
     },
     "effective-depth-differs-on-cifar": {
         "variation": "variation of the effective depth",
-        "more": "variation of the effective depth, trained less untrained",
+        "more": "depth's variation, trained less untrained",
     },
     "gates-open-in-volatile-regimes": {"auc": "AUC of the mean gate, volatile and complex"},
     "mean-gate-tells-turbulence-128": {"auc": "AUC of the mean gate, complex only"},
@@ -193,8 +193,8 @@ WORDS = {
     },
     "higher-residual-blocks-refine": {"last": "cosine in the last third", "first": "cosine in the first third"},
     "plain-fails-by-its-start": {
-        "glorot": "accuracy, Glorot's start, a fifth of the rate",
-        "uniform": "accuracy, the program's start, a fifth of the rate",
+        "glorot": "accuracy, Glorot's start, a fifth of rate",
+        "uniform": "accuracy, the program's start, a fifth of rate",
         "glorot_fast": "accuracy, Glorot's start, the whole rate",
     },
     "hundred-layers-train-on-all-of-mnist": {"sgd": "test accuracy under SGD"},
@@ -204,7 +204,7 @@ WORDS = {
         "by_net": "accuracy of the net",
     },
     "depth-of-use-past-1000": {"gain": "gain over all blocks closed"},
-    "start-matters-less-for-highway": {"differences": "spread of the loss, highway less plain"},
+    "start-matters-less-for-highway": {"differences": "loss's spread, highway less plain"},
     "deep-and-narrow-matches-wide-maxout": {"deep": "deep highway accuracy", "wide": "wide maxout accuracy"},
     "highway-ends-lower": {"plain": "plain loss", "highway": "highway loss"},
     "biases-rise-with-depth-over-training-throughout": {"correlations": "correlation of bias with depth"},
@@ -268,8 +268,8 @@ LABELS = {
         [f"accuracy, {start} start, depth {depth}"]
         for start, depth in product(("the program's", "He's"), (5, 10, 20))
     ],
-    "information-flows-unimpeded": over_training("length that half of the directions keep"),
-    "residual-path-unattenuated": over_training("length that half of the directions keep"),
+    "information-flows-unimpeded": over_training("length half of the directions keep"),
+    "residual-path-unattenuated": over_training("length half of the directions keep"),
     "lstm-block-succeeds": [*loss_beside_plain("LSTM-like"), *loss_beside_20("LSTM-like")],
     "maxout-copes-better": loss_beside_plain("maxout"),
     "maxout-suffers-beyond-20": loss_beside_20("maxout"),
@@ -282,8 +282,8 @@ LABELS = {
         ["training error of 6 blocks, MNIST", "training error of 50 layers, MNIST"],
         ["training error of 15 blocks, CIFAR-100", "training error of 50 layers, CIFAR-100"],
     ],
-    "simple-gradient-descent": at_all_depths("power of ten of loss without the clip ÷ loss with it"),
-    "clip-seldom-acts": at_all_depths("share of steps in which the clip acts"),
+    "simple-gradient-descent": at_all_depths("log10 of loss unclipped ÷ clipped"),
+    "clip-seldom-acts": at_all_depths("share of steps with a clip"),
     "net-shortened-for-certain-inputs": [
         [f"share of late blocks that are passed, {data}"] for data in ("MNIST", "CIFAR-100")
     ],
@@ -313,7 +313,7 @@ LABELS = {
         [f"{what}, {policy}"]
         for policy, what in product(
             ("blocks known beforehand", "blocks by T", "units by T"),
-            ("share of data movement saved", "accuracy lost"),
+            ("movement saved", "accuracy lost"),
         )
     ],
     "carry-gate-trains": [
@@ -321,7 +321,7 @@ LABELS = {
         *at_all_depths("accuracy, width 50"),
     ],
     "residual-needs-no-tuned-start": [
-        [f"power of ten of loss unscaled ÷ loss scaled, {activation}"] for activation in ("tanh", "ReLU")
+        [f"log10 of loss unscaled ÷ scaled, {activation}"] for activation in ("tanh", "ReLU")
     ],
 }  # fmt: skip
 

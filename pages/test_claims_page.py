@@ -91,6 +91,7 @@ def test_the_samples_of_every_test_have_words():
     for claim in claims_of_the_page():
         for test, names in zip(claim["tests"], claim["names"], strict=True):
             assert len(names) == 1 + isinstance(test["baseline"], list)
+            assert max(map(len, names)) <= 48  # so many letters fit a phone
             assert not re.search(r"_(?!T\b)|\[", "".join(names))
     with pytest.raises(LookupError, match="my-claim calls a sample 'part_at_start': give WORDS the words for it"):
         in_words("my-claim", "part_at_start")
