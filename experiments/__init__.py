@@ -139,7 +139,9 @@ def table_of_verdicts(read, question: str) -> str:
     for claim in find_question(question).claims:
         row = select(read("results/claims.json")["trials"], id=claim.id)
         verdict = f"**{cell(row['verdict'])}**"
-        if row["passed_by"]:
+        if row["passed_by"] and row["verdict"].startswith("in part"):
+            verdict += f"; what holds also holds for {cell(row['passed_by'])}"
+        elif row["passed_by"]:
             verdict += f"; passed, too, by {cell(row['passed_by'])}"
         rows.append(f"| {cell(row['source'])} | {cell(without_brackets(row['claim']))} | {verdict} |")
     return markdown_table("| source | claim or question, in short | verdict |", rows)

@@ -142,7 +142,8 @@ def products(read) -> list[Product]:
     parts = [train_page.PARTS / name for name in ("page.html", *train_page.PAGE_PARTS)]
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
     parts = [claims_page.PARTS / name for name in ("page.html", *claims_page.PAGE_PARTS)]
-    rules = [ROOT / "pages" / "sample_names.py", *sorted((ROOT / "experiments").glob("*/question.py"))]
+    names = [ROOT / "pages" / name for name in ("sample_names.py", "sample_words.py")]
+    rules = [*names, *sorted((ROOT / "experiments").glob("*/question.py"))]
     more = [claims_page.pictures()]
     add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [*parts, *rules], more)
     return found

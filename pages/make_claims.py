@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 import textwrap
 from functools import partial
@@ -22,10 +23,12 @@ from experiments.primary.question import PRIMARY
 from highways.commands import Parser, path_name, run_command, run_program
 from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.judging.claim import Claim
-from highways.lab.judging.ledger import without_additions
+from highways.lab.judging.controls import verdict_in_words
+from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
 from pages.parts import STYLE, page_of
 from pages.sample_names import names_by_values, names_of_samples
+from pages.sample_words import labels
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
@@ -55,23 +58,72 @@ def claims_part(ledger: dict) -> list[dict]:
         names = names_of_samples(code, row["tests"])
         if row["tests"] and not names:
             names = names_by_values(claim, row["tests"], [records[name] for name in claim.over])
+        words = labels(row["id"], names or [[] for _ in row["tests"]], row["tests"])
+        is_turned = [says_below(test) for test in row["tests"]]
         number = primary_number(row["id"])
         found.append({
             **row,
             "claim": typeset(row["claim"]),
             "ours": typeset(row["ours"]),
             "note": typeset(claim.note),  # what the row adds to it, `controls` has
-            "controls": [{**control, "ours": typeset(control["ours"])} for control in row["controls"]],
+            "tests": turned_where(is_turned, row["tests"]),
+            "controls": [control_part(control, row["verdict"], is_turned) for control in row["controls"]],
+            "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
             "code": code,
-            "names": names,
+            "names": [pair[::-1] if turns else pair for turns, pair in zip(is_turned, words, strict=True)],
             "why_fixed": why_fixed(row),
             "primary": number,
             "picture": of_questions[question],
         })  # fmt: skip
     return found
+
+
+def control_part(control: dict, verdict: str, is_turned: list[bool]) -> dict:
+    """A control of a row with this verdict."""
+    return {
+        **control,
+        "ours": typeset(control["ours"]),
+        "verdict_in_words": verdict_in_words(control, verdict),
+        "tests": turned_where(is_turned, control["tests"]),
+    }
+
+
+def says_below(test: dict) -> bool:
+    """Whether a test that the ledger keeps as a / b > 1 / bound stands in its rule as b / a < bound."""
+    return test["log10"] and test["rule"] == "above" and math.copysign(1, test["bounds"][0]) < 0
+
+
+def turned_where(is_turned: list[bool], tests: list[dict]) -> list[dict]:
+    """The tests, some with their samples in the other order; other tests, as of a control that lost seeds, stay."""
+    if len(tests) != len(is_turned):
+        return tests
+    return [turned(test) if turns and says_below(test) else test for turns, test in zip(is_turned, tests, strict=True)]
+
+
+def turned(test: dict) -> dict:
+    """The same test with its samples in the other order: b - a < -bound for a - b > bound."""
+    low, high = test["interval"]
+    return {
+        **test,
+        "rule": "below",
+        "values": test["baseline"],
+        "baseline": test["values"],
+        "bounds": [-bound or 0.0 for bound in test["bounds"]],
+        "interval": [None if end is None else -end for end in (high, low)],
+        "spreads": test["spreads"][::-1],
+    }
+
+
+def why_no_control(claim: Claim, row: dict) -> str:
+    """Why a row that is judged has no control; "" if it has one."""
+    if row["controls"] or row["verdict"].startswith("not tested") or row["kind"] == "count":
+        return ""
+    if claim.no_control:
+        return claim.no_control
+    return "none of its parts holds, so there is nothing to pass" if claim.controls else NOT_TRIED
 
 
 def typeset(text: str) -> str:

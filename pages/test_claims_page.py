@@ -16,11 +16,16 @@ from pages import make_claims as program
 from pages import screenshots
 from pages.browser import browser_only, together, violations
 from pages.sample_names import names_by_values, names_of_samples
+from pages.sample_words import in_words
 
 FILE = ROOT / "pages" / "claims.html"
 PAGE = FILE.read_text(encoding="utf-8")
 ROWS = load_results(program.LEDGER)["trials"]
 OPENED = "highway-learns-plain-does-not"
+
+
+def claims_of_the_page() -> list[dict]:
+    return json.loads(re.search(r'id="claims">(.*?)</script>', PAGE, re.S)[1])
 
 
 # ---- The file --------------------------------------------------------------------------------------------------------
@@ -40,7 +45,7 @@ def test_the_page_loads_nothing_else_and_its_links_lead_to_files():
     without_names = programs.replace('"http://www.w3.org/2000/svg"', "")
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
     links = re.findall(r'href="([^"]+)"', PAGE)
-    for claim in json.loads(re.search(r'id="claims">(.*?)</script>', PAGE, re.S)[1]):
+    for claim in claims_of_the_page():
         place = f"../experiments/{claim['question']}"
         links += [f"{place}/README.md", f"{place}/question.py"]
         if claim["picture"]:
@@ -80,6 +85,29 @@ def test_samples_are_named_by_their_values_where_a_rule_tests_in_a_loop():
         rule_with_a_loop(record)
     first = "losses (depth 9)"
     assert names_by_values(claim, tests, [record]) == [[first], ["losses (depth 49)"], ["by_width[50]", first], []]
+
+
+def test_the_samples_of_every_test_have_words():
+    for claim in claims_of_the_page():
+        for test, names in zip(claim["tests"], claim["names"], strict=True):
+            assert len(names) == 1 + isinstance(test["baseline"], list)
+            assert max(map(len, names)) <= 48  # so many letters fit a phone
+            assert not re.search(r"_(?!T\b)|\[", "".join(names))
+    with pytest.raises(LookupError, match="my-claim calls a sample 'part_at_start': give WORDS the words for it"):
+        in_words("my-claim", "part_at_start")
+    assert in_words("residual-better", "highway[49]") == "highway accuracy, 50 layers"
+
+
+def test_a_ratio_is_told_as_its_rule_tells_it():
+    with rules.kept() as tests:
+        rules.corrected(rules.in_ratio(rules.is_below, [2.0, 2.1], 3, [1.0, 1.1]))
+        rules.below([0.2, 0.3], 0, [0.5, 0.6])
+    ratio = tests[0]
+    assert [program.says_below(test) for test in tests] == [True, False]
+    told = program.turned(ratio)
+    assert (told["rule"], told["bounds"]) == ("below", [-bound for bound in ratio["bounds"]])
+    assert told["values"] == ratio["baseline"]
+    assert told["interval"] == [-end for end in reversed(ratio["interval"])]
 
 
 # ---- In a browser ----------------------------------------------------------------------------------------------------
@@ -157,12 +185,13 @@ def test_its_verdicts_are_the_ledger_s(driver):
       return [claim.id, verdict, found];
     });
     """
-    by_id = {row["id"]: row for row in ROWS}
+    by_id = {claim["id"]: claim for claim in claims_of_the_page()}
+    ledger = {row["id"]: row for row in ROWS}
     judged_again = driver.execute_script(script)
     assert len(judged_again) > 70
     for name, verdict, found in judged_again:
         row = by_id[name]
-        assert verdict == row["verdict"]
+        assert verdict == ledger[name]["verdict"]
         for ours, theirs in zip(found, row["tests"], strict=True):
             ends = np.array(theirs["interval"], float)
             np.testing.assert_allclose(np.array(ours["interval"], float), ends, rtol=1e-9, atol=1e-12)
@@ -197,6 +226,16 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     assert shown(driver, again) == "reproduced2 of 2 parts hold"
     open_page(driver, "#claim=idle-share&bounds=0:0.45:0.95")  # of two bounds
     assert shown(driver, again) == "reproducedin the ledger: not reproduced"
+    driver.execute_script(move, ".bound-slider", 1000)  # the lower one
+    assert shown(driver, "document.querySelector('.refused').hidden") is False
+    assert shown(driver, again) == "reproducedin the ledger: not reproduced"
+    open_page(driver, "#claim=idle-share&bounds=0:0.95:0.45")
+    assert (
+        shown(driver, "document.querySelector('.refused').textContent")
+        == "The lower bound must lie below the upper one."
+    )
+    assert shown(driver, "document.querySelector('.refused').hidden") is False
+    assert shown(driver, again) == "not reproduced"
 
 
 @browser_only

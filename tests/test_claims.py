@@ -330,6 +330,22 @@ def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():
     assert (row["controls"], row["passed_by"], row["note"]) == ([], "", "")
 
 
+def test_a_control_has_a_verdict_of_its_own():
+    control = {"control": "a shut net", "passes": True, "verdict": "in part", "parts": [False, True]}
+    assert controls.as_text([control], "in part, one run") == (
+        "a shut net gets the same verdict, in part: part 1 fails, part 2 holds"
+    )
+    better = {**control, "verdict": "yes", "parts": [True, True]}
+    assert controls.as_text([better], "in part") == "a shut net gets another verdict, yes"
+    assert controls.as_text([better], "yes") == "passed, too, by a shut net"
+
+
+def test_the_number_of_a_control_is_not_called_that_of_a_highway_net():
+    text = "highway 0.919 (n = 10), plain 0.111; highway nets, loss 1.15"
+    assert controls.in_its_place(text) == "in highway's place: 0.919 (n = 10), plain 0.111; highway nets, loss 1.15"
+    assert controls.in_its_place("the lowest of highway 0.907") == "the lowest in highway's place 0.907"
+
+
 def test_a_control_must_pass_the_parts_that_hold():
     assert controls.passes([True, False, None], [True, True, False])
     assert not controls.passes([True, True], [True, None])

@@ -1,4 +1,4 @@
-"""Do thirty highway layers learn because of their gates, or because the input passes them?
+"""Do thirty highway layers need what they compute?
 
     python -m experiments shut_gates            -> results/shut_gates.json
 

@@ -146,7 +146,7 @@ def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
 )
 def two_orders_at_100_wide(r):
     """at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of
-    loss), with rates searched four times lower and higher"""
+    loss), with rates searched from four times below to four times above the range searched at first"""
     plain = losses(r, "plain")
     highway = losses(r, "highway")
     plain_part = part_of_best_rate(r, "plain")

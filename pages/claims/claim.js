@@ -28,6 +28,7 @@ function showClaim() {
 function around(claim) {
   const made = element("div", { class: "around" });
   if (claim.controls.length) made.append(controlsList(claim));
+  if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
   if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, `${capital(claim.note)}.`));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
@@ -103,9 +104,9 @@ function testBox(claim, test, i) {
 }
 
 function controlsList(claim) {
-  const items = claim.controls.map(({ control, ours, passes }) =>
-    element("li", {}, element("b", {}, `${control} ${passes ? "passes" : "does not pass"}`), `: ${ours}`));
-  const note = "What passes as well does not need what the claim is about.";
+  const items = claim.controls.map(({ control, ours, verdict_in_words }) =>
+    element("li", {}, element("b", {}, `${control} ${verdict_in_words}`), `. Measured: ${ours}.`));
+  const note = "Where something simpler does as well, the verdict does not need what the claim is about.";
   return element("div", {}, element("h3", {}, "The same rule, put to something simpler"), element("p", { class: "small" }, note),
     element("ul", { class: "controls-list" }, ...items));
 }
@@ -124,7 +125,9 @@ function pictureOf(claim) {
 function commandOf(claim) {
   const commands = element("pre", { tabindex: "0", "aria-label": "commands" }, element("code", {}, claim.commands.join("\n")));
   const minutes = claim.minutes_on_two_cores;
-  const time = minutes < 1 ? "Less than a minute" : minutes < 90 ? `${Math.round(minutes)} minutes` : `${asText(Number((minutes / 60).toPrecision(2)))} hours`;
+  const whole = Math.round(minutes);
+  const hours = asText(Number((minutes / 60).toPrecision(2)));
+  const time = minutes < 1 ? "Less than a minute" : minutes >= 90 ? `${hours} hours` : whole === 1 ? "One minute" : `${whole} minutes`;
   return [commands, element("p", { class: "small" }, `${time} on two cores of the machine that recorded it.`)];
 }
 
@@ -150,19 +153,24 @@ function boundSliders(claim, i) {
   const test = claim.tests[i];
   const [from, to] = endsOfAxis(claim, i);
   const step = (to - from) / STEPS;
-  return test.bounds.map((_, k) => {
+  const refused = element("p", { class: "notice refused", role: "alert", hidden: "" }, `The lower bound must lie below the upper one.`);
+  refused.hidden = movedBounds().every(([place, ends]) => place !== i || inOrder(ends));
+  const movers = test.bounds.map((_, k) => {
     const now = () => boundsNow(claim)[i];
     const value = Math.round((now()[k] - from) / step);
     const input = element("input", { type: "range", min: 0, max: STEPS, value, class: "bound-slider" });
     const output = followed(claim, input, () => asText(plainNumber(now()[k], test.log10)), (place) => {
       const ends = [...now()];
       ends[k] = Number((from + step * place).toPrecision(6));
-      moveBounds(claim, i, ends);
+      refused.hidden = inOrder(ends);
+      if (inOrder(ends)) moveBounds(claim, i, ends);
+      else input.value = Math.round((now()[k] - from) / step);
     });
     const name = test.bounds.length === 1 ? "bound " : ["lower bound ", "upper bound "][k];
     const unseen = claim.tests.length > 1 ? element("span", { class: "unseen" }, `of part ${i + 1}: `) : "";
     return element("label", { class: "mover" }, element("span", {}, name, unseen, output), input);
   });
+  return [...movers, refused];
 }
 
 /* The ends of the axis that has the bounds.  They stay when a slider moves. */
@@ -218,13 +226,10 @@ function saysLost(claim, i) {
 
 const countLost = (sample) => sample.filter((seed) => seed === null).length;
 
-/* The name of a test's sample in the rule's code; `k` is 0 for the first. */
-function sampleName(claim, i, k) {
-  const fallback = isSample(claim.tests[i].baseline) ? ["A", "B"][k] : "the sample";
-  return claim.names[i]?.[k] ?? fallback;
-}
+/* What a test's sample is called; `k` is 0 for the first. */
+const sampleName = (claim, i, k) => claim.names[i][k];
 
-/* A test in words: "the mean of mnist is above 0.5". */
+/* A test in words: "the mean of the highway accuracy is above 0.5". */
 function saysTest(claim, i, bounds) {
   const test = claim.tests[i];
   const [bound, upper] = bounds.map((value) => asText(plainNumber(value, test.log10)));
@@ -232,7 +237,7 @@ function saysTest(claim, i, bounds) {
   const first = sampleName(claim, i, 0);
   if (!isSample(test.baseline) && test.baseline === 0) {
     const meanOf = test.log10 ? "the geometric mean of" : "the mean of";
-    return `${meanOf} ${first} is ${test.rule} ${limit}`;
+    return `${meanOf} the ${first} is ${test.rule} ${limit}`;
   }
   const second = isSample(test.baseline) ? sampleName(claim, i, 1) : asText(plainNumber(test.baseline, test.log10));
   return `${first} ${test.log10 ? "÷" : "−"} ${second} is ${test.rule} ${limit}, in the mean`;

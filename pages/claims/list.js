@@ -28,11 +28,8 @@ function shortOf(claim) {
   return capital(text);
 }
 
-/* A sentence with its capital, unless it begins with a name from the code. */
-function capital(text) {
-  const isWord = /^[a-z]+ /.test(text) && !/^[a-z]+ [(÷−]/.test(text);
-  return isWord ? text[0].toUpperCase() + text.slice(1) : text;
-}
+/* A sentence with its capital. */
+const capital = (text) => (/^[a-z]+[ ,]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 const markOf = (verdict) => element("span", { class: `mark ${groupOf(verdict).mark}`, "aria-hidden": "true" });
 
@@ -69,9 +66,18 @@ function matches(claim) {
 /* A text with the letters that a keyboard has. */
 const asTyped = (text) => text.toLowerCase().replaceAll("−", "-");
 
-/* For each question of a reader a fold with the claims that answer it, the primary ones in their order. */
+const isTested = (claim) => groupOf(claim.verdict).name !== "not tested";
+
+/* Whether most of a topic's claims are not tested. */
+function isEarly(title) {
+  const claims = CLAIMS.filter((claim) => claim.asked === title);
+  return claims.filter(isTested).length < claims.length / 2;
+}
+
+/* For each question of a reader a fold with the claims that answer it, the primary ones in their order.
+   What is not tested stands last: topics, and claims in a topic. */
 function makeTopics() {
-  for (const title of ASKED) {
+  for (const title of [...ASKED].sort((a, b) => isEarly(a) - isEarly(b))) {
     const count = element("span", { class: "topic-count" });
     const heading = element("summary", {}, element("span", {}, title), count);
     const list = element("ul");
@@ -79,15 +85,15 @@ function makeTopics() {
     TOPICS.set(title, { fold, list, count });
     $("list").append(fold);
   }
-  const inOrder = [...CLAIMS].sort((a, b) => (a.primary ?? 0) - (b.primary ?? 0));
-  inOrder.forEach(makeRow);
+  const sorted = [...CLAIMS].sort((a, b) => isTested(b) - isTested(a) || (a.primary ?? 0) - (b.primary ?? 0));
+  sorted.forEach(makeRow);
 }
 
 function makeRow(claim) {
   const { name } = groupOf(claim.verdict);
   const about = [claim.source];
   if (claim.primary !== null) about.unshift(`primary ${claim.primary}`);
-  if (claim.passed_by) about.push("something simpler passes, too");
+  if (claim.passed_by) about.push("something simpler does as well");
   const words = element("span", {}, shortOf(claim), element("span", { class: "unseen" }, `: ${name}`));
   words.append(element("small", {}, about.join(" · ")));
   const link = element("a", { href: `#claim=${claim.id}` }, markOf(claim.verdict), words);

@@ -37,12 +37,22 @@ const openNow = () => BY_ID.get(state.claim) ?? EXAMPLE;
 function boundsNow(claim) {
   const bounds = claim.tests.map((test) => test.bounds);
   if (claim.id !== state.claim) return bounds;
-  for (const moved of state.bounds.split(",").filter(Boolean)) {
-    const [i, ...ends] = moved.split(":").map(Number);
-    if (bounds[i]?.length === ends.length && ends.every(Number.isFinite)) bounds[i] = ends;
+  for (const [i, ends] of movedBounds()) {
+    if (bounds[i]?.length === ends.length && ends.every(Number.isFinite) && inOrder(ends)) bounds[i] = ends;
   }
   return bounds;
 }
+
+/* The bounds in the address: pairs of a test's number and its bounds. */
+function movedBounds() {
+  return state.bounds.split(",").filter(Boolean).map((moved) => {
+    const [i, ...ends] = moved.split(":").map(Number);
+    return [i, ends];
+  });
+}
+
+/* Whether a test's lower bound lies below its upper one, if it has two. */
+const inOrder = (ends) => ends.length < 2 || ends[0] < ends[1];
 
 function moveBounds(claim, i, ends) {
   const kept = state.bounds.split(",").filter((moved) => moved && !moved.startsWith(`${i}:`));

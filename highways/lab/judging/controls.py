@@ -9,6 +9,7 @@ A rule that a control passes says little of what the claim is about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +24,15 @@ class Control(NamedTuple):
     name: str  # "a net without blocks"
     stand_in: Callable[..., tuple[dict, ...]]
     over: tuple[str, ...] = ()
+
+
+ANSWERS = {True: "holds", False: "fails", None: "is open"}
+IN_ITS_PLACE = re.compile(r"(of )?\bhighway (?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)")
+
+
+def in_its_place(text: str) -> str:
+    """A control's numbers as text: what it says of highway nets was measured of the net in their place."""
+    return IN_ITS_PLACE.sub(lambda found: "in highway's place " if found[1] else "in highway's place: ", text)
 
 
 def some_part_holds(parts: list[bool | None] | str) -> bool:
@@ -42,16 +52,37 @@ def passes(parts: list[bool | None] | str, parts_of_control: list[bool | None] |
     return all(held)
 
 
-def as_text(controls: list[dict]) -> str:
-    """Which controls pass and which do not: rows of the ledger's "controls", in a sentence."""
-    passed = [control["control"] for control in controls if control["passes"]]
+def as_text(controls: list[dict], verdict: str) -> str:
+    """Which controls pass and which do not: rows of the ledger's "controls", in a sentence.
+
+    Where a part of the claim does not hold for its own nets, a control that passes has a verdict of
+    its own, with its parts."""
+    all_hold = verdict.startswith(("reproduced", "yes"))
+    passed = [control["control"] for control in controls if control["passes"] and all_hold]
     failed = [control["control"] for control in controls if not control["passes"]]
     texts = []
     if passed:
         texts.append(f"passed, too, by {listed(passed)}")
+    if not all_hold:
+        texts += [
+            f"{control['control']} {verdict_in_words(control, verdict)}" for control in controls if control["passes"]
+        ]
     if failed:
         texts.append(f"not passed by {listed(failed)}")
     return "; ".join(texts)
+
+
+def verdict_in_words(control: dict, verdict: str) -> str:
+    """The verdict on a control beside that on its claim.
+
+    For example "gets the same verdict, in part: part 1 fails, part 2 holds"."""
+    of_claim = verdict.removesuffix(", one run")
+    same = "the same verdict" if control["verdict"] == of_claim else "another verdict"
+    parts = control["parts"] or []
+    if len(parts) < 2 or len(set(parts)) == 1:
+        return f"gets {same}, {control['verdict']}"
+    answers = [f"part {number} {ANSWERS[part]}" for number, part in enumerate(parts, 1)]
+    return f"gets {same}, {control['verdict']}: {', '.join(answers)}"
 
 
 def listed(names: list[str]) -> str:

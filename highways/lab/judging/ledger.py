@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from highways.files import InputError
 from highways.lab.judging import controls, rules
-from highways.lab.judging.claim import KINDS, SOURCES, Claim, Judgement, NotMeasured, in_words, judge, measured
+from highways.lab.judging.claim import (
+    KINDS,
+    SOURCES,
+    Claim,
+    Judgement,
+    NotMeasured,
+    in_words,
+    judge,
+    measured,
+    verdict_of_parts,
+)
 from highways.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
 FOR_NOT_MEASURED = "-"  # shown instead of measurements
+NOT_TRIED = "no control was tried"
 
 
 def in_order(claims: list[Claim]) -> list[Claim]:
@@ -53,6 +64,7 @@ def judge_all(
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
         names = [*dict.fromkeys(names)]
+        verdict = in_words(claim.kind, judgement.verdict)
         minutes = sum(seconds_on_two_cores(records[name]) for name in names) / 60
         rows.append({
             "id": claim.id,
@@ -60,10 +72,10 @@ def judge_all(
             "source": claim.source,
             "claim": claim.says,
             "ours": judgement.ours,
-            "verdict": in_words(claim.kind, judgement.verdict),
+            "verdict": verdict,
             "parts": judgement.parts and [rules.plain_answer(part) for part in judgement.parts],
             "tests": tests,
-            "note": note_of(claim, of_controls),
+            "note": note_of(claim, of_controls, verdict),
             "controls": of_controls,
             "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
@@ -104,8 +116,16 @@ def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
         stand_ins = control.stand_in(*judged_by, *(records[name] for name in control.over))
         with rules.kept() as tests:
             parts_of_control, text = measured(claim, *stand_ins)
-        passes = controls.passes(parts, parts_of_control)
-        found.append({"control": control.name, "ours": text, "passes": passes, "tests": tests})
+        in_one_word = isinstance(parts_of_control, str)
+        verdict = parts_of_control if in_one_word else verdict_of_parts(parts_of_control)
+        found.append({
+            "control": control.name,
+            "ours": controls.in_its_place(text),
+            "passes": controls.passes(parts, parts_of_control),
+            "verdict": in_words(claim.kind, verdict),
+            "parts": None if in_one_word else [rules.plain_answer(part) for part in parts_of_control],
+            "tests": tests,
+        })  # fmt: skip
     return found
 
 
@@ -115,13 +135,16 @@ def passed_by(of_controls: list[dict]) -> str:
     return controls.listed(names) if names else ""
 
 
-def note_of(claim: Claim, of_controls: list[dict]) -> str:
+def note_of(claim: Claim, of_controls: list[dict], verdict: str) -> str:
     """The claim's note, and which controls pass its rule, or why it has no control."""
     notes = [claim.note] if claim.note else []
     if of_controls:
-        notes.append(controls.as_text(of_controls))
+        notes.append(controls.as_text(of_controls, verdict))
     if claim.no_control:
         notes.append(f"no control: {claim.no_control}")
+    is_judged = claim.kind != "count" and not verdict.startswith("not tested")
+    if is_judged and not claim.controls and not claim.no_control:
+        notes.append(NOT_TRIED)
     return "; ".join(notes)
 
 
