@@ -80,5 +80,4 @@ QUESTION = Question(
     rows=rows,
     needs=("fifty_layers",),
     takes_more_data_sets=True,
-    awaits=True,
 )
