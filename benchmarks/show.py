@@ -140,10 +140,9 @@ def faster_rivals(read) -> str:
         trials = record["trials"]
         texts = []
         for name in with_c(trials["step, highway"]):
-            ratios = {block: ratio_of(trials[f"step, {block}"][name]) for block in PAIR}
-            slower = [f"{block} {ratio:.2f}" for block, ratio in ratios.items() if ratio > 1]
+            slower = [block for block in PAIR if ratio_of(trials[f"step, {block}"][name]) > 1]
             if slower:
-                texts.append(f"*{name}* ({', '.join(slower)})")
+                texts.append(f"*{name}* ({' and '.join(slower)})")
         sentences.append(f"on the {processor} {', '.join(texts) or 'none'}")
     return "; ".join(sentences)
 
@@ -318,7 +317,8 @@ def conv_speed(read) -> str:
     def add(what, against, key):
         value = here["summary"][key]
         cells = [what, against, f"**{value:.2f}**", *judged(value, targets.get(key))]
-        rows.append(table_row(*cells, *(measured(record["summary"].get(key)) for record in (xeon, avx2))))
+        elsewhere = [measured(record["summary"].get(key)) for record in (xeon, avx2)]
+        rows.append(table_row(*cells, *elsewhere))
 
     for net, name in CONV_NETS.items():
         best = dict.fromkeys(fastest(competitors(record["trials"][net])) for record in (here, xeon))

@@ -113,8 +113,10 @@ class WithC(StepRival):
         self.arrays["states"][:, -1] = 1
         sizes = (net.d_in, net.d_out, h, net.depth, net.block.gates, images, net.parameters.size)
         gradients = (net.gradient, *(getattr(net.grad, name) for name in OURS[1:]))
-        arrays = [*(getattr(net, name) for name in OURS), *gradients, self.m, self.v, *self.arrays.values()]
-        self.net_in_c = NetInC(*sizes, *NUMBERS.values(), self.sgemm, *(array.ctypes.data for array in arrays))
+        parameters = [getattr(net, name) for name in OURS]
+        arrays = [*parameters, *gradients, self.m, self.v, *self.arrays.values()]
+        addresses = [array.ctypes.data for array in arrays]
+        self.net_in_c = NetInC(*sizes, *NUMBERS.values(), self.sgemm, *addresses)
 
     def loss_and_gradient(self, x, y):
         self.make_arrays(len(x))
