@@ -17,7 +17,7 @@ from highways.conv.nets import NETS, find_net, record_net_of_cifar
 from highways.conv.normalised import EPSILON
 from highways.conv.protocols import settings_of
 from highways.conv.training import Training, train_conv
-from highways.files import InputError
+from highways.files import InputError, Lock
 from highways.nets.muon import Muon, orthogonalised
 
 STEP = 1e-30
@@ -257,7 +257,7 @@ def command(tmp_path, monkeypatch):
 
 def test_a_stopped_command_goes_on(command, monkeypatch):
     assert records.main(["mnist", "--who", "me"]) == 0
-    (path,) = command.iterdir()
+    (path,) = command.glob("[!.]*")
     whole = records.read_json(path)["trials"]
     path.unlink()
     write = records.Unfinished.write
@@ -273,9 +273,9 @@ def test_a_stopped_command_goes_on(command, monkeypatch):
         patch.setattr(records.Unfinished, "write", stopped)
         with pytest.raises(KeyboardInterrupt):
             records.main(["mnist", "--who", "me"])
-    assert {file.name for file in command.iterdir()} == {"unfinished.json", "unfinished.npz"}
+    assert {file.name for file in command.glob("[!.]*")} == {"unfinished.json", "unfinished.npz"}
     assert records.main(["mnist", "--who", "me"]) == 0
-    (path,) = command.iterdir()
+    (path,) = command.glob("[!.]*")
     trials = records.read_json(path)["trials"]
     assert [trial["train_loss"] for trial in trials] == [trial["train_loss"] for trial in whole]
     assert trials[1]["processor_seconds"] > writes[-1]["processor_seconds"] > 0
@@ -290,7 +290,7 @@ def test_a_command_that_was_stopped_before_its_log_writes_it(command, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(records, "train_conv", pytest.fail)
         assert records.main(["mnist", "--who", "me"]) == 0
-    (path,) = command.iterdir()
+    (path,) = command.glob("[!.]*")
     assert path.name in (command.parent / "README.md").read_text()
 
 
@@ -306,6 +306,11 @@ def test_a_record_of_another_commit_or_images_is_not_continued(command, monkeypa
     monkeypatch.setattr(records, "commit", lambda: "another")
     with pytest.raises(InputError, match="a record of another commit, recipe or images was stopped"):
         records.Unfinished(path, [], "digest")
+
+
+def test_two_commands_do_not_write_the_same_record(command):
+    with Lock(command / "unfinished.json"), pytest.raises(InputError, match="another command is writing"):
+        records.main(["mnist", "--who", "me"])
 
 
 def test_the_command_replaces_no_file_that_it_did_not_write(command):

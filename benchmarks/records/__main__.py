@@ -35,7 +35,7 @@ from highways.conv.images import fingerprint, load_images, select_images
 from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings, settings_of
 from highways.conv.training import Training, train_conv
-from highways.files import ROOT, InputError, commit, environment, json_bytes, printable, read_json, write_whole
+from highways.files import ROOT, InputError, Lock, commit, environment, json_bytes, printable, read_json, write_whole
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
@@ -152,6 +152,19 @@ def measure(settings: ConvSettings, data: hn.Dataset, unfinished: Unfinished) ->
     }
 
 
+def all_trials(planned: list[ConvSettings], data: hn.Dataset, unfinished: Unfinished, where: str) -> list[dict]:
+    """The finished trials, and those of the other seeds, which are trained now."""
+    trials = unfinished.trials
+    for settings in planned[len(trials) :]:
+        trial = measure(settings, data, unfinished)
+        trials.append(trial)
+        unfinished.current = None
+        unfinished.write()
+        times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
+        print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
+    return trials
+
+
 def summary_of(trials: list[dict]) -> dict:
     """Accuracy and seconds over the seeds."""
     accuracies = [trial["test_accuracy"] for trial in trials]
@@ -234,38 +247,32 @@ def main(argv=None) -> int:
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     planned = settings_for(record)
     data = select_images(load_images(record.data, args.data_dir), planned[0])
-    unfinished = Unfinished(of_unfinished, planned, data.sha256)
-    trials = unfinished.trials
-    for settings in planned[len(trials) :]:
-        trial = measure(settings, data, unfinished)
-        trials.append(trial)
-        unfinished.current = None
-        unfinished.write()
-        times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
-        print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
-    summary = summary_of(trials)
-    log = {
-        "experiment": experiment,
-        "source": "this project's own question",
-        "command": f"{parser.prog} {args.record}",
-        "settings": {
-            **planned[0].for_json(),
-            "seed": None,
-            "record": args.record,
-            "date": today,
-            "who": args.who,
-            "beside": args.beside,
-            "processes_that_computed_before": busy,  # the system's mean over a minute
-            "data_sha256": data.sha256,
-        },
-        "env": environment(),
-        "summary": summary,
-        "trials": trials,
-    }
-    write_whole({path: record_bytes(log, RESULTS)})
-    if not args.out:
-        write_whole({FOLDER / "README.md": page().encode()})
-    unfinished.remove()
+    with Lock(of_unfinished):
+        unfinished = Unfinished(of_unfinished, planned, data.sha256)
+        trials = all_trials(planned, data, unfinished, where)
+        summary = summary_of(trials)
+        log = {
+            "experiment": experiment,
+            "source": "this project's own question",
+            "command": f"{parser.prog} {args.record}",
+            "settings": {
+                **planned[0].for_json(),
+                "seed": None,
+                "record": args.record,
+                "date": today,
+                "who": args.who,
+                "beside": args.beside,
+                "processes_that_computed_before": busy,  # the system's mean over a minute
+                "data_sha256": data.sha256,
+            },
+            "env": environment(),
+            "summary": summary,
+            "trials": trials,
+        }
+        write_whole({path: record_bytes(log, RESULTS)})
+        if not args.out:
+            write_whole({FOLDER / "README.md": page().encode()})
+        unfinished.remove()
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"
     verdict = "reached" if summary["test_accuracy"] >= record.aim else "missed"
     print(f"{mean}, {summary['processor_seconds']:.2f} s; {100 * record.aim:.0f} % is {verdict}")
