@@ -9,7 +9,7 @@ The loss is that of highway_networks.py.  This file is the command line.
     python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
     python conv_highway_networks.py --net record-mnist                 99 % on MNIST in seconds
-    python conv_highway_networks.py --net record-cifar                 94 % on CIFAR-10 in half an hour
+    python conv_highway_networks.py --net record-cifar                 94 % on CIFAR-10 in 35 minutes
     python conv_highway_networks.py --nets                             the nets, their sizes
     mpiexec -n 4 python conv_highway_networks.py                       each net by four processes
 
