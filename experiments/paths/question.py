@@ -346,10 +346,14 @@ def controls_for(kind: str) -> tuple[Control, ...]:
     )
 
 
-def shut_in_both_places(record: dict) -> tuple[dict]:
-    """The record with shut nets in the place of highway and of residual ones."""
-    [changed] = in_place_of("highway", "shut")(record)
-    return in_place_of("residual", "shut")(changed)
+def in_both_places(control: str):
+    """Puts the nets of a control in the place of highway and of residual ones."""
+
+    def stand_in(record: dict) -> tuple[dict]:
+        [changed] = in_place_of("highway", control)(record)
+        return in_place_of("residual", control)(changed)
+
+    return stand_in
 
 
 UNTRAINED = Control("an untrained net", untrained)
@@ -408,7 +412,10 @@ def gradient_from_short_paths(r):
     source=f"{GREFF}, abstract",
     about=ABOUT,
     note=f"{OTHER_NETS}; it speaks of groups of successive layers, here of all 30",
-    controls=(Control("a net whose gates stay shut", shut_in_both_places),),
+    controls=(
+        Control("a net whose gates stay shut", in_both_places("shut")),
+        Control("a plain net from an orthogonal start", in_both_places("plain")),
+    ),
 )
 def blocks_refine_the_same_features(r):
     """successive highway and residual layers 'iteratively refine their estimates of the same features
