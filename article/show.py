@@ -202,6 +202,7 @@ HOLDS_IF = {
     "wide-gates-training-loss": "loss over 1.5 times full's",
     "wide-gates-test-accuracy": "accuracy lower by over 0.005 (MNIST), 0.01 (CIFAR-100), after 25 epochs",
     "blocks-refine-the-same-features": "both kinds keep over 0.5 of the accuracy above guessing, shuffled and half-way",
+    "idle-layers-are-hard-to-get-in-plain-nets": "plain nets: fewer than 10 % of the layers are idle",
     "one-block-deleted": "the worst block costs less than 0.02; plain nets have less than 0.15 left",
     "deleting-many-is-smooth": "no step of one block costs 0.25",
     "reordering-is-smooth": "no step costs 0.25",
@@ -274,7 +275,7 @@ def primary_table(read) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     tried = "; ".join(f"*{letter}* {cell(control)}" for control, letter in letters.items())
     notes = (
-        f"*Tried* and *pass*: simpler nets put to the same rule, and those that pass it ({tried}).",
+        f"*Tried* and *pass*: simpler or other nets put to the same rule, and those that pass it ({tried}).",
         "± is a standard deviation over *n* seeds, intervals are in brackets.",
         f"{EARLIER} Earlier runs, judged by earlier rules; new runs will be judged by the new ones."
         if EARLIER in "".join(lines)
@@ -703,6 +704,7 @@ CLAIM_OF_PATHS = {  # {row of paths: the claim, in short}
     "one-block-deleted": "one block deleted hardly matters in a residual net; a plain net falls to chance",
     "deleting-many-is-smooth": "a residual net's error rises smoothly with the blocks deleted",
     "reordering-is-smooth": "and with the blocks swapped",
+    "idle-layers-are-hard-to-get-in-plain-nets": "idle layers are difficult to obtain in plain nets",
     "gradient-from-short-paths": "most of a residual net's gradient comes from short paths",
     "blocks-refine-the-same-features": "highway and residual blocks “iteratively refine”",
     "residual-blocks-follow-the-gradient": "residual blocks move the state against the gradient of the loss",

@@ -121,6 +121,7 @@ WORDS = {
     "idle-share": {"share": "share of all blocks that are idle"},
     "more-layers-matter-on-cifar": {"cifar": "idle share, CIFAR-100", "mnist": "idle share, MNIST"},
     "first-40-matter-on-cifar": {"idle": "share of blocks 1 to 40 that are idle"},
+    "idle-layers-are-hard-to-get-in-plain-nets": {"idle": "share of a plain net's layers that are idle"},
     "biases-fall-early": {"more": "early biases' fall less the rest's"},
     "a-handful-of-gates-opens": {
         "mnist": "share of early gates open, MNIST",

@@ -31,6 +31,8 @@ Early and late are the first and the last third of the blocks.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import highway_networks as hn
@@ -67,6 +69,7 @@ from highways.nets.matched_blocks import (
     parameters_per_layer,
 )
 from highways.nets.search import drawn, in_words, log_uniform, over_seeds, ranked, search
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -319,26 +322,6 @@ CARRY = ("highway-carry", SAME_WIDTH)
 NARROWER_CARRY = ("highway-carry", WIDTH["highway-carry"])
 
 
-@claim(
-    "carry-gate-not-needed",
-    kind="open question",
-    source="paper, 2, open",
-    about=ALL,
-    over=("blocks", "more_seeds"),
-    note=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
-)
-def carry_gate_not_needed(r, more_seeds):
-    """a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy"""
-    record = with_more_seeds(r, more_seeds)
-    highway = accuracies(record, HIGHWAY)
-    carry = accuracies(record, CARRY)
-    return as_good(highway, carry, MARGIN, LOOKS), (
-        f"test accuracy at {range_of(carry)}: with C = 1 - T {means(highway)}; "
-        f"with a C of its own {means(carry)}; "
-        f"{least_difference(highway, carry, LEVEL)}"
-    )
-
-
 def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
     """Nets of one hidden layer, seed by seed, in the place of nets with a carry gate."""
     accuracies_of_seeds = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
@@ -351,16 +334,41 @@ def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
     return (with_group(record, "final", trials),)
 
 
-def shallow_highway(record: dict, more_seeds: dict, thousand_layers: dict) -> tuple[dict, dict]:
-    """Nets of one hidden layer, seed by seed, in the place of highway nets."""
+def shallow_in_place_of(block: str):
+    """The stand-in of nets of one hidden layer, seed by seed, in the place of nets of width 50 with this block."""
+    return functools.partial(_shallow, block=block)
+
+
+def _shallow(record: dict, more_seeds: dict, thousand_layers: dict, block: str) -> tuple[dict, dict]:
     accuracies_of_seeds = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
-    nets = [trial for trial in record["trials"]["final"] if trial["block"] != "highway"]
+    nets = [trial for trial in record["trials"]["final"] if trial["block"] != block]
     for depth in DEPTHS:
         for accuracy in accuracies_of_seeds:
-            net = {"block": "highway", "width": SAME_WIDTH, "depth": depth, "test_accuracy": accuracy}
+            net = {"block": block, "width": SAME_WIDTH, "depth": depth, "test_accuracy": accuracy}
             nets.append(net)
-    without = {**more_seeds, "trials": {**more_seeds["trials"], "blocks": []}}
-    return with_group(record, "final", nets), without
+    others = [trial for trial in more_seeds["trials"]["blocks"] if trial["block"] != block]
+    return with_group(record, "final", nets), with_group(more_seeds, "blocks", others)
+
+
+@claim(
+    "carry-gate-not-needed",
+    kind="open question",
+    source="paper, 2, open",
+    about=ALL,
+    over=("blocks", "more_seeds"),
+    note=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
+)
+def carry_gate_not_needed(r, more_seeds):
+    """a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy"""
+    record = with_more_seeds(r, more_seeds)
+    highway = accuracies(record, HIGHWAY)
+    carry = accuracies(record, CARRY)
+    return as_good(highway, carry, MARGIN, LOOKS), (
+        f"test accuracy at {range_of(carry)}: with C = 1 - T {means(highway)}; "
+        f"with a C of its own {means(carry)}; "
+        f"{least_difference(highway, carry, LEVEL)}"
+    )
 
 
 @claim(
@@ -528,6 +536,15 @@ def gradient_fades(r, more_seeds):
     )
 
 
+def plain_as_residual(record: dict, more_seeds: dict) -> tuple[dict, dict]:
+    """Plain nets in the place of residual ones of their width."""
+    nets = [trial for trial in record["trials"]["final"] if trial["block"] != "residual"]
+    for trial in with_settings(nets, block="plain"):
+        nets.append({**trial, "block": "residual"})
+    others = [trial for trial in more_seeds["trials"]["blocks"] if trial["block"] != "residual"]
+    return with_group(record, "final", nets), with_group(more_seeds, "blocks", others)
+
+
 @claim(
     "residual-half-parameters",
     source="encyclopedia article",
@@ -535,6 +552,10 @@ def gradient_fades(r, more_seeds):
     over=("blocks", "more_seeds"),
     note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
     f"to 0.52 (200) times as many parameters; {TWO_LOOKS}",
+    controls=(
+        Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",), place="residual"),
+        Control("a plain net", plain_as_residual, place="residual"),
+    ),
 )
 def residual_half_parameters(r, more_seeds):
     """residual nets are as accurate as highway nets with twice the parameters a layer (at most
@@ -555,7 +576,7 @@ def residual_half_parameters(r, more_seeds):
     about=ALL,
     over=("blocks", "more_seeds"),
     note=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
-    controls=(Control(ONE_HIDDEN_LAYER, shallow_highway, over=("thousand_layers",)),),
+    controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
 )
 def generalises_at_every_depth(r, more_seeds):
     """deeper highway nets are trained without sacrificing generalization (the test accuracy of 50, 100 and

@@ -211,7 +211,13 @@ def ratio_as_text(pair: dict) -> str:
     return f"{value:.3g} (95 %: {low:.3g} to {high:.3g})"
 
 
-@claim("clip-seldom-acts", source="paper, abstract", kind="open question", about=ABOUT)
+@claim(
+    "clip-seldom-acts",
+    source="paper, abstract",
+    kind="open question",
+    about=ABOUT,
+    controls=(Control("a plain net", plain_as_highway),),
+)
 def clip_seldom_acts(r):
     """does the clip act in less than a tenth of the steps of highway nets?"""
     shares = {depth: share_of_steps(r, depth) for depth in depths(r, "highway")}

@@ -402,7 +402,10 @@ def depth_follows(r: dict, task: str):
     )
 
 
-@claim("depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT)
+OTHERS_IN_THE_RULE = "untrained and residual nets are in its rule"
+
+
+@claim("depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
 def depth_in_use_follows_pointers(r):
     """highway nets adjust their effective depth to how complex the problem is (pointers: the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -410,7 +413,7 @@ def depth_in_use_follows_pointers(r):
     return depth_follows(r, "pointer")
 
 
-@claim("depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT)
+@claim("depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
 def depth_in_use_follows_rule_30(r):
     """highway nets adjust their effective depth to how complex the problem is (rule 30: the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -465,6 +468,7 @@ SAME_DEPTH = 0.02  # a depth that changes by a smaller share for each step of a 
     source="encyclopedia article",
     about=ABOUT,
     note="written before there were results",
+    no_control="what it is compared with, the highway nets of the same problems, has rows of its own",
 )
 def depth_of_residual_nets_does_not_adapt(r):
     """the depth of residual nets does not adapt to the input, 'adaptive depth: no (fixed)' (pointers and

@@ -32,10 +32,12 @@ import numpy as np
 
 from experiments.encyclopedia.trial import compare_at_one, count
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.matched_blocks import DEPTHS, WIDTH
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}}
@@ -160,6 +162,14 @@ def last_loss(trial: dict) -> float | None:
     return None if trial["diverged"] else trial["losses"][-1]
 
 
+def plain_as_residual(blocks: dict) -> tuple[dict]:
+    """Plain nets in the place of residual ones; both are of width 71."""
+    nets = [net for net in blocks["trials"]["final"] if net["block"] != "residual"]
+    for net in with_settings(nets, block="plain"):
+        nets.append({**net, "block": "residual"})
+    return (with_group(blocks, "final", nets),)
+
+
 @claim(
     "gradient-stronger-through-residual",
     source="encyclopedia article",
@@ -169,6 +179,7 @@ def last_loss(trial: dict) -> float | None:
     "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
     "the ratio is larger still; residual blocks start with W_H times a factor below one, "
     "which was searched",
+    controls=(Control("a plain net", plain_as_residual),),
 )
 def gradient_stronger_through_residual(blocks):
     """the gradient comes back stronger through residual nets (at 10 to 200 layers, at the start and

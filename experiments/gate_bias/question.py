@@ -245,13 +245,26 @@ def shut(record: dict) -> tuple[dict]:
     return ({**record, "trials": nets},)
 
 
+SHUT = Control("a net whose gates stay shut", shut)
+
+
+def moderate_as(bias: float) -> Control:
+    """Nets with moderate gate biases in the place of those with this one."""
+
+    def stand_in(record: dict) -> tuple[dict]:
+        nets = [{**net, "gate_bias": bias} for net in record["trials"] if net["gate_bias"] in MODERATE]
+        return ({**record, "trials": nets},)
+
+    return Control(f"nets with gate biases from {MODERATE[0]:g} to {MODERATE[-1]:g}", stand_in)
+
+
 @claim(
     "gate-bias-guideline",
     kind="open question",
     source="paper, 2.2, open",
     about=ABOUT,
     one_run=True,
-    controls=(Control("a net whose gates stay shut", shut),),
+    controls=(SHUT,),
 )
 def gate_bias_guideline(r):
     """do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested
@@ -299,6 +312,7 @@ def more_negative_with_depth(r):
     source="blog",
     about=ABOUT,
     note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    controls=(moderate_as(HIGH),),
     one_run=True,
 )
 def high_gate_biases_fail(r):
@@ -314,6 +328,7 @@ def high_gate_biases_fail(r):
     about=ABOUT,
     note=f"{REFEREED}: the second part follows the blog's next sentence, and without it the row was 'not reproduced'; "
     f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
+    controls=(moderate_as(LOW),),
     one_run=True,
 )
 def low_gate_biases_fail(r):
@@ -350,6 +365,7 @@ def start_more_negative(r):
     source="encyclopedia article",
     about=ABOUT,
     note=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
+    controls=(SHUT,),
     one_run=True,
 )
 def gate_bias_is_critical(r):
@@ -383,6 +399,7 @@ def gate_bias_is_critical_for_use(r):
     note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
     "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
     f"layers fail; {ONE_RATE}",
+    controls=(SHUT,),
     one_run=True,
 )
 def biases_need_not_be_exact(r):

@@ -27,6 +27,7 @@ from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.nets.matched_blocks import early_and_late
+from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 PROGRAM = PUBLISHED["program"]
@@ -77,6 +78,21 @@ def of_highway(*names: str) -> tuple[Control, ...]:
 
 
 PLAIN_AS_PLAIN = Control(BEST_PLAIN, in_place_of("plain", BEST_PLAIN), over=("controls",))
+
+
+def highway_as_plain(record: dict) -> tuple[dict]:
+    """The highway net of every run in the place of the plain one."""
+    return ({**record, "runs": [{**pair, "plain": pair["highway"]} for pair in record["runs"]]},)
+
+
+def rectifiers_as_plain(record: dict, why_plain_fails: dict) -> tuple[dict]:
+    """Plain nets of rectifiers, from He's start, in the place of those of tanh."""
+    runs = {}
+    for trial in with_settings(why_plain_fails["trials"]["relu"], init="he"):
+        runs[trial["seed"], trial["depth"]] = {"final_test_acc": trial["test_accuracy"]}
+    pairs = [{**pair, "plain": runs[pair["seed"], pair["depth"]]} for pair in record["runs"]]
+    return ({**record, "runs": pairs},)
+
 
 # ---- Claims -------------------------------------------------------------------------------------
 
@@ -208,6 +224,10 @@ def listed(values: list[float]) -> str:
     over=("run_shallow",),
     about=ALL_DEPTHS,
     note="rule chosen after three of the ten seeds",
+    controls=(
+        Control("a highway net", highway_as_plain),
+        Control("a plain net of rectifiers from He's start", rectifiers_as_plain, over=("why_plain_fails",)),
+    ),
 )
 def plain_at_5_and_10(r):
     """plain nets learn at depth 5 (published accuracy {PLAIN_AT_5}) and much less at 10 (published

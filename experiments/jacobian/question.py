@@ -43,12 +43,13 @@ import numpy as np
 from experiments.jacobian.trial import PASSES, STRETCHES, trial
 from highways.files import ROOT, InputError
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim
+from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.search import in_words, over_seeds, ranked
-from highways.records import load_results
+from highways.records import load_results, with_settings
 from highways.statistics import mean_sd_n
 
 BUDGETS = {
@@ -193,6 +194,12 @@ def information_flows_unimpeded(r):
     return half_of_the_directions_keep_half(r, "highway")
 
 
+def highway_as_residual(record: dict) -> tuple[dict]:
+    """Highway nets in the place of residual ones."""
+    nets = with_settings(record["trials"], block="highway")
+    return ({**record, "trials": [{**net, "block": "residual"} for net in nets]},)
+
+
 @claim(
     "residual-path-unattenuated",
     source="encyclopedia article",
@@ -200,6 +207,7 @@ def information_flows_unimpeded(r):
     note="residual blocks start with W_H times a factor below one, which was searched; "
     f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
     "Jacobian contains I is algebra: see Counts and algebra",
+    controls=(Control("a highway net", highway_as_residual),),
 )
 def residual_path_unattenuated(r):
     """residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, before and after

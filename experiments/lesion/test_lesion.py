@@ -93,3 +93,17 @@ def test_the_early_blocks_are_those_before_the_middle():
 def test_the_first_40_blocks_matter_if_few_of_them_are_idle(idle, verdict):
     trials = [{"data": "CIFAR-100", "errors": [0.1] * 49, "idle": blocks} for blocks in idle]
     assert verdict_on("lesion", "first-40-matter-on-cifar", {"trials": trials}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("one_deleted", "verdict"),
+    [
+        ([0.2] * 30, "reproduced"),
+        ([0.2] * 27 + [0.8995] * 3, "not clear"),  # half a point of a thousand: three of 30 are idle
+        ([0.2] * 20 + [0.9] * 10, "not reproduced"),
+    ],
+)
+def test_plain_nets_have_few_idle_layers_if_leaving_them_out_costs_something(one_deleted, verdict):
+    look = {"accuracy": 0.9, "one_deleted": one_deleted}
+    trials = [{"kind": "plain", "depth": 30, "epochs": 12, "trained": look}] * 3
+    assert verdict_on("lesion", "idle-layers-are-hard-to-get-in-plain-nets", {"trials": trials}) == verdict

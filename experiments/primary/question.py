@@ -726,6 +726,7 @@ N_TEST = ALL["n_test"]
     about=ALL,
     note="the paper says negative, and best treated as a hyperparameter; the blog says that it need not be exact, and "
     "fails at both extremes; each b_T has the best of four rates, tanh alone",
+    no_control="its rule compares nets of one b_T with nets of others, and nets without gates have none",
 )
 def gate_bias(r):
     """b_T must be negative (0 and 2 do not train in three epochs, at 30 and 100 layers), need not be
@@ -791,6 +792,8 @@ def idle_share_of_first_40(net: dict) -> float:
     about={"depth": 49},
     note="idle: closing the block alone adds less than 0.1 points of training error; 'about 60 %' means 45 to 75 %; "
     "b_T is -2 on MNIST and -4 on CIFAR-100, as in the paper; five whole searches on each set",
+    no_control="its parts compare a set of which few blocks are needed with one of which many are; untrained, residual "
+    "and shut nets stand in the rows on Figure 4",
 )
 def idle_layers(r):
     """about 60 % of the layers are idle on MNIST ({IDLE_FROM} to {IDLE_TO} of the blocks), and few on

@@ -19,20 +19,26 @@ class Control(NamedTuple):
 
     stand_in   takes the results that judge the claim, then those in `over`; returns the results that
                judge the claim, with the control's runs in the place of the nets'
-    over       the names of the results with the control's runs, beside those that judge the claim"""
+    over       the names of the results with the control's runs, beside those that judge the claim
+    place      the kind of net whose numbers in the claim's text are the control's"""
 
     name: str  # "a net without blocks"
     stand_in: Callable[..., tuple[dict, ...]]
     over: tuple[str, ...] = ()
+    place: str = "highway"
 
 
 ANSWERS = {True: "holds", False: "fails", None: "is open"}
-IN_ITS_PLACE = re.compile(r"(of )?\bhighway (?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)")
+BEFORE_A_NUMBER = r"(?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)"
 
 
-def in_its_place(text: str) -> str:
-    """A control's numbers as text: what it says of highway nets was measured of the net in their place."""
-    return IN_ITS_PLACE.sub(lambda found: "in highway's place " if found[1] else "in highway's place: ", text)
+def in_its_place(text: str, place: str = "highway") -> str:
+    """A control's numbers as text: what it says of the nets of a place was measured of the net in their place."""
+
+    def name_place(found: re.Match) -> str:
+        return f"in {place}'s place " if found[1] else f"in {place}'s place: "
+
+    return re.sub(rf"(of )?\b{place} {BEFORE_A_NUMBER}", name_place, text)
 
 
 def some_part_holds(parts: list[bool | None] | str) -> bool:

@@ -120,7 +120,7 @@ def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
         verdict = parts_of_control if in_one_word else verdict_of_parts(parts_of_control)
         found.append({
             "control": control.name,
-            "ours": controls.in_its_place(text),
+            "ours": controls.in_its_place(text, control.place),
             "passes": controls.passes(parts, parts_of_control),
             "verdict": in_words(claim.kind, verdict),
             "parts": None if in_one_word else [rules.plain_answer(part) for part in parts_of_control],
