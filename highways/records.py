@@ -12,7 +12,7 @@ import json
 import math
 from pathlib import Path
 
-from highways.files import InputError, check_writable, is_committed, json_bytes, read_json
+from highways.files import InputError, check_writable, is_committed, json_bytes, read_json, strict_json
 from highways.statistics import mean_and_sd
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
@@ -62,7 +62,7 @@ def load_results(path) -> dict:
 
 def sealed(record: dict) -> dict:
     """The record as JSON gives it back, with a new digest at its end."""
-    strict = json.loads(json_bytes(record))
+    strict = strict_json(record)
     strict.pop("digest", None)
     strict["digest"] = digest_of(strict)
     return strict
@@ -161,9 +161,25 @@ def _validator_by(schema: dict):
     least and the greatest are checked, since the schemas ask for no more than a range."""
     from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
 
+    definitions = schema.get("$defs", {})
+    without = {name: entry for name, entry in schema.items() if name != "$defs"}
+    schema = {**_with_definitions(without, definitions), "$defs": definitions}
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
     kind = validators.extend(Draft202012Validator, {"items": _check_items}, type_checker=types)
     return kind(schema)
+
+
+def _with_definitions(part, definitions: dict, within: tuple[str, ...] = ()):
+    """A part of a schema with the definition in place of each "$ref", save within itself: to look definitions up anew
+    for each value takes a third of a check's time."""
+    if isinstance(part, list):
+        return [_with_definitions(entry, definitions, within) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    name = part.get("$ref", "").removeprefix("#/$defs/")
+    if name and name not in within:
+        return _with_definitions(definitions[name], definitions, (*within, name))
+    return {key: _with_definitions(entry, definitions, within) for key, entry in part.items()}
 
 
 def _check_items(validator, schema_of_items, array, schema):
