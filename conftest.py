@@ -13,10 +13,8 @@ import sys
 import threading
 from pathlib import Path
 
-import matplotlib.text
 import numpy as np
 import pytest
-from hypothesis import settings
 from small_records import convolutional
 
 import highway_networks as hn
@@ -34,15 +32,18 @@ OLD_OF_CONV = json.dumps(convolutional())
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
 QUICK = "quick and not thorough"  # what -m quick stands for
-settings.register_profile("few", max_examples=20, deadline=None)
-settings.register_profile("thorough", max_examples=200, deadline=None)
 
 
 def pytest_configure(config):
     """-m quick leaves out the thorough tests, as no -m does.  Otherwise Hypothesis tries more examples."""
     if config.option.markexpr == "quick":
         config.option.markexpr = QUICK
-    settings.load_profile("few" if "not thorough" in config.option.markexpr else "thorough")
+    os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"  # one of them is trio's, and takes half a second to import
+    from hypothesis import settings
+
+    examples = 20 if "not thorough" in config.option.markexpr else 200
+    settings.register_profile("of this run", max_examples=examples, deadline=None)
+    settings.load_profile("of this run")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -84,8 +85,10 @@ def must_be_readable(fig) -> None:
     """A picture in the house style has a title.  Shown 400 pixels wide, as on a phone, it has no letters of less
     than 8 pixels; those of an exponent may be smaller."""
     assert fig._suptitle.get_text(), "no title"  # matplotlib 3.7 has no get_suptitle()
+    from matplotlib.text import Text  # imported here: -m quick draws nothing
+
     pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
-    for text in fig.findobj(matplotlib.text.Text):
+    for text in fig.findobj(Text):
         if text.get_text():
             assert text.get_fontsize() * pixels_a_point >= 8, text.get_text()
 

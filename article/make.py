@@ -15,7 +15,7 @@ import hashlib
 import re
 import sys
 
-from article.show import NOT_THE_PAPERS, authors, cited, date_in_words, version
+from article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from highways.files import ROOT, write_whole
 
 FOLDER = ROOT / "article"

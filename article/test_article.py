@@ -155,14 +155,14 @@ def test_kinds_and_paths_are_told_by_their_numbers():
     paths = registry.TABLES["article-paths"](reader("paths", is_measured=True))
     assert "the $H$ of only 0.25 blocks out of 30 in highway nets" in paths
     controls = "5 tried; a net without blocks and a net whose gates stay shut and a plain net with its best start"
-    holds_if = show.HOLDS_IF["highway-learns-plain-does-not"]
+    holds_if = show.ledger_rows.HOLDS_IF["highway-learns-plain-does-not"]
     assert f"| published program | nets train | {holds_if} | {controls} | **yes** |" in paths
 
 
 def test_a_margin_in_the_article_is_one_of_the_ledger():
     for row in read_json(ROOT / "results/claims.json")["trials"]:
         told = f"{row['claim']} {row['ours']} {row['note']}"
-        for number in re.findall(r"-?\d+(?:\.\d+)?", show.HOLDS_IF.get(row["id"], "")):
+        for number in re.findall(r"-?\d+(?:\.\d+)?", show.ledger_rows.HOLDS_IF.get(row["id"], "")):
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (row["id"], number)
 
 
@@ -176,19 +176,19 @@ def test_a_margin_in_the_article_is_one_of_the_ledger():
     ],
 )
 def test_the_verdict_on_a_claim_of_several_rows(kinds, all_in_all):
-    assert show.all_in_all(kinds) == all_in_all
+    assert show.status.all_in_all(kinds) == all_in_all
 
 
 def test_failures_of_gate_biases_are_told_in_words():
     numbers = "of 4 settings at 10, 100 layers: 0, 0 fail hard; 4, 4 fail softly"
-    found = show.FAILURES.fullmatch(numbers)
+    found = show.table_of_claims.FAILURES.fullmatch(numbers)
     told = "of 4 nets at each of 10, 100 layers, none do not train; all train, with blocks that do nothing"
-    assert show.in_words(**found.groupdict()) == told
+    assert show.table_of_claims.in_words(**found.groupdict()) == told
 
 
 def test_what_is_awaited_is_named_until_it_is_there():
-    assert "(`what_trains`)" in show.awaited(reader("what_trains", is_measured=False))
-    assert "(`what_trains`)" not in show.awaited(reader("what_trains", is_measured=True))
+    assert "(`what_trains`)" in show.ledger_rows.awaited(reader("what_trains", is_measured=False))
+    assert "(`what_trains`)" not in show.ledger_rows.awaited(reader("what_trains", is_measured=True))
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_what_is_awaited_is_named_until_it_is_there():
     ],
 )
 def test_numbers_as_the_table_of_claims_shows_them(text, shown):
-    assert show.compact(text) == shown
+    assert show.table_of_claims.compact(text) == shown
 
 
 def test_clauses_are_parted_outside_brackets():
-    assert show.clauses("a (b; c); d") == ["a (b; c)", "d"]
+    assert show.table_of_claims.clauses("a (b; c); d") == ["a (b; c)", "d"]

@@ -15,18 +15,16 @@ import json
 import math
 import re
 import textwrap
-from functools import partial
-from pathlib import Path
 
 from experiments import all_questions, grouped_questions, judging
 from experiments.primary.question import PRIMARY
-from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_kind, printable
+from highways.commands import run_program
+from highways.files import ROOT
 from highways.lab.judging.claim import Claim
 from highways.lab.judging.controls import verdict_in_words
 from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
-from pages.parts import STYLE, page_of
+from pages.parts import STYLE, page_of, run_page_command
 from pages.sample_names import names_by_values, names_of_samples
 from pages.sample_words import labels
 
@@ -186,20 +184,8 @@ def whole_page() -> str:
     return page(load_results(LEDGER))
 
 
-def write_page(out: Path, save) -> None:
-    if out.suffix != ".html":
-        raise InputError(f"--out {out} does not end in .html")
-    text = whole_page()
-    check_kind(out, text[: text.index("</title>")].encode())
-    save({out: text.encode()})
-    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
-
-
 def main(argv=None) -> int:
-    parser = Parser(description="Write pages/claims.html, a page on which the claims can be judged again.")
-    default = ROOT / "pages" / "claims.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/claims.html")
-    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+    return run_page_command(argv, "claims.html", "a page on which the claims can be judged again", whole_page)
 
 
 if __name__ == "__main__":

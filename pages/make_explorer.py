@@ -20,17 +20,16 @@ import base64
 import copy
 import hashlib
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
-from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_kind, printable
+from highways.commands import run_program
+from highways.files import ROOT, InputError
 from highways.lab.showing.style import drawing
 from highways.records import load_results, new_names, select
-from pages.parts import ENGINE, PALETTE, STYLE, WORDS, page_of
+from pages.parts import ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -275,20 +274,8 @@ def whole_page() -> str:
         return page({"net": of_net} | data_of(net, logits, mnist, records))
 
 
-def write_page(out: Path, save) -> None:
-    if out.suffix != ".html":
-        raise InputError(f"--out {out} does not end in .html")
-    text = whole_page()
-    check_kind(out, text[: text.index("</title>")].encode())
-    save({out: text.encode()})
-    print(f"wrote {printable(out)}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
-
-
 def main(argv=None) -> int:
-    parser = Parser(description="Write pages/explorer.html, a page that looks into a trained net.")
-    default = ROOT / "pages" / "explorer.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/explorer.html")
-    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+    return run_page_command(argv, "explorer.html", "a page that looks into a trained net", whole_page)
 
 
 if __name__ == "__main__":

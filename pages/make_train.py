@@ -14,16 +14,14 @@ import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose
 import base64
 import json
 import zlib
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from highway_networks import Dataset, subset
-from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_kind, printable
+from highways.commands import run_program
+from highways.files import ROOT
 from pages.make_explorer import load_page_mnist
-from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "train"
 PAGE_PARTS = (
@@ -81,20 +79,8 @@ def whole_page() -> str:
     return page_of(PARTS, PAGE_PARTS, {"images": images})
 
 
-def write_page(out: Path, save) -> None:
-    if out.suffix != ".html":
-        raise InputError(f"--out {out} does not end in .html")
-    text = whole_page()
-    check_kind(out, text[: text.index("</title>")].encode())
-    save({out: text.encode()})
-    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
-
-
 def main(argv=None) -> int:
-    parser = Parser(description="Write pages/train.html, a page in which two nets train side by side.")
-    default = ROOT / "pages" / "train.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/train.html")
-    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+    return run_page_command(argv, "train.html", "a page in which two nets train side by side", whole_page)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from highways.commands import Parser, path_name, run_command
+from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
@@ -31,3 +35,21 @@ def file_of(template: Path, names: tuple[str, ...], data: dict[str, str]) -> str
     for name, part in parts.items():
         text = text.replace(f"/*{{{name}}}*/", part)
     return text
+
+
+def run_page_command(argv: list[str] | None, name: str, shows: str, whole_page: Callable[[], str]) -> int:
+    """The command that writes pages/`name`, or another file; returns its exit status."""
+    parser = Parser(description=f"Write pages/{name}, {shows}.")
+    default = ROOT / "pages" / name
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help=f"instead of pages/{name}")
+    out = Path(parser.parse_args(argv).out)
+    return run_command(parser.prog, partial(write_page, out, whole_page))
+
+
+def write_page(out: Path, whole_page: Callable[[], str], save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    text = whole_page()
+    check_kind(out, text[: text.index("</title>")].encode())
+    save({out: text.encode()})
+    print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)

@@ -125,33 +125,48 @@ def test_a_smoke_test_of_mnist_beside_the_file(alone):
     assert json.loads((alone.folder / "run_quick.json").read_text())["data_set"] == "MNIST"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--depth", "0"), "argument --depth: invalid int (1 to inf) value: '0'"),
-        (("--depths", "5,x"), "argument --depths: invalid int (1 to inf) value: '5,x'"),
-        (("--seeds", "0,0"), "argument --seeds: invalid int (0 to 9223372036854775807) value: '0,0'"),
-        (("--batch", "201"), "--batch 201 is more than the 200 training images"),
-        (("--n-train", "301"), "--n-train 301 is more than the 300"),
-        (("--gate-bias", "nan"), "argument --gate-bias: invalid float (-1000.0 to 1000.0) value: 'nan'"),
-        (("--out", "run.txt"), "run.txt does not end in .json"),
-        (("--out", "missing/run.json"), "cannot be written: No such file or directory"),
-        (("--out", "folder.json"), "folder.json is a folder or a device; the name of a file is needed"),
-        (("--out", ""), "argument --out: invalid path_name value: ''"),
-        (("--out", "sarif.json"), "sarif.json holds something else than runs of this program"),
-        (("--clip", "inf"), "argument --clip: invalid float (1e-12 to inf) value: 'inf'"),
-        (("--save", "missing/net.npz"), "net.npz cannot be written: No such file or directory"),
-        (("--data-dir", "nowhere"), "nowhere is not a folder"),
-    ],
+BAD_INPUT = (
+    (("--depth", "0"), "argument --depth: invalid int (1 to inf) value: '0'"),
+    (("--depths", "5,x"), "argument --depths: invalid int (1 to inf) value: '5,x'"),
+    (("--seeds", "0,0"), "argument --seeds: invalid int (0 to 9223372036854775807) value: '0,0'"),
+    (("--batch", "201"), "--batch 201 is more than the 200 training images"),
+    (("--n-train", "301"), "--n-train 301 is more than the 300"),
+    (("--gate-bias", "nan"), "argument --gate-bias: invalid float (-1000.0 to 1000.0) value: 'nan'"),
+    (("--out", "run.txt"), "run.txt does not end in .json"),
+    (("--out", "missing/run.json"), "cannot be written: No such file or directory"),
+    (("--out", "folder.json"), "folder.json is a folder or a device; the name of a file is needed"),
+    (("--out", ""), "argument --out: invalid path_name value: ''"),
+    (("--out", "sarif.json"), "sarif.json holds something else than runs of this program"),
+    (("--clip", "inf"), "argument --clip: invalid float (1e-12 to inf) value: 'inf'"),
+    (("--save", "missing/net.npz"), "net.npz cannot be written: No such file or directory"),
+    (("--data-dir", "nowhere"), "nowhere is not a folder"),
 )
-def test_bad_input_is_one_line(alone, data_set, words, message):
+REFUSES = """
+import contextlib, io, json, sys
+import highway_networks as hn
+for words in json.loads(sys.argv[1]):
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        try:
+            status = hn.main(words)
+        except SystemExit as end:
+            status = end.code
+    print(json.dumps([status, stdout.getvalue(), stderr.getvalue()]))
+"""
+
+
+def test_bad_input_is_one_line(alone, data_set):
     """And ends the command before the training."""
     theirs = '{"version": "2.1.0", "runs": [{"tool": {}}]}'
     (alone.folder / "sarif.json").write_text(theirs)
     (alone.folder / "folder.json").mkdir()
-    process = alone("highway_networks.py", *SMALL, "--data-dir", data_set, *words)
-    assert message in one_line_error(process)
-    assert "epoch" not in process.stdout
+    common = [*map(str, SMALL), "--data-dir", str(data_set)]
+    process = alone("-c", REFUSES, json.dumps([[*common, *words] for words, _ in BAD_INPUT]))
+    assert (process.returncode, process.stderr) == (0, "")
+    for line, (words, message) in zip(process.stdout.splitlines(), BAD_INPUT, strict=True):
+        status, stdout, stderr = json.loads(line)
+        assert message in one_line_error(subprocess.CompletedProcess(words, status, stdout, stderr)), words
+        assert "epoch" not in stdout, words
     assert {path.name for path in alone.folder.glob("*.json")} == {"sarif.json", "folder.json"}
     assert (alone.folder / "sarif.json").read_text() == theirs
 
@@ -164,8 +179,9 @@ def test_another_folder_called_highways_is_not_taken_for_the_package(alone, data
         (alone.folder / "highways" / "__init__.py").write_text(init)
     process = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
     assert (process.returncode, process.stderr) == (0, "")
-    again = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
-    assert (again.returncode, again.stderr) == (0, "")  # its own record may be replaced
+    if init:
+        again = alone("highway_networks.py", *SMALL, "--data-dir", data_set, "--out", "run.json")
+        assert (again.returncode, again.stderr) == (0, "")  # its own record may be replaced
 
 
 def test_many_threads_of_blas_are_said_once(alone):

@@ -288,6 +288,7 @@ def quick(monkeypatch, tmp_path):
     With rivals=False no framework can be imported."""
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
     monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
+    monkeypatch.setattr(conv_step, "BATCH", 10)
     monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
     for module in (commands, start_up):
         monkeypatch.setattr(module, "seconds", lambda *words: 1.0)

@@ -153,7 +153,7 @@ def test_a_step_sees_what_the_pipeline_makes():
     np.testing.assert_array_equal(t.predict(data.x_test), t.net.predict(pipeline.test(data.x_test)))
 
 
-@pytest.mark.parametrize("protocol", ["paper", "short"])
+@pytest.mark.parametrize("protocol", ["short", pytest.param("paper", marks=pytest.mark.thorough)])
 def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
     s = by_protocol(protocol)
     path = tmp_path / "net.npz"

@@ -231,9 +231,14 @@ def records():
 
 
 @pytest.fixture(scope="module")
-def rows(records):
-    """The rows of the ledger, made anew from the committed results."""
-    return judging.judged_record(records)["trials"]
+def judged(records):
+    """The ledger, made anew from the committed results."""
+    return judging.judged_record(records)
+
+
+@pytest.fixture(scope="module")
+def rows(judged):
+    return judged["trials"]
 
 
 def test_every_claim_is_judged(rows):
@@ -444,19 +449,18 @@ def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
         judging.read_results(tmp_path)
 
 
-def test_a_ledger_with_these_verdicts_is_judged_already(records, tmp_path, monkeypatch):
+def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
     """Whatever the commit in it, so that git shows no difference."""
     path = tmp_path / "claims.json"
-    record = judging.judged_record(records)
-    assert not judging.is_judged_already(path, record)
-    path.write_bytes(json_bytes(record))
-    assert judging.is_judged_already(path, record | {"env": {"git": "another"}})
+    assert not judging.is_judged_already(path, judged)
+    path.write_bytes(json_bytes(judged))
+    assert judging.is_judged_already(path, judged | {"env": {"git": "another"}})
     edited = json.loads(path.read_bytes())
     edited["trials"][0]["verdict"] = "edited"
     path.write_text(json.dumps(edited))  # with its old checksum
-    assert not judging.is_judged_already(path, record)
+    assert not judging.is_judged_already(path, judged)
     path.write_text("{")
-    assert not judging.is_judged_already(path, record)
+    assert not judging.is_judged_already(path, judged)
 
 
 def test_a_name_that_the_results_lack_is_the_fault_of_the_claim(capsys):

@@ -39,10 +39,9 @@ def python(*words, cwd):
 
 @pytest.mark.parametrize("path", ["visualize_highway_networks.py", "highway_networks.py"])
 def test_a_command_works_from_any_folder(path, tmp_path):
-    for cwd in (tmp_path, (ROOT / path).parent):
-        process = python(os.path.relpath(ROOT / path, cwd), "--help", cwd=cwd)
-        assert process.returncode == 0, process.stderr
-        assert process.stdout.startswith("usage: ")
+    process = python(os.path.relpath(ROOT / path, tmp_path), "--help", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("usage: ")
 
 
 def test_an_experiment_says_how_to_install_dask(monkeypatch, tmp_path):

@@ -132,8 +132,8 @@ def files(tmp_path):
     """The files that the section about data reads, made from MNIST."""
     mnist = hn.subset(hn.load_mnist(), 0, 6000, 2000)
     table = np.column_stack((mnist.y_train, mnist.x_train))[:5000]
-    names = ",".join(["label", *(f"pixel{i}" for i in range(784))])
-    np.savetxt(tmp_path / "digits.csv", table, "%d", ",", header=names, comments="")
+    lines = [["label", *(f"pixel{i}" for i in range(784))], *table.tolist()]
+    (tmp_path / "digits.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     images = {"x_train": mnist.x_train.reshape(-1, 28, 28), "x_test": mnist.x_test.reshape(-1, 28, 28)}
     np.savez(tmp_path / "mnist.npz", **images, y_train=mnist.y_train.astype(np.uint8), y_test=mnist.y_test)
     for number, (image, label) in enumerate(zip(images["x_train"][:2000], mnist.y_train, strict=False)):

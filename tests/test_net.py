@@ -116,10 +116,9 @@ def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
 
 
 def test_the_straightforward_program_trains_the_headline(capsys):
-    straightforward.train("highway", depth=3, epochs=2)
-    accuracies = [float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()]
-    assert len(accuracies) == 2
-    assert accuracies[1] > 0.8
+    straightforward.train("highway", depth=3, epochs=1)
+    [line] = capsys.readouterr().out.splitlines()
+    assert float(line.split()[-1]) > 0.8
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -171,6 +171,11 @@ def guideline(trials: list[dict]) -> list[dict]:
     return result
 
 
+def loss_at_end(trial: dict) -> float:
+    """The training loss after the last epoch; infinite for a trial that diverged."""
+    return math.inf if trial["loss"] is None else trial["loss"]
+
+
 # ---- Fates by depth -----------------------------------------------------------------------------
 
 
@@ -282,7 +287,7 @@ def more_negative_with_depth(r):
         for depth in sorted({*values_of(r["trials"], "depth")}):
             nets = with_settings(r["trials"], depth=depth, activation=activation)
             in_use = [net for net in nets if net["fate"] == "trained"]
-            best_net = min(in_use or nets, key=lambda net: net["loss"] or math.inf)
+            best_net = min(in_use or nets, key=loss_at_end)
             best.append(best_net["gate_bias"])
             that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
             highest.append(max(that_train, default=min(BIASES)))

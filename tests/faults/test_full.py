@@ -8,10 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from conftest import OLD, ROOT, SMALL, run
+from conftest import OLD, ROOT, SMALL, in_process, run
 from strikes import linux, one_after_another, start, unix
 from test_drawing import ours
 
+import make_highway_networks_gif as gif
+import visualize_highway_networks as viz
 from highways.commands import BROKEN_PIPE, NOT_PRINTED
 from highways.records import load_record
 
@@ -62,11 +64,11 @@ def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
     record.write_text(json.dumps(ours([(0, 4)])))
     (small_disk / "rest").write_bytes(bytes(515_000))
     (small_disk / "highway_networks.gif").write_text("GIF89a, old")
-    for words in (
-        ("visualize_highway_networks.py", "--only", "seeds", "--seeds", record, "--out", small_disk),
-        ("make_highway_networks_gif.py", "--run", record, "--out", small_disk / "highway_networks.gif"),
+    for main, words in (
+        (viz.main, ("--only", "seeds", "--seeds", record, "--out", small_disk)),
+        (gif.main, ("--run", record, "--out", small_disk / "highway_networks.gif")),
     ):
-        process = run(*words)
+        process = in_process(main, *words)
         assert process.returncode == 2
         assert process.stderr.endswith("cannot be written: No space left on device\n")
         assert sorted(os.listdir(small_disk)) == ["highway_networks.gif", "rest"]
@@ -98,8 +100,7 @@ TRAINING = [(), ("--seeds", "0,1")]
 
 
 @unix
-@pytest.mark.parametrize("redirection", CLOSED)
-@pytest.mark.parametrize("words", TRAINING)
+@pytest.mark.parametrize(("words", "redirection"), zip(TRAINING, CLOSED, strict=True))
 def test_a_training_whose_output_is_closed_is_saved(tmp_path, data_set, words, redirection):
     target = tmp_path / "run.json"
     program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
@@ -122,8 +123,10 @@ def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_se
 
 
 @unix
-@pytest.mark.parametrize("words", [*TRAINING, ("--jobs", "1")])
-@pytest.mark.parametrize("redirection", ["| head -1", "2>&1 | true"])
+@pytest.mark.parametrize(
+    ("words", "redirection"),
+    [((), "| head -1"), (("--seeds", "0,1"), "2>&1 | true"), (("--jobs", "1"), "| head -1")],
+)
 def test_a_training_whose_reader_has_gone_is_saved_without_a_word(tmp_path, data_set, words, redirection):
     target = tmp_path / "run.json"
     program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), *words])

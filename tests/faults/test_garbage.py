@@ -272,7 +272,7 @@ def test_garbage_instead_of_a_json_file(canvas, n):
     throw(n, check, st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
 
 
-@few_or(3000, few=100)
+@few_or(3000, few=40)
 @pytest.mark.parametrize("name", ["a small record", "run.json", "run_sweep.json", "run_seeds.json"])
 def test_a_json_file_cut_anywhere(canvas, name, n):
     """The thorough test cuts the small record at every byte."""

@@ -202,8 +202,9 @@ def long_training(data_set, out, jobs):
 
 
 @unix
-@pytest.mark.parametrize("whom", ["the group, as a terminal does", "the parent alone"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("jobs", "whom"), [(1, "the parent alone"), (2, "the parent alone"), (2, "the group, as a terminal does")]
+)
 def test_ctrl_c(tmp_path, data_set, jobs, whom):
     with long_training(data_set, tmp_path / "run.json", jobs) as process:
         if whom == "the parent alone":
@@ -216,8 +217,9 @@ def test_ctrl_c(tmp_path, data_set, jobs, whom):
 
 
 @unix
-@pytest.mark.parametrize("whom", ["the group, as a batch system does", "the parent alone"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("jobs", "whom"), [(1, "the parent alone"), (2, "the parent alone"), (2, "the group, as a batch system does")]
+)
 def test_sigterm_ends_a_command_as_ctrl_c_does(tmp_path, data_set, jobs, whom):
     with long_training(data_set, tmp_path / "run.json", jobs) as process:
         if whom == "the parent alone":

@@ -1,0 +1,140 @@
+"""Rows of the ledger as the article shows them, and how many there are."""
+
+from __future__ import annotations
+
+import re
+
+from experiments import without_brackets
+from highways.lab.showing.registry import table
+from highways.lab.showing.tables import cell
+from highways.records import select
+
+# {row of the ledger: when it holds}; the numbers are those of the row
+HOLDS_IF = {
+    "primary-thirty-layers": "accuracy above 0.85, and below 0.15",
+    "highway-learns-plain-does-not": "accuracy above 0.85, and below 0.15",
+    "primary-two-orders": "ratio of losses over two orders of magnitude",
+    "two-orders-at-100-wide": "ratio of losses over two orders of magnitude",
+    "two-orders-at-100-in-400-epochs-wide": "the same, after 400 epochs",
+    "primary-no-degradation": "50 and 100 layers: less than 3 times the loss of 10 and 20; plain: over 3 times 20's",
+    "highway-does-not-degrade": "50 and 100 layers: less than 3 times the loss of 10 and 20",
+    "plain-degrades": "50 and 100 layers: over 3 times the loss of 20",
+    "primary-past-1000": "the loss falls; accuracy above 0.9, and above one hidden layer; blocks are worth over 0.002",
+    "sgd-does-not-stall-past-1000": "the loss falls; accuracy above 0.9",
+    "depth-of-use-past-1000": "both gains above zero",
+    "primary-gate-bias": "0 and 2 do not train, nor -10 and -20; over half of -1 to -7 within 0.01 of the best",
+    "high-gate-biases-fail": "at each depth most nets of 0 and above do not train in three epochs",
+    "low-gate-biases-fail": "at each depth most of -10 and below do not train; most train with idle blocks",
+    "biases-need-not-be-exact": "at each depth over half of the 6 biases from -1 to -7 within 0.01 of the best",
+    "16-maps-reach": "interval within the paper's prediction intervals, 99.30 to 99.42 and 99.36 to 99.48",
+    "32-maps-reach": "one run within the prediction interval, 99.48 to 99.60",
+    "19-layers-reach-on-whitened-images": "one run from 91.95 to 92.67, in 400 epochs",
+    "19-layers-reach-on-cifar-10": "within the prediction interval, in 400 epochs",
+    "primary-idle-layers": "0.45 to 0.75 of the blocks; fewer than 0.1 of the first 40",
+    "idle-share": "45 to 75 % of the blocks",
+    "first-40-matter-on-cifar": "fewer than 10 % of blocks 1 to 40",
+    "primary-biases": "over half fall; correlations above and below zero; first third above the last",
+    "most-biases-decreased": "over half, on both sets",
+    "biases-rise-with-depth-on-cifar": "correlation above 0.3, and below -0.3, after 100 epochs and after 200",
+    "lower-layers-more-open": "difference above zero",
+    "primary-gates-see-x": "error rises by over 0.01; static gates: over 1.5 times the loss, lose over 0.005 (0.01)",
+    "trained-nets-need-their-gates": "error rises by more than a hundredth",
+    "wide-gates-training-loss": "loss over 1.5 times full's",
+    "wide-gates-test-accuracy": "accuracy lower by over 0.005 (MNIST), 0.01 (CIFAR-100), after 25 epochs",
+    "blocks-refine-the-same-features": "both kinds keep over 0.5 of the accuracy above guessing, shuffled and half-way",
+    "one-block-deleted": "the worst block costs less than 0.02; plain nets have less than 0.15 left",
+    "deleting-many-is-smooth": "no step of one block costs 0.25",
+    "reordering-is-smooth": "no step costs 0.25",
+    "gradient-from-short-paths": "paths of at most 9 of 30 blocks carry over half",
+    "residual-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
+    "higher-residual-blocks-refine": "cosine larger in the last third than in the first",
+    "highway-nets-refine": "kept without blocks below 0.5, shuffled above 0.5; own reader under 0.1 behind",
+    "highway-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
+    "highway-nets-behave-like-ensembles": "the worst block costs less than 0.02; smooth; over half by short paths",
+}
+
+
+def table_of(header: str, rows: list[str], widths: tuple[int, ...]) -> str:
+    """Markdown whose dashes say how wide the columns are in the PDF."""
+    rule = "|".join("-" * (width + 2) for width in widths)
+    return "\n\n" + "\n".join([header, f"|{rule}|", *rows]) + "\n\n"
+
+
+def claims_of(read) -> list[dict]:
+    return read("results/claims.json")["trials"]
+
+
+def row_of(read, name: str) -> dict:
+    return select(claims_of(read), id=name)
+
+
+def is_tested(row: dict) -> bool:
+    return not row["verdict"].startswith("not tested")
+
+
+def in_bold(verdict: str) -> str:
+    return f"**{cell(verdict)}**"
+
+
+def rows_measured(read, question: str) -> list[dict]:
+    """The rows of the ledger that rest on this question's results."""
+    return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
+
+
+def verdicts(read, question: str) -> str:
+    """A line for each row that rests on this question's results; nothing before it is measured."""
+    lines = []
+    for row in rows_measured(read, question):
+        asked = cell(without_brackets(row["claim"]))
+        passed = f"; passed, too, by {cell(row['passed_by'])}" if row["passed_by"] else ""
+        lines.append(f"- {asked[0].upper()}{asked[1:]}: **{cell(row['verdict'])}**{passed}.")
+    return "\n\n" + "\n".join(lines) + "\n\n" if lines else ""
+
+
+AWAITED = {
+    "what_trains": "which start and which carry make nets train, predicted from untrained nets",
+    "which_carry": "which kind of block fits best where all train",
+    "best_start": "by what factor a plain net's loss exceeds a highway net's when both have their best start",
+    "depth_on_demand": "what gates that see x are for on tasks that need depth",
+    "primary": "the ten claims with new seeds and repeated searches",
+}
+
+
+@table("article-awaited")
+def awaited(read) -> str:
+    """The questions whose rules are committed and whose results are not; nothing when all are there."""
+    waiting = [f"{words} (`{name}`)" for name, words in AWAITED.items() if not rows_measured(read, name)]
+    if not waiting:
+        return ""
+    named = waiting[0] if len(waiting) == 1 else f"{', '.join(waiting[:-1])} and {waiting[-1]}"
+    return f"Rules are committed, and results are not there yet, on {named}."
+
+
+@table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")
+@table("article-less-than-one-layer", row="depth-is-of-use", of="at its own rate, 1.849,")
+def part_of_row(read, row: str, of: str) -> str:
+    """One number of a row of the ledger, with its interval and count."""
+    numbers = row_of(read, row)["ours"]
+    found = re.search(rf"{re.escape(of)} (\S+ \([^)]*\))", numbers)
+    if not found:
+        raise LookupError(f"{row} has no number {of}")
+    return found[1]
+
+
+# what the note of a row says if its rule was not fixed before all runs
+SEEN = re.compile(
+    r"after (the|a first) (first )?run|after (three of|looking|counting)|results were known|had been seen|was seen|"
+    r"were known|was known before|\bat first\b|added after"
+)
+
+
+@table("article-rules-after")
+def rules_after(read) -> str:
+    """How many tested rows say that runs had been seen when something of their rule was chosen or changed."""
+    rows = [row for row in claims_of(read) if is_tested(row)]
+    return f"{sum(bool(SEEN.search(row['note'])) for row in rows)} of {len(rows)}"
+
+
+@table("article-rows")
+def ledger_rows(read) -> str:
+    return str(len(claims_of(read)))
