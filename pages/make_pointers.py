@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import json
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from experiments.depth_on_demand import trial
 from highway_networks import DeepNet
-from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_kind, printable
+from highways.commands import run_program
+from highways.files import ROOT, InputError, printable
 from highways.records import load_results
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "pointers"
 PAGE_PARTS = (
@@ -90,20 +88,8 @@ def whole_page() -> str:
     return page_of(PARTS, PAGE_PARTS, {"data": as_json.replace("<", "\\u003c")})
 
 
-def write_page(out: Path, save) -> None:
-    if out.suffix != ".html":
-        raise InputError(f"--out {out} does not end in .html")
-    text = whole_page()
-    check_kind(out, text[: text.index("</title>")].encode())
-    save({out: text.encode()})
-    print(f"wrote {printable(out)}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
-
-
 def main(argv=None) -> int:
-    parser = Parser(description="Write pages/pointers.html, a page on a net that follows pointers.")
-    default = ROOT / "pages" / "pointers.html"
-    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of pages/pointers.html")
-    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+    return run_page_command(argv, "pointers.html", "a page on a net that follows pointers", whole_page)
 
 
 if __name__ == "__main__":
