@@ -10,9 +10,9 @@ That is, in this order:
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - docs/api.md, from the docstrings (experiments/api.py)
 - results/results.csv, a row a trial (experiments/results_table.py)
-- the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html and
-  pages/claims.html
-- the pictures of the first two pages, for which a browser is needed
+- the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html,
+  pages/pointers.html and pages/claims.html
+- the pictures of the first three pages, for which a browser is needed
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
 depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
@@ -52,8 +52,9 @@ from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import RESULTS, load_results, record_bytes
 from pages import make_claims as claims_page
 from pages import make_explorer as explorer
+from pages import make_pointers as pointers
 from pages import make_train as train_page
-from pages import screenshots
+from pages import measure_pointers, screenshots
 from visualize_highway_networks import PUBLISHED, RUNS
 
 LEDGER = "results/claims.json"
@@ -141,6 +142,9 @@ def products(read) -> list[Product]:
     add("pages/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
     parts = [train_page.PARTS / name for name in ("page.html", *train_page.PAGE_PARTS)]
     add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
+    parts = [pointers.PARTS / name for name in ("page.html", *pointers.PAGE_PARTS)]
+    files = [measure_pointers.NET, *parts]
+    add("pages/pointers.html", make_pointers_page, Path(pointers.__file__), ["results/pointers.json"], files)
     parts = [claims_page.PARTS / name for name in ("page.html", *claims_page.PAGE_PARTS)]
     names = [ROOT / "pages" / name for name in ("sample_names.py", "sample_words.py")]
     rules = [*names, *sorted((ROOT / "experiments").glob("*/question.py"))]
@@ -178,6 +182,10 @@ def make_explorer() -> bytes:
 
 def make_train_page() -> bytes:
     return train_page.whole_page().encode()
+
+
+def make_pointers_page() -> bytes:
+    return pointers.whole_page().encode()
 
 
 def make_claims_page() -> bytes:

@@ -43,6 +43,7 @@ NAVIGATION = {
     "Highway networks": HOME,
     "See it train": "pages/train.html",
     "Look inside": "pages/explorer.html",
+    "How deep it goes": "pages/pointers.html",
     "Article": "article/article.md",
     "Questions": "experiments/README.md",
     "Ledger": "docs/ledger.md",

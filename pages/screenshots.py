@@ -1,4 +1,4 @@
-"""Takes pictures of pages/explorer.html and pages/train.html in a real browser, into viz/.
+"""Takes pictures of pages/explorer.html, pages/train.html and pages/pointers.html in a real browser, into viz/.
 
     python -m pages.screenshots
 
@@ -24,6 +24,7 @@ from highways.files import ROOT, InputError
 
 PAGE = ROOT / "pages" / "explorer.html"
 TRAIN_PAGE = ROOT / "pages" / "train.html"
+POINTERS_PAGE = ROOT / "pages" / "pointers.html"
 PROGRAMS = "chromium", "chromedriver"
 # calls done() when the worker's results are drawn
 SETTLED = """
@@ -58,6 +59,14 @@ const done = arguments[0];
 const whenUp = () => (ascent.share < 1 ? requestAnimationFrame(whenUp) : done());
 whenUp();
 """
+# all four towers, after a guess
+GUESSED = 'document.getElementById("guess").requestSubmit();'
+
+# calls done() two frames later, when the last change is on the screen
+FRAMES = """
+const done = arguments[0];
+requestAnimationFrame(() => requestAnimationFrame(() => done()));
+"""
 
 
 class Picture(NamedTuple):
@@ -76,13 +85,9 @@ class Picture(NamedTuple):
 PICTURES = {
     "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
     "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
+    "pointers": Picture(POINTERS_PAGE, 1280, 720, 1, "light", "html", GUESSED, FRAMES),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "html", "", CLIMBED),
 }
-# calls done() two frames later, when the last change is on the screen
-FRAMES = """
-const done = arguments[0];
-requestAnimationFrame(() => requestAnimationFrame(() => done()));
-"""
 TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
 SECONDS = 120  # how long a script may take
 
@@ -152,7 +157,7 @@ def take(save) -> None:
 
 
 def main(argv=None) -> int:
-    about = "Take pictures of the two pages that run nets, into viz/."
+    about = "Take pictures of the three pages that run nets, into viz/."
     parser = Parser(description=about)
     parser.parse_args(argv)
     return run_command(parser.prog, take)

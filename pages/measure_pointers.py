@@ -1,0 +1,124 @@
+"""Trains and measures the net of the page pages/pointers.html: a highway net that follows pointers.
+
+    python -m pages.measure_pointers        -> results/pointers.json, results/pointers.npz
+
+A problem is a table of six numbers, each with a next one, a start, and k: follow the table k times.
+The net is told k.  Task, training and measurements are those of experiments/depth_on_demand/trial.py, and the
+settings are those that the search of that question chose for highway nets on its first level.  After training the
+parameters are rounded to float16, as the page holds them.
+
+Measured on 2000 new problems of each k:
+
+- the share of right answers
+- the same if the output layer reads the state after block 0 (the plain first layer), 1, 2, ...
+- the same with every gate held: T of each unit is replaced by its mean over other problems of all k
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from pathlib import Path
+
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import numpy as np
+
+import highway_networks as hn
+from experiments.depth_on_demand import trial
+from highways.commands import Parser, first_line, run_command, run_program
+from highways.files import ROOT, InputError, environment, printable
+from highways.records import RESULTS, record_bytes
+
+OUT = ROOT / "results" / "pointers.json"
+NET = ROOT / "results" / "pointers.npz"
+SETTING = {
+    "task": "pointer",
+    "size": 6,
+    "deepest": 4,
+    "trained_on": [1, 2, 3, 4],
+    "block": "highway",
+    "width": 128,
+    "depth": 12,
+    "start": "glorot",
+    "gate_bias": -0.9811,
+    "lr": 0.002645,
+    "steps": 8000,
+    "seed": 1,
+    "n_test": 2000,
+}
+RIGHT = 0.95  # of the answers: "right from block l on"
+
+
+def measure(net: hn.DeepNet) -> dict:
+    """Lists by k: `accuracy`, `right_after` (a list by block), `held` (the accuracy with every gate held)."""
+    return {
+        "accuracy": trial.accuracies(net, SETTING, trial.TESTING),
+        "right_after": trial.look_inside(net, SETTING)["right_after"],
+        "held": trial.frozen(net, SETTING)["overall"],
+    }
+
+
+def first_right(right_after: list[float]) -> int:
+    """The first block from which on at least RIGHT of the answers are right."""
+    wrong = [block for block, share in enumerate(right_after) if share < RIGHT]
+    return wrong[-1] + 1 if wrong else 0
+
+
+def summary_of(numbers: dict) -> list[dict]:
+    """A row for each k."""
+    return [
+        {
+            "k": k,
+            "accuracy": accuracy,
+            "right_from_block": first_right(right_after),
+            "accuracy_with_gates_held": held,
+        }
+        for k, (accuracy, right_after, held) in enumerate(
+            zip(numbers["accuracy"], numbers["right_after"], numbers["held"], strict=True), 1
+        )
+    ]
+
+
+def bytes_of(net: hn.DeepNet) -> bytes:
+    """The file that save() writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "net.npz"
+        net.save(path)
+        return path.read_bytes()
+
+
+def checksum_of(net: bytes) -> str:
+    return hashlib.sha256(net).hexdigest()
+
+
+def train_and_measure(save) -> None:
+    net, diverged = trial.train(SETTING)
+    if diverged:
+        raise InputError("the training diverged")
+    net.parameters[:] = net.parameters.astype(np.float16)  # as the page holds them
+    numbers = measure(net)
+    file = bytes_of(net)
+    record = {
+        "experiment": "pointers",
+        "source": "this project's own question",
+        "command": "python -m pages.measure_pointers",
+        "settings": {**SETTING, "net_sha256": checksum_of(file)},
+        "env": environment(),
+        "summary": summary_of(numbers),
+        "trials": numbers,
+    }
+    save({OUT: record_bytes(record, RESULTS), NET: file})
+    print(f"wrote {printable(OUT)} and {printable(NET)}", flush=True)
+
+
+def main(argv=None) -> int:
+    parser = Parser(description=first_line(__doc__))
+    parser.parse_args(argv)
+    return run_command(parser.prog, train_and_measure)
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -1,0 +1,170 @@
+"use strict";
+/* The state of the page, and its words. */
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const net = new Follower(DATA.net, fromFloat16(bytesOf(DATA.net.parameters)), DATA.held);
+const $ = (id) => document.getElementById(id);
+const KS = Array.from({ length: DEEPEST }, (_, i) => i + 1);
+const FIRST_PROBLEM = { table: [5, 5, 4, 0, 3, 1], start: 2 }; // chosen since it goes as most do: see the table below
+
+/* `guessed` is the block that the reader guessed for the largest k; null before. */
+const shown = { problem: FIRST_PROBLEM, k: DEEPEST, guessed: null, is_held: false };
+const towers = [];
+let seed = 1; // of the next new problem
+
+const set = (id, text) => write($(id), text);
+const percent = (share) => `${share > 0.9995 ? "over 99.9" : (100 * share).toFixed(share > 0.99 ? 1 : 0)} %`;
+const hundredths = (share) => share.toFixed(share > 0.99 && share < 1 ? 4 : 2);
+
+/* ---- What is shown ---- */
+
+function show() {
+  const { problem, guessed, is_held } = shown;
+  drawRing($("ring"), problem, guessed === null ? 1 : shown.k);
+  KS.forEach((k, i) => {
+    const is_hidden = guessed === null && k > 1;
+    drawTower(towers[i], k, problem, is_hidden ? null : net.read(problem, k, is_held));
+    const is_chosen = guessed === null ? k === 1 : k === shown.k;
+    towers[i].querySelector("button").setAttribute("aria-pressed", is_chosen);
+    towers[i].querySelector("button").disabled = is_hidden;
+  });
+  problem.table.forEach((next, number) => {
+    $("table").children[number].querySelector("select").value = next;
+  });
+  $("start-at").value = problem.start;
+  showQuestion();
+  keepAddress();
+}
+
+/* "3, 7, 6 and 9". */
+const listed = (numbers) => `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+
+const blockFor = (k) => standsFrom(net.read(shown.problem, k, false));
+
+function showQuestion() {
+  const { guessed, is_held } = shown;
+  const is_told = guessed !== null;
+  $("guess").hidden = is_told;
+  $("told").hidden = !is_told;
+  if (!is_told) {
+    set("question", `With k = 1 the answer stands from block ${blockFor(1)} on. And with k = ${DEEPEST}?`);
+    return;
+  }
+  set("question", "Does it go deeper for a deeper problem?");
+  const { summary, n_test } = DATA.measured;
+  const from = summary.map((row) => row.right_from_block);
+  set("told-text", `Over ${grouped(n_test)} problems for each k, 95 of 100 answers are right from block ${listed(from)} on: the ` +
+    `deeper the problem, the more blocks. With free gates the four answers here stand from block ${listed(KS.map(blockFor))} on. You guessed ` +
+    `${guessed} for the last.`);
+  $("hold").setAttribute("aria-pressed", is_held);
+  set("held-text", is_held ? aboutHolding() :
+    "Do the gates look at the problem? Hold each at its mean over many problems, and see what is read.");
+}
+
+function aboutHolding() {
+  const rights = KS.filter((k) => argmax(net.read(shown.problem, k, true).at(-1)) === answerTo(shown.problem, k));
+  const held = DATA.measured.summary.map((row) => row.accuracy_with_gates_held);
+  const mean = held.reduce((a, b) => a + b) / held.length;
+  return `Each gate now has one value, whatever the problem: ${rights.length} of these four answers ` +
+    `${rights.length === 1 ? "is" : "are"} right, and ${percent(mean)} of all. Guessing gives ${percent(1 / SIZE)}. So this net ` +
+    "needs gates that see the problem.";
+}
+
+/* ---- The address holds the problem ---- */
+
+function keepAddress() {
+  const { table, start } = shown.problem;
+  history.replaceState(null, "", `#table=${table.join("")}&start=${start}`);
+}
+
+/* The problem of the address; the first one, with a notice, if it holds none. */
+function problemOfAddress() {
+  if (location.hash.length < 2) return FIRST_PROBLEM;
+  const words = new URLSearchParams(location.hash.slice(1));
+  const table = words.get("table") ?? "";
+  const start = words.get("start") ?? "";
+  if (/^[0-5]{6}$/.test(table) && /^[0-5]$/.test(start)) return { table: Array.from(table, Number), start: Number(start) };
+  const notice = Object.assign(document.createElement("p"), { className: "notice" });
+  notice.textContent = "The address names no problem. It should end like this: #table=554031&start=2, with numbers from 0 to 5.";
+  document.querySelector("header").append(notice);
+  return FIRST_PROBLEM;
+}
+
+/* ---- All problems ---- */
+
+function showMeasured() {
+  const { right_after, summary, n_test } = DATA.measured;
+  set("all", `One problem may be lucky. These are ${grouped(n_test)} new problems for each k, whose tables are drawn at random.`);
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => [share, `${100 * share} %`]);
+  const chart = new Chart($("curves"), { from: 0, to: 1, ticks }, "read after block");
+  const lines = right_after.map((shares, i) => ({
+    name: `k = ${i + 1}`, look: `k${i + 1}`, points: shares.map((share, block) => [block, share]),
+  }));
+  chart.show({ from: 0, to: net.depth }, lines, [{ y: 1 / SIZE, text: "guess" }]);
+  const told = summary.map((row) => `k = ${row.k}: 95 % right from block ${row.right_from_block} on`).join("; ");
+  $("curves").setAttribute("aria-label", `${told}. The dotted line is guessing.`);
+  for (const row of summary) {
+    const cells = [row.k, hundredths(row.accuracy), row.right_from_block, hundredths(row.accuracy_with_gates_held)];
+    const line = document.createElement("tr");
+    line.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+    $("rows").append(line);
+  }
+  set("limits", `This is one net, with one seed: ${net.depth} highway blocks of ${net.hidden} tanh units, ` +
+    `${grouped(DATA.measured.steps)} batches of 128 problems, all k equally often. What it shows is this net's. Whether nets ` +
+    "without such gates follow pointers as well is a question with a page of its own, named below.");
+}
+
+/* ---- Start ---- */
+
+function change(problem, words) {
+  shown.problem = problem;
+  show();
+  set("announced", words ?? KS.filter((k) => shown.guessed !== null || k === 1)
+    .map((k) => towers[k - 1].querySelector("svg").getAttribute("aria-label")).join(" "));
+}
+
+function listen() {
+  $("table").addEventListener("change", () => {
+    const table = [...$("table").querySelectorAll("select")].map((select) => Number(select.value));
+    change({ ...shown.problem, table });
+  });
+  $("start-at").addEventListener("change", () => change({ ...shown.problem, start: Number($("start-at").value) }));
+  $("new").addEventListener("click", () => change(randomProblem(uniformFrom(seed++))));
+  $("guessed").addEventListener("input", () => set("guessed-value", $("guessed").value));
+  $("guess").addEventListener("submit", (event) => {
+    event.preventDefault();
+    shown.guessed = Number($("guessed").value);
+    change(shown.problem, "");
+    set("announced", $("told-text").textContent);
+    $("question").focus({ preventScroll: true }); // the button that had the focus is gone
+  });
+  $("hold").addEventListener("click", () => {
+    shown.is_held = !shown.is_held;
+    change(shown.problem, "");
+    set("announced", $("held-text").textContent);
+  });
+}
+
+function start() {
+  const numbers = () => Array.from({ length: SIZE }, (_, number) => new Option(number, number));
+  for (let number = 0; number < SIZE; number++) {
+    const label = document.createElement("label");
+    const select = document.createElement("select");
+    select.append(...numbers());
+    label.append(`${number} → `, select);
+    $("table").append(label);
+  }
+  $("start-at").append(...numbers());
+  for (const k of KS) {
+    towers.push(makeTower(k, (chosen) => {
+      shown.k = chosen;
+      show();
+    }));
+  }
+  set("guessed-value", $("guessed").value);
+  set("legend", "A cell's shade: how probable the net finds this number. Framed: the right one. Above the line the answer stands: it is more than half sure.");
+  shown.problem = problemOfAddress();
+  listen();
+  showMeasured();
+  show();
+}

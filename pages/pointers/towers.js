@@ -1,0 +1,79 @@
+"use strict";
+/* Four towers, one for each k.  A row is a block, a cell a number that the net may answer; its shade is the probability
+   that the output layer reads after this block. */
+
+const ROW = 26; // pixels
+const LEFT = 24; // of the rows' numbers
+const TOWER = { width: 200, top: 4, bottom: 24 };
+const SURE = 0.5; // an answer stands where its probability is above this
+
+/* A figure with the k, the way, the answer and the tower; a click on it shows the way of its k. */
+function makeTower(k, choose) {
+  const figure = document.createElement("figure");
+  figure.innerHTML = `<figcaption><button type="button">k = ${k}</button><b class="answer"></b>
+<span class="sure"></span><span class="way"></span></figcaption><svg role="img"></svg>`;
+  figure.querySelector("button").addEventListener("click", () => choose(k));
+  $("four").append(figure);
+  return figure;
+}
+
+/* Draws what the net reads, `answers` (depth + 1, SIZE), beside the right answer; null hides it. */
+function drawTower(figure, k, problem, answers) {
+  const svg = figure.querySelector("svg");
+  const say = (name, text) => write(figure.querySelector(name), text);
+  const rows = net.depth + 1;
+  const height = TOWER.top + rows * ROW + TOWER.bottom;
+  svg.setAttribute("viewBox", `0 0 ${TOWER.width} ${height}`);
+  svg.replaceChildren();
+  const right = answerTo(problem, k);
+  const way = pathOfProblem(problem, k);
+  figure.querySelector(".way").textContent = answers ? way.join(" → ") : `${way[0]} → …`;
+  say(".answer", answers ? String(argmax(answers.at(-1))) : "?");
+  say(".sure", answers ? sureness(answers.at(-1), right) : "guess first");
+  const cell = (TOWER.width - LEFT) / SIZE;
+  const top = (block) => TOWER.top + (net.depth - block) * ROW;
+  for (let block = 0; block < rows; block++) {
+    const label = svgElement("text", { class: "number", x: LEFT - 6, y: top(block) + ROW / 2 + 5, "text-anchor": "end" }, svg);
+    label.textContent = block;
+    for (let number = 0; number < SIZE; number++) {
+      const share = answers ? answers[block][number] : 0;
+      const place = { x: LEFT + number * cell + 1, y: top(block) + 1, width: cell - 2, height: ROW - 2 };
+      svgElement("rect", { class: "cell", ...place, style: `--share: ${share.toFixed(3)}` }, svg);
+    }
+  }
+  for (let number = 0; number < SIZE; number++) {
+    const is_right = answers && number === right;
+    const place = { x: LEFT + (number + 0.5) * cell, y: height - 8, "text-anchor": "middle" };
+    svgElement("text", { class: is_right ? "column right" : "column", ...place }, svg).textContent = number;
+    if (is_right) {
+      const frame = { x: LEFT + number * cell, y: TOWER.top - 1, width: cell, height: rows * ROW + 2 };
+      svgElement("rect", { class: "frame", ...frame }, svg);
+    }
+  }
+  if (!answers) {
+    svg.setAttribute("aria-label", `k = ${k}: guess first`);
+    return;
+  }
+  const stands = standsFrom(answers);
+  if (stands !== null) {
+    const y = top(stands) + ROW;
+    svgElement("line", { class: "stands", x1: 0, x2: TOWER.width, y1: y, y2: y }, svg);
+  }
+  const read = answers.map((shares, block) => `after block ${block}: ${argmax(shares)}`).join(", ");
+  const where = stands === null ? "no answer stands" : `the answer stands from block ${stands} on`;
+  svg.setAttribute("aria-label", `k = ${k}. Read ${read}; ${where}. Right is ${right}.`);
+}
+
+/* The first block from which on the final answer has more than half of the probability; null if it has not even in the end. */
+function standsFrom(answers) {
+  const last = argmax(answers.at(-1));
+  let block = answers.length;
+  while (block > 0 && answers[block - 1][last] > SURE) block--;
+  return block < answers.length ? block : null;
+}
+
+/* "99.9 % sure, right". */
+function sureness(shares, right) {
+  const answer = argmax(shares);
+  return `${percent(shares[answer])} sure, ${answer === right ? "right" : `wrong: it is ${right}`}`;
+}

@@ -1,0 +1,166 @@
+"""pages/pointers.html is what its program writes; in a real browser it reads what the same net reads in NumPy."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import scipy.special
+from conftest import ROOT
+
+import highway_networks as hn
+from experiments.depth_on_demand import trial
+from experiments.static_gates.trial import with_static_gates
+from highways.files import InputError
+from highways.nets import layer_by_layer
+from highways.records import load_results, record_bytes
+from pages import make_pointers, measure_pointers, screenshots
+from pages.browser import browser_only, together, violations
+
+PATH = screenshots.POINTERS_PAGE
+PAGE = PATH.read_text(encoding="utf-8")
+SETTING = measure_pointers.SETTING
+PROBLEMS = [([5, 5, 4, 0, 3, 1], 2), ([1, 2, 3, 4, 5, 0], 3), ([0, 0, 0, 0, 0, 0], 5)]
+
+
+@pytest.fixture(scope="module")
+def net():
+    return hn.DeepNet.load(measure_pointers.NET)
+
+
+def test_the_page_is_what_the_program_writes(tmp_path, capsys):
+    assert make_pointers.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == PAGE
+    assert re.findall(r"https?:(?!//www\.w3\.org/2000/svg)|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", PAGE) == []
+
+
+def test_the_net_is_as_measured_and_deeper_problems_need_more_blocks(net):
+    record = load_results(measure_pointers.OUT)
+    x, y = trial.drawn(SETTING, 4, trial.TESTING)
+    assert (net.predict(x).argmax(axis=1) == y).mean() == pytest.approx(record["trials"]["accuracy"][3], abs=1e-3)
+    blocks = [row["right_from_block"] for row in record["summary"]]
+    assert blocks == sorted(set(blocks))  # as the page says
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda record: record["settings"].update(net_sha256="0"), "was measured on another net"),
+        (lambda record: record["summary"].pop(), "has a summary that is not that of its trials"),
+    ],
+)
+def test_a_record_of_another_net_is_refused(tmp_path, monkeypatch, spoil, said):
+    record = json.loads(measure_pointers.OUT.read_text())
+    spoil(record)
+    record.pop("digest")
+    monkeypatch.setattr(make_pointers, "OUT", tmp_path / "pointers.json")
+    make_pointers.OUT.write_bytes(record_bytes(record, "results"))
+    with pytest.raises(InputError, match=said):
+        make_pointers.checked_record()
+
+
+def answers_in_numpy(net, table, start, k, held=None):
+    """The probabilities after 0, 1, ... blocks, (depth + 1, 6)."""
+    one_hot = np.eye(6)
+    told = np.arange(1, 5) <= k
+    x = np.concatenate([one_hot[table].ravel(), one_hot[start], told])[None].astype(np.float32)
+    if held is not None:
+        net = with_static_gates(net, held[:, :, None], "static-unit")
+    state = layer_by_layer.first_state(net, x)
+    states = [state, *(y for *_, y in layer_by_layer.walk(net, state))]
+    logits = np.array([layer_by_layer.logits(net, y)[0] for y in states], dtype=float)
+    return scipy.special.softmax(logits, axis=1)
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with screenshots.browser() as driver:
+        driver.set_script_timeout(60)
+        yield driver
+
+
+@pytest.fixture
+def page(driver):
+    """page(width, colors, hash) opens the page anew."""
+
+    def open_page(width=1280, colors="light", address=""):
+        screenshots.look_as(driver, width, 900, 1, colors)
+        driver.get("about:blank")
+        driver.get(PATH.as_uri() + address)
+        return driver
+
+    yield open_page
+    assert [line["message"] for line in driver.get_log("browser")] == []
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("is_held", [False, True])
+def test_the_browser_reads_what_numpy_reads(net, page, is_held):
+    held = make_pointers.mean_gates(net).round(make_pointers.DIGITS) if is_held else None
+    driver = page()
+    for table, start in PROBLEMS:
+        for k in (1, 4):
+            read = driver.execute_script(
+                "return net.read({ table: arguments[0], start: arguments[1] }, arguments[2], arguments[3])",
+                table, start, k, is_held,
+            )  # fmt: skip
+            np.testing.assert_allclose(read, answers_in_numpy(net, table, start, k, held), atol=1e-4)
+
+
+def shown(driver) -> list[str]:
+    return driver.execute_script("return [...document.querySelectorAll('#four .answer')].map((b) => b.textContent)")
+
+
+@browser_only
+@together
+def test_a_guess_comes_before_the_answers_and_held_gates_change_them(page):
+    driver = page()
+    assert shown(driver) == ["4", "?", "?", "?"]
+    driver.execute_script(screenshots.GUESSED)
+    assert shown(driver) == ["4", "3", "0", "5"]
+    told = driver.execute_script("return document.getElementById('told-text').textContent")
+    assert re.search(r"right from block.5, 8, 10 and 11 on", told)
+    driver.execute_script("document.getElementById('hold').click()")
+    assert shown(driver) != ["4", "3", "0", "5"]
+    said = driver.execute_script("return document.getElementById('held-text').textContent")
+    assert re.search(r"Guessing gives 17.%", said)
+
+
+@browser_only
+@together
+def test_the_address_holds_the_problem(page):
+    address = "#table=123450&start=3"
+    driver = page(address=address)
+    driver.execute_script(screenshots.GUESSED)
+    assert shown(driver) == ["4", "5", "0", "1"]
+    driver.execute_script("document.getElementById('new').click()")
+    other = driver.execute_script("return location.hash")
+    assert re.fullmatch(r"#table=[0-5]{6}&start=[0-5]", other)
+    assert other != address
+
+
+@browser_only
+@together
+def test_a_bad_address_is_named(page):
+    driver = page(address="#table=123456&start=3")
+    notice = driver.execute_script("return document.querySelector('.notice').textContent")
+    assert notice.startswith("The address names no problem. It should end like this: #table=")
+
+
+@browser_only
+@together
+@pytest.mark.parametrize(("width", "colors"), [(400, "dark"), (1280, "light")])
+def test_it_is_accessible_and_fits(page, width, colors):
+    driver = page(width, colors)
+    driver.execute_script(screenshots.GUESSED)
+    assert violations(driver) == []
+    page_width, view_width = driver.execute_script(
+        "const { scrollWidth, clientWidth } = document.documentElement; return [scrollWidth, clientWidth]"
+    )
+    assert page_width <= view_width
+
+
+def test_links_exist():
+    for link in re.findall(r'href="([^"#]+)"', PAGE):
+        assert (ROOT / "pages" / link).exists(), link
