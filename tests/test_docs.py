@@ -37,8 +37,7 @@ PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8"
 README = PAGES["README.md"]
 # pages whose commands and Python other tests follow
 FOLLOWED_ELSEWHERE = ("docs/make_it_yours.md", "docs/your_own_block.md", "docs/your_own_question.md")
-OLD_NAMES = "docs/moved.md"  # a page of commands and files that are gone
-TAUGHT = {name: text for name, text in PAGES.items() if name not in (*FOLLOWED_ELSEWHERE, OLD_NAMES)}
+TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
 # ---- The committed JSON ----------------------------------------------------------------------------------------------
 
 
