@@ -95,7 +95,7 @@ GROUPS = {
     "What do gates say of a market?": ("factor_model", "factor_model_wide"),
 }
 OTHERS = "Other questions"
-CLAIMS_PAGE = "../pages/claims.html"  # as docs/ledger.md links to it
+CLAIMS_PAGE = "pages/claims.html"
 SHORT = 18  # words: measurements of more words stand on the claims page alone
 
 
@@ -136,10 +136,10 @@ def finding(read, name: str) -> str:
 
 
 def table_of_verdicts(read, question: str) -> str:
-    """The ledger's verdict on every claim of a question, with the claim in short: without brackets."""
+    """The ledger's verdict on every claim of a question, for the question's page."""
     rows = []
     for row in rows_of_ledger(read, find_question(question)):
-        rows.append(f"| {cell(row['source'])} | {cell(without_brackets(row['claim']))} | {verdict_on(row)} |")
+        rows.append(f"| {cell(row['source'])} | {claim_in_short(row, '../..')} | {verdict_on(row)} |")
     return markdown_table("| source | claim or question, in short | verdict |", rows)
 
 
@@ -174,9 +174,14 @@ def ledger(read) -> str:
 
 
 def row_of_claim(row: dict) -> str:
-    claim = f"[{cell(without_brackets(row['claim']))}]({CLAIMS_PAGE}#claim={row['id']})"
     measured = cell(row["ours"]) if len(row["ours"].split()) <= SHORT else ""
-    return f"| {claim} | {cell(row['source'])} | {measured} | {verdict_on(row)} |"
+    return f"| {claim_in_short(row, '..')} | {cell(row['source'])} | {measured} | {verdict_on(row)} |"
+
+
+def claim_in_short(row: dict, root: str) -> str:
+    """The claim without brackets, as a link to the claim on the page of claims; `root` is the way to
+    the repository's root."""
+    return f"[{cell(without_brackets(row['claim']))}]({root}/{CLAIMS_PAGE}#claim={row['id']})"
 
 
 for _name in question_names():

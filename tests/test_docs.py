@@ -619,7 +619,8 @@ def test_a_question_s_table_of_verdicts():
     read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
     filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
     assert (
-        "| paper, 3.3.1 | maxout (1 - T) copes better, too | **not clear**; passed, too, by a plain net |\n" in filled
+        "| paper, 3.3.1 | [maxout (1 - T) copes better, too](../../pages/claims.html#claim=maxout-copes-better) "
+        "| **not clear**; passed, too, by a plain net |\n" in filled
     )
 
 
