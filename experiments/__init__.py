@@ -95,6 +95,8 @@ GROUPS = {
     "What do gates say of a market?": ("factor_model", "factor_model_wide"),
 }
 OTHERS = "Other questions"
+CLAIMS_PAGE = "pages/claims.html"
+SHORT = 18  # words: measurements of more words stand on the claims page alone
 
 
 def grouped_questions() -> dict[str, tuple[str, ...]]:
@@ -134,17 +136,52 @@ def finding(read, name: str) -> str:
 
 
 def table_of_verdicts(read, question: str) -> str:
-    """The ledger's verdict on every claim of a question, with the claim in short: without brackets."""
+    """The ledger's verdict on every claim of a question, for the question's page."""
     rows = []
-    for claim in find_question(question).claims:
-        row = select(read("results/claims.json")["trials"], id=claim.id)
-        verdict = f"**{cell(row['verdict'])}**"
-        if row["passed_by"] and row["verdict"].startswith("in part"):
-            verdict += f"; what holds also holds for {cell(row['passed_by'])}"
-        elif row["passed_by"]:
-            verdict += f"; passed, too, by {cell(row['passed_by'])}"
-        rows.append(f"| {cell(row['source'])} | {cell(without_brackets(row['claim']))} | {verdict} |")
+    for row in rows_of_ledger(read, find_question(question)):
+        rows.append(f"| {cell(row['source'])} | {claim_in_short(row, '../..')} | {verdict_on(row)} |")
     return markdown_table("| source | claim or question, in short | verdict |", rows)
+
+
+def rows_of_ledger(read, question) -> list[dict]:
+    """The ledger's rows on this question's claims."""
+    rows = read("results/claims.json")["trials"]
+    return [select(rows, id=claim.id) for claim in question.claims]
+
+
+def verdict_on(row: dict) -> str:
+    """The verdict of a row of the ledger, and which controls pass, too."""
+    verdict = f"**{cell(row['verdict'])}**"
+    if row["passed_by"] and row["verdict"].startswith("in part"):
+        return f"{verdict}; what holds also holds for {cell(row['passed_by'])}"
+    if row["passed_by"]:
+        return f"{verdict}; passed, too, by {cell(row['passed_by'])}"
+    return verdict
+
+
+@table("claims")
+def ledger(read) -> str:
+    """Every claim with its verdict: a heading and a table for each question that has claims."""
+    parts = []
+    for title, names in grouped_questions().items():
+        parts.append(f"## {title}\n\n")
+        for question in map(find_question, names):
+            rows = [row_of_claim(row) for row in rows_of_ledger(read, question)]
+            if rows:
+                lines = markdown_table("| claim or question, in short | source | measured | verdict |", rows)
+                parts.append(f"### [{question.name}](../experiments/{question.name}/README.md){lines}")
+    return f"\n\n{''.join(parts)}"
+
+
+def row_of_claim(row: dict) -> str:
+    measured = cell(row["ours"]) if len(row["ours"].split()) <= SHORT else ""
+    return f"| {claim_in_short(row, '..')} | {cell(row['source'])} | {measured} | {verdict_on(row)} |"
+
+
+def claim_in_short(row: dict, root: str) -> str:
+    """The claim without brackets, as a link to the claim on the page of claims; `root` is the way to
+    the repository's root."""
+    return f"[{cell(without_brackets(row['claim']))}]({root}/{CLAIMS_PAGE}#claim={row['id']})"
 
 
 for _name in question_names():

@@ -1,4 +1,5 @@
-"""Makes docs/api.md, the list of functions and classes, from their signatures and docstrings."""
+"""Makes docs/api.md, the list of functions and classes, from their signatures and docstrings, without
+what they raise."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from highways.nets import activations, extra_blocks, optimizers
 PAGE = "docs/api.md"
 BEGIN = """# Functions and classes
 
-[Make it yours](make_it_yours.md) shows how they are used. This page is made from the docstrings, by
-`python -m experiments publish`.
+[Make it yours](make_it_yours.md) shows how they are used. The docstrings also say which errors are raised:
+`help(name)` in Python shows them.
 """
 CHAPTERS = (  # (import line, module, names)
     ("from highway_networks import ...", hn, hn.__all__),
@@ -39,15 +40,21 @@ def page() -> str:
 def entry(module: ModuleType, name: str) -> str:
     """A heading, and the docstring; of a class, also those of its methods."""
     thing = getattr(module, name)
-    lines = [f"### {name}\n", "```text", f"{name}{signature(thing)}", "", inspect.getdoc(thing)]
+    lines = [f"### {name}\n", "```text", f"{name}{signature(thing)}", "", documentation(thing)]
     if inspect.isclass(thing):
         for method_name, method in vars(thing).items():
             function = getattr(method, "__func__", method)
             if method_name.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
                 continue
             lines += ["", f"{name}.{method_name}{signature(getattr(thing, method_name))}"]
-            lines += [f"    {line}".rstrip() for line in inspect.getdoc(function).splitlines()]
+            lines += [f"    {line}".rstrip() for line in documentation(function).splitlines()]
     return "\n".join([*lines, "```\n"])
+
+
+def documentation(thing) -> str:
+    """The docstring without the paragraphs that say what is raised."""
+    paragraphs = inspect.getdoc(thing).split("\n\n")
+    return "\n\n".join(paragraph for paragraph in paragraphs if not paragraph.startswith("Raises"))
 
 
 def signature(function) -> str:

@@ -1,36 +1,7 @@
-"""The ledger: results/claims.json."""
+"""How many rows of the ledger, results/claims.json, have which verdict."""
 
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import cell, markdown_table
-
-
-@table("claims", kind="claim")
-@table("counted", kind="count")
-@table("open-questions", kind="open question")
-def ledger(read, kind: str) -> str:
-    rows = []
-    for row in read("results/claims.json")["trials"]:
-        if row["kind"] != kind:
-            continue
-        measured_by = "-"  # links to the programs that measured it, and their minutes
-        if row["results"]:
-            links = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
-            measured_by = f"{links}: {max(row['minutes_on_two_cores'], 0.1):.1f}"
-        note = f"; {row['note']}" if row["note"] else ""
-        cells = [
-            cell(row["source"]),
-            cell(row["claim"] + note),
-            cell(row["ours"]),
-            f"**{cell(row['verdict'])}**",
-            measured_by,
-        ]
-        rows.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| where | what it says | measured here | verdict | by, minutes on two cores |", rows)
-
-
-def where_computed(name: str) -> str:
-    return f"../{name}.json" if name.startswith("run_") else f"../experiments/{name}/question.py"
-
+from highways.lab.showing.tables import markdown_table
 
 NAME_OF_KIND = {
     "claim": "claims that somebody made",
