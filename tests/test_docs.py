@@ -182,6 +182,8 @@ LONG = [  # parsed, not run
     "python -m pages.make_site site",  # run by pages/test_site.py
     "python -m pages.measure",
     "python -m pages.screenshots",
+    "python -m pages.measure_pointers",
+    "python -m pages.make_pointers",  # run by pages/test_pointers.py
     "python -m pages.make_train",  # run by pages/test_train.py
     "python -m pages.make_claims",  # run by pages/test_claims_page.py
     "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
