@@ -59,8 +59,8 @@ LONGEST_DESCRIPTION = 160  # in letters; what search engines show
 # what a reader of Markdown does not see; code is matched first and stays
 COMMENT = re.compile(r"(^```.*?^```$|`[^`\n]+`)|<!--.*?-->", re.M | re.S)
 # a link in a browser page, where its programs write it, too
-LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py))(?=["'`#])""")
-TEXT_FILE = re.compile(r"\s*\((?:a )?text file\)")  # what the browser pages say of Markdown
+LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py|ipynb))(?=["'`#])""")
+TEXT_FILE = re.compile(r"\s*\((?:a )?(?:text file|notebook)\)")  # what the browser pages say of links
 
 
 class Page(NamedTuple):
