@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from article.ledger_rows import HOLDS_IF, in_bold, rows_measured, table_of
 from experiments import without_brackets
 from highways.lab.showing.registry import table
@@ -67,12 +69,19 @@ def paths(read) -> str:
             source_of(row),
             cell(short),
             HOLDS_IF.get(row["id"], "-"),
+            cell(without_intervals(row["ours"])),
             cell(controls),
             in_bold(row["verdict"].partition(";")[0]),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    header = "| source | claim or question | holds if | controls, and those that pass | verdict |"
-    return f"\n\n{' '.join(sentences)}{table_of(header, lines, (12, 28, 26, 20, 14))}"
+    head = ("source", "claim or question", "holds if", "measured (means)", "controls; those that pass", "verdict")
+    header = f"| {' | '.join(head)} |"
+    return f"\n\n{' '.join(sentences)}{table_of(header, lines, (10, 23, 19, 23, 15, 10))}"
+
+
+def without_intervals(measured: str) -> str:
+    """The numbers alone: the ledger has their intervals."""
+    return re.sub(r" \((95 %: [^)]*, )?n = \d+(, all equal)?\)", "", measured)
 
 
 def place_of(row: dict) -> int:
