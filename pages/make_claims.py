@@ -32,7 +32,18 @@ from pages.sample_words import labels
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
-PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
+PAGE_PARTS = (
+    STYLE,
+    "page.css",
+    "rules.js",
+    "chart.js",
+    "state.js",
+    "list.js",
+    "glossary.js",
+    "claim.js",
+    "robust.js",
+    "page.js",
+)
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")

@@ -286,6 +286,8 @@ def test_a_claim_is_chosen_by_card_and_by_square_and_is_in_view_in_the_list(driv
     assert view["top"] <= row["top"] < row["bottom"] <= view["bottom"]
     link = driver.find_element("css selector", ".around p a")  # the note names another row
     assert link.get_attribute("href").endswith(f"#claim={OPENED}")
+    controls = {control["control"] for row in ROWS for control in row["controls"]}
+    assert set(shown(driver, "[...CONTROL_WORDS.keys()]")) <= controls
     shown_words = driver.find_element("id", "claim").text
     assert "`" not in shown_words
     assert "the nets of the question primary are not trained yet" in shown_words

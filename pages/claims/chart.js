@@ -83,11 +83,12 @@ function wantedBy(rule, [bound, upper]) {
   return rule === "above" ? [bound, Infinity] : [-Infinity, bound];
 }
 
-/* The wanted range, shaded, with words above it where they have room. */
-function drawWanted(svg, { low, high, top, bottom }) {
+/* The wanted range, shaded, with words above it; `left` and `right` are the ends of the axis. */
+function drawWanted(svg, { low, high, top, bottom, left, right }) {
+  if (high <= low) return;
   svgElement("rect", { class: "wanted", x: low, y: top - 4, width: high - low, height: bottom - top + 4 }, svg);
-  if (high - low < WORDS) return;
-  svgElement("text", { class: "axis", x: (low + high) / 2, y: top - 8, "text-anchor": "middle" }, svg, "must lie here");
+  const center = Math.min(right - WORDS / 2, Math.max(left + WORDS / 2, (low + high) / 2));
+  svgElement("text", { class: "axis", x: center, y: top - 8, "text-anchor": "middle" }, svg, "must lie here");
 }
 
 /* A strip of rows above an axis; returns where it ends.
@@ -104,7 +105,7 @@ function drawStrip(svg, start, width, { rows, bounds, rule, isLog, title, ends, 
   const bottom = top + rows.length * height;
   if (bounds.length) {
     const [low, high] = wantedBy(rule, bounds).map((end) => Math.min(right, Math.max(left, x(end))));
-    drawWanted(svg, { low, high, top, bottom });
+    drawWanted(svg, { low, high, top, bottom, left, right });
   }
   let free = -Infinity; // from here on the next tick's number has room
   for (const tick of isLog ? logTicks(from, to) : ticksOf(from, to)) {
@@ -164,7 +165,7 @@ function drawThreeWays() {
   const x = (share) => left + share * (width - left - 8);
   const high = 20; // of an answer
   const bottom = LABEL + high * answers.length;
-  drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, bottom });
+  drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, bottom, left, right: x(1) });
   svgElement("line", { class: "bound", x1: x(0.5), x2: x(0.5), y1: LABEL - 4, y2: bottom }, svg);
   svgElement("text", { class: "axis", x: x(0.5) - 6, y: LABEL - 8, "text-anchor": "end" }, svg, "bound");
   answers.forEach(([answer, start], i) => {

@@ -45,6 +45,8 @@ function court(claim) {
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
+  const words = wordsOf(claim);
+  if (words) made.append(words);
   return made;
 }
 
@@ -82,11 +84,11 @@ function oursInBrief(claim) {
 /* The means of a claim's few tests; "" where it has none, or many, or where seeds were lost. */
 function meansOf(claim) {
   if (claim.why_fixed || claim.tests.length > FEW_TESTS) return "";
-  const found = claim.tests.map((test, i) => `${nameOfTest(claim, i)} ${meanOf(test)}`);
+  const found = claim.tests.map((test, i) => `${nameOfTest(claim, i)}: ${meanOf(test)}`);
   const sizes = [...new Set(claim.tests.map(({ values }) => values.length))];
   const seeds = sizes.length === 1 ? ` (${sizes[0] === 1 ? "one seed" : `mean of ${sizes[0]} seeds`})` : "";
   const isKnown = claim.tests.every((test) => Number.isFinite(difference(test).size));
-  return isKnown ? [...new Set(found)].join(", ") + seeds : "";
+  return isKnown ? [...new Set(found)].join("; ") + seeds : "";
 }
 
 /* The mean of a test, to three digits: of its sample, or of the difference or ratio of two. */
@@ -196,7 +198,7 @@ function placesOfControls(claim) {
 
 /* A row of the table: `measured` has the tests, the numbers as text and the verdict of a net. */
 function rowOfNet(name, places, measured, words) {
-  const row = element("tr", {}, element("th", { scope: "row" }, name));
+  const row = element("tr", {}, element("th", { scope: "row" }, name, element("small", {}, CONTROL_WORDS.get(name) ?? "")));
   for (const i of places) {
     const test = measured.tests[i];
     const isOne = isOneRun(test.values) || isOneRun(test.baseline);
