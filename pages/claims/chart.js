@@ -167,7 +167,8 @@ function drawThreeWays() {
   const bottom = LABEL + high * answers.length;
   drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, bottom, left, right: x(1) });
   svgElement("line", { class: "bound", x1: x(0.5), x2: x(0.5), y1: LABEL - 4, y2: bottom }, svg);
-  svgElement("text", { class: "axis", x: x(0.5) - 6, y: LABEL - 8, "text-anchor": "end" }, svg, "bound");
+  const hasRoom = x(1) - x(0.5) >= WORDS;
+  if (hasRoom) svgElement("text", { class: "axis", x: x(0.5) - 6, y: LABEL - 8, "text-anchor": "end" }, svg, "bound");
   answers.forEach(([answer, start], i) => {
     const middle = LABEL + high * i + high / 2;
     const ends = [start + 0.05, start + 0.19].map(x);

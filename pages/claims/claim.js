@@ -22,11 +22,11 @@ function showClaim() {
   drawTests(claim);
 }
 
-/* What belongs to a claim besides its tests. */
+/* What belongs to a claim besides its tests and its controls. */
 function around(claim) {
   const made = element("div", { class: "around" });
-  if (claim.controls.length) made.append(...controlsTable(claim));
-  if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
+  const words = wordsOf(claim);
+  if (words) made.append(words);
   if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, ...withCode(`${capital(claim.note)}.`)));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
@@ -39,14 +39,14 @@ function around(claim) {
   return made;
 }
 
-/* The verdict, and the tests on which it rests. */
+/* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
-  const words = wordsOf(claim);
-  if (words) made.append(words);
+  if (claim.controls.length) made.append(...controlsTable(claim));
+  if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
   return made;
 }
 
@@ -86,7 +86,8 @@ function meansOf(claim) {
   if (claim.why_fixed || claim.tests.length > FEW_TESTS) return "";
   const found = claim.tests.map((test, i) => `${nameOfTest(claim, i)}: ${meanOf(test)}`);
   const sizes = [...new Set(claim.tests.map(({ values }) => values.length))];
-  const seeds = sizes.length === 1 ? ` (${sizes[0] === 1 ? "one seed" : `mean of ${sizes[0]} seeds`})` : "";
+  const mean = claim.tests.every((test) => test.log10) ? "geometric mean" : "mean";
+  const seeds = sizes.length === 1 ? ` (${sizes[0] === 1 ? "one seed" : `${mean} of ${sizes[0]} seeds`})` : "";
   const isKnown = claim.tests.every((test) => Number.isFinite(difference(test).size));
   return isKnown ? [...new Set(found)].join("; ") + seeds : "";
 }
@@ -108,9 +109,13 @@ function nameOfTest(claim, i) {
 function asksNow(claim, bounds) {
   if (claim.why_fixed) return `cannot be moved here: ${claim.why_fixed}`;
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
-  if (claim.tests.length > FEW_TESTS) return `${yes}, if each of the ${claim.tests.length} parts below holds`;
-  const asked = claim.tests.map((test, i) => `${nameOfTest(claim, i)} ${i ? "" : "is "}${test.rule} ${limitOf(test, bounds[i])}`);
-  return `${yes}, if ${asked.join(" and ")}`;
+  const asked = claim.tests.map((test, i) => {
+    const name = nameOfTest(claim, i);
+    return `${name.includes(",") ? `“${name}”` : name} ${i ? "" : "is "}${test.rule} ${limitOf(test, bounds[i])}`;
+  });
+  const told = `${yes}, if ${asked.join(" and ")}`;
+  if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
+  return `${yes}, if each of the ${asked.length} parts below holds`;
 }
 
 /* The bound of a test as it is told. */
