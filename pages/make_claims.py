@@ -30,10 +30,22 @@ from pages.sample_words import labels
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
-PAGE_PARTS = STYLE, "page.css", "rules.js", "chart.js", "state.js", "list.js", "claim.js", "robust.js", "page.js"
+PAGE_PARTS = (
+    STYLE,
+    "page.css",
+    "rules.js",
+    "chart.js",
+    "state.js",
+    "list.js",
+    "glossary.js",
+    "claim.js",
+    "robust.js",
+    "page.js",
+)
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
+NO_RESULTS = re.compile(r"there are no results of (\w+) yet")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
 ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
@@ -68,6 +80,7 @@ def claims_part(ledger: dict) -> list[dict]:
             "controls": [control_part(control, row["verdict"], is_turned) for control in row["controls"]],
             "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
+            "verdict_in_words": NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", row["verdict"]),
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
             "code": code,
@@ -117,8 +130,10 @@ def turned(test: dict) -> dict:
 
 def why_no_control(claim: Claim, row: dict) -> str:
     """Why a row that is judged has no control; "" if it has one."""
-    if row["controls"] or row["verdict"].startswith("not tested") or row["kind"] == "count":
+    if row["controls"] or row["verdict"].startswith("not tested"):
         return ""
+    if row["kind"] == "count":
+        return "none: what is counted or follows by algebra needs no trained net"
     if claim.no_control:
         return claim.no_control
     return "none of its parts holds, so there is nothing to pass" if claim.controls else NOT_TRIED

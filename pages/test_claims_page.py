@@ -213,7 +213,9 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     driver.execute_script(move, ".bound-slider", 1000)
     driver.execute_script(move, ".level", 9)
     changed = shown(driver, again)
-    assert changed == "in part1 of 2 parts hold · in the ledger: reproduced"
+    asked = "Reproduced, if highway accuracy is above 0.85 and plain accuracy below 0.15."
+    assert shown(driver, "document.querySelector('.asked').textContent") != asked
+    assert changed == "in part1 of 2 parts hold · our verdict: reproduced"
     address = shown(driver, "location.hash")
     assert "level=0.999" in address
     open_page(driver, address)
@@ -224,11 +226,12 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     assert dots == len(row["tests"][0]["values"])
     driver.find_element("id", "reset").click()
     assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    assert shown(driver, "document.querySelector('.asked').textContent") == asked
     open_page(driver, "#claim=idle-share&bounds=0:0.45:0.95")  # of two bounds
-    assert shown(driver, again) == "reproducedin the ledger: not reproduced"
+    assert shown(driver, again) == "reproducedour verdict: not reproduced"
     driver.execute_script(move, ".bound-slider", 1000)  # the lower one
     assert shown(driver, "document.querySelector('.refused').hidden") is False
-    assert shown(driver, again) == "reproducedin the ledger: not reproduced"
+    assert shown(driver, again) == "reproducedour verdict: not reproduced"
     open_page(driver, "#claim=idle-share&bounds=0:0.95:0.45")
     assert (
         shown(driver, "document.querySelector('.refused').textContent")
@@ -259,6 +262,35 @@ def test_filters_and_search_leave_the_claims_asked_for(driver):
     assert set(shown(driver, visible)) == {name for rows in PRIMARY.values() for name in rows}
     open_page(driver, "#claim=no-such")
     assert "no claim no-such" in driver.find_element("id", "unknown").text
+    open_page(driver, "#q=zebra")
+    driver.find_element("id", "clear").click()
+    assert len(shown(driver, visible)) == len(ROWS)
+    assert driver.find_element("id", "none").is_displayed() is False
+
+
+@browser_only
+@together
+@pytest.mark.thorough
+def test_a_claim_is_chosen_by_card_and_by_square_and_is_in_view_in_the_list(driver):
+    cards = shown(driver, "[...document.querySelectorAll('#starts b')].map((card) => card.textContent)")
+    simpler, alone, missed = cards
+    assert simpler == "Reproduced, but something simpler passes"
+    assert alone == "Reproduced, and nothing simpler passes"
+    assert missed == "Not reproduced"
+    driver.find_elements("css selector", "#starts a")[2].click()
+    assert shown(driver, "location.hash") == "#claim=idle-share"
+    driver.execute_script("BY_ID.get('primary-thirty-layers').mark.click()")
+    assert shown(driver, "location.hash") == "#claim=primary-thirty-layers"
+    seen = "return [$('list'), openNow().row].map((part) => part.getBoundingClientRect().toJSON())"
+    view, row = driver.execute_script(seen)
+    assert view["top"] <= row["top"] < row["bottom"] <= view["bottom"]
+    link = driver.find_element("css selector", ".around p a")  # the note names another row
+    assert link.get_attribute("href").endswith(f"#claim={OPENED}")
+    controls = {control["control"] for row in ROWS for control in row["controls"]}
+    assert set(shown(driver, "[...CONTROL_WORDS.keys()]")) <= controls
+    shown_words = driver.find_element("id", "claim").text
+    assert "`" not in shown_words
+    assert "the nets of the question primary are not trained yet" in shown_words
 
 
 @browser_only

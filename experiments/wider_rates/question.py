@@ -158,8 +158,8 @@ def two_orders_at_100_wide(r):
         if decisive_part in (1, last_part):
             verdict = None  # the range is too narrow
     return [verdict], (
-        f"plain's loss over highway's {ratio_as_text(plain, highway)}; best rates, by parts of their ranges: "
-        f"plain {plain_part} of {last_part}, highway {highway_part} of {last_part}"
+        f"plain's loss over highway's {ratio_as_text(plain, highway)}; of the {last_part} parts of its range of rates "
+        f"the best lies in part {plain_part} for plain, {highway_part} for highway"
     )
 
 

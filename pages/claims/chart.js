@@ -4,8 +4,12 @@
 const SVG = "http://www.w3.org/2000/svg";
 const AXIS = 24; // the height of an axis, in CSS pixels
 const SIDE = 12; // what is free left and right of it
-const NAMES = 224; // the width of the names, where they stand on the left
-const LETTERS = 33; // that have room there
+const LABEL = 20; // the height of what is said above a bound
+const WORDS = 104; // the width of "must lie here"
+const NAMES = 224; // the least width of the names, where they stand on the left
+const LETTER = 7.5; // the width of a bold letter of 13 CSS pixels, about
+const LETTERS = 44; // that a name may have
+const PLOT = 320; // the least width of what stands beside the names
 
 const RAISED = Object.fromEntries([..."-0123456789"].map((digit, i) => [digit, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[i]]));
 
@@ -69,19 +73,40 @@ function endsNear(numbersShown, others) {
 
 /* The width that the names of the rows take on their left; 0 where they stand above the dots. */
 function widthOfNames(rows, width) {
-  return width >= 560 && rows.every((row) => row.name.length <= LETTERS) ? NAMES : 0;
+  const wanted = Math.max(NAMES, ...rows.map((row) => LETTER * row.name.length));
+  return width - wanted >= PLOT ? wanted : 0;
+}
+
+/* The ends of the range in which a rule wants the whole interval. */
+function wantedBy(rule, [bound, upper]) {
+  if (rule === "within") return [bound, upper];
+  return rule === "above" ? [bound, Infinity] : [-Infinity, bound];
+}
+
+/* The wanted range, shaded, with words above it; `left` and `right` are the ends of the axis. */
+function drawWanted(svg, { low, high, top, bottom, left, right }) {
+  if (high <= low) return;
+  svgElement("rect", { class: "wanted", x: low, y: top - 4, width: high - low, height: bottom - top + 4 }, svg);
+  const center = Math.min(right - WORDS / 2, Math.max(left + WORDS / 2, (low + high) / 2));
+  svgElement("text", { class: "axis", x: center, y: top - 8, "text-anchor": "middle" }, svg, "must lie here");
 }
 
 /* A strip of rows above an axis; returns where it ends.
-   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...]; all in the axis's own
-   numbers, which are logarithms where isLog is true. */
-function drawStrip(svg, top, width, { rows, bounds, isLog, title, ends, names }) {
+   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`;
+   all in the axis's own numbers, which are logarithms where isLog is true. */
+function drawStrip(svg, start, width, { rows, bounds, rule, isLog, title, ends, names }) {
   const [from, to] = ends;
   const left = names + SIDE;
-  const x = (value) => left + ((value - from) / (to - from)) * (width - SIDE - left);
+  const right = width - SIDE;
+  const top = start + (bounds.length ? LABEL : 0);
+  const x = (value) => left + ((value - from) / (to - from)) * (right - left);
   const inside = (value) => Math.min(to, Math.max(from, value));
-  const height = names ? 28 : 40; // of a row
+  const height = names ? 24 : 40; // of a row
   const bottom = top + rows.length * height;
+  if (bounds.length) {
+    const [low, high] = wantedBy(rule, bounds).map((end) => Math.min(right, Math.max(left, x(end))));
+    drawWanted(svg, { low, high, top, bottom, left, right });
+  }
   let free = -Infinity; // from here on the next tick's number has room
   for (const tick of isLog ? logTicks(from, to) : ticksOf(from, to)) {
     svgElement("line", { class: "tick", x1: x(tick), x2: x(tick), y1: top, y2: bottom }, svg);
@@ -91,8 +116,12 @@ function drawStrip(svg, top, width, { rows, bounds, isLog, title, ends, names })
     svgElement("text", { class: "axis", x: x(tick), y: bottom + 16, "text-anchor": "middle" }, svg, text);
     free = x(tick) + half + 8;
   }
+  for (const bound of bounds) {
+    if (bound < from || bound > to) continue;
+    svgElement("line", { class: "bound", x1: x(bound), x2: x(bound), y1: top - 4, y2: bottom }, svg);
+  }
   rows.forEach((row, i) => {
-    const middle = top + (i + 1) * height - 14;
+    const middle = top + (i + 1) * height - 12;
     const place = names ? { x: 0, y: middle + 5 } : { x: SIDE, y: middle - 12 };
     svgElement("text", { class: `row-name name-${row.look}`, ...place }, svg, row.name);
     if (row.span && row.span[0] <= to && row.span[1] >= from) { // false for NaN
@@ -112,14 +141,41 @@ function drawStrip(svg, top, width, { rows, bounds, isLog, title, ends, names })
     const center = mean(row.dots.length ? row.dots : row.span);
     if (!(center < from || center > to)) return;
     const number = asText(isLog ? 10 ** center : center);
-    const place = center < from ? { x: left, "text-anchor": "start" } : { x: width - SIDE, "text-anchor": "end" };
-    svgElement("text", { class: "axis", ...place, y: top + (i + 1) * height - 9 }, svg, center < from ? `◂ ${number}` : `${number} ▸`);
+    const [low, high] = (row.span ?? [center, center]).map((end) => x(inside(end))); // what is seen of the interval
+    const beside = (end) => Math.min(right - 64, Math.max(left + 64, end));
+    const place = center < from
+      ? { x: high > left ? beside(high + 8) : left, "text-anchor": "start" }
+      : { x: low < right ? beside(low - 8) : right, "text-anchor": "end" };
+    svgElement("text", { class: "axis", ...place, y: top + (i + 1) * height - 7 }, svg, center < from ? `◂ ${number}` : `${number} ▸`);
   });
-  for (const bound of bounds) {
-    if (bound < from || bound > to) continue;
-    svgElement("line", { class: "bound", x1: x(bound), x2: x(bound), y1: top, y2: bottom }, svg);
-  }
   const caption = bottom + AXIS + 12;
-  svgElement("text", { class: "axis", x: width - SIDE, y: caption, "text-anchor": "end" }, svg, title);
+  svgElement("text", { class: "axis", x: right, y: caption, "text-anchor": "end" }, svg, title);
   return caption + 12;
+}
+
+/* The three answers that a rule can give, each with its seeds, as the top of the page shows them. */
+function drawThreeWays() {
+  const svg = $("three-ways");
+  const width = svg.clientWidth || 400;
+  const answers = [["holds", 0.72], ["is open", 0.36], ["does not hold", 0]]; // and where the seeds begin
+  const seeds = [0, 0.06, 0.11, 0.16, 0.26]; // from there on
+  svg.replaceChildren();
+  svg.setAttribute("aria-label", "A bar in the shaded range: holds. A bar across the bound: is open. A bar outside: does not hold.");
+  const left = 120;
+  const x = (share) => left + share * (width - left - 8);
+  const high = 20; // of an answer
+  const bottom = LABEL + high * answers.length;
+  drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, bottom, left, right: x(1) });
+  svgElement("line", { class: "bound", x1: x(0.5), x2: x(0.5), y1: LABEL - 4, y2: bottom }, svg);
+  const hasRoom = x(1) - x(0.5) >= WORDS;
+  if (hasRoom) svgElement("text", { class: "axis", x: x(0.5) - 6, y: LABEL - 8, "text-anchor": "end" }, svg, "bound");
+  answers.forEach(([answer, start], i) => {
+    const middle = LABEL + high * i + high / 2;
+    const ends = [start + 0.05, start + 0.19].map(x);
+    svgElement("text", { class: "name-ours", x: 0, y: middle + 5 }, svg, answer);
+    svgElement("line", { class: "span ours", x1: ends[0], x2: ends[1], y1: middle, y2: middle }, svg);
+    for (const end of ends) svgElement("line", { class: "end ours", x1: end, x2: end, y1: middle - 6, y2: middle + 6 }, svg);
+    for (const seed of seeds) svgElement("circle", { class: "seed ours", cx: x(start + seed), cy: middle, r: 4 }, svg);
+  });
+  svg.setAttribute("height", bottom);
 }

@@ -17,19 +17,17 @@ function showClaim() {
   const add = (...children) => panel.append(...children);
   const back = element("button", { type: "button", id: "back" }, "All claims");
   back.addEventListener("click", () => choose(null));
-  add(back, element("p", { class: "small" }, whoSays(claim)));
-  add(element("h2", { id: "claim-title", tabindex: "-1" }, shortOf(claim)));
-  if (claim.claim.includes("(")) add(element("p", { class: "small whole" }, `As judged: ${claim.claim}${claim.claim.endsWith("?") ? "" : "."}`));
+  add(back, element("h2", { id: "claim-title", tabindex: "-1" }, shortOf(claim)), inBrief(claim));
   add(element("div", { class: "case" }, court(claim), around(claim)));
   drawTests(claim);
 }
 
-/* What belongs to a claim besides its tests. */
+/* What belongs to a claim besides its tests and its controls. */
 function around(claim) {
   const made = element("div", { class: "around" });
-  if (claim.controls.length) made.append(controlsList(claim));
-  if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
-  if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, `${capital(claim.note)}.`));
+  const words = wordsOf(claim);
+  if (words) made.append(words);
+  if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, ...withCode(`${capital(claim.note)}.`)));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
   if (claim.picture) made.append(pictureOf(claim));
@@ -41,24 +39,100 @@ function around(claim) {
   return made;
 }
 
-/* The verdict, and the tests on which it rests. */
+/* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
-  if (claim.why_fixed) {
-    made.append(element("p", { class: "notice" }, `This one cannot be judged again here: ${claim.why_fixed}.`));
-  }
-  if (claim.ours !== "-") made.append(element("p", {}, element("b", {}, "Measured: "), `${claim.ours}.`));
-  if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
+  if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
+  if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
+  if (claim.controls.length) made.append(...controlsTable(claim));
+  if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
   return made;
 }
 
-function whoSays(claim) {
-  const parts = [`Source: ${claim.source}`];
-  if (claim.primary !== null) parts.unshift(`Primary claim ${claim.primary} of 10`);
-  if (claim.kind === "open question") parts.push("a question to which nobody claims an answer");
+/* ---- In brief: what is claimed, what was measured, and what the rule asks ---------------------- */
+
+const FEW_TESTS = 3; // that are told in a line
+const LINE = 160; // letters that are read at a glance
+
+function inBrief(claim) {
+  const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim), "claimed"]];
+  if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
+  rows.push(["The rule", "", "asked"]); // drawTests() fills it
+  const made = element("dl", { class: "brief" });
+  for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
+  return made;
+}
+
+/* Who says it, with the whole sentence where the heading has not all of it. */
+function saysWho(claim) {
+  const parts = [claim.source];
+  if (claim.primary !== null) parts.unshift(`primary claim ${claim.primary} of 10`);
+  if (claim.kind === "open question") parts.push("nobody claims an answer");
   if (claim.kind === "count") parts.push("counted, or algebra");
-  return parts.join(" · ");
+  return parts.join(" · ") + (claim.claim.includes("(") ? `: ${claim.claim}` : "");
+}
+
+/* What was measured, in a line; the numbers themselves where they are short, or where no picture shows them. */
+function oursInBrief(claim) {
+  const means = meansOf(claim);
+  if (means) return means;
+  if (claim.why_fixed || claim.ours.length <= LINE) return claim.ours;
+  return `${claim.tests.length} comparisons, which stand below`;
+}
+
+/* The means of a claim's few tests; "" where it has none, or many, or where seeds were lost. */
+function meansOf(claim) {
+  if (claim.why_fixed || claim.tests.length > FEW_TESTS) return "";
+  const found = claim.tests.map((test, i) => `${nameOfTest(claim, i)}: ${meanOf(test)}`);
+  const sizes = [...new Set(claim.tests.map(({ values }) => values.length))];
+  const mean = claim.tests.every((test) => test.log10) ? "geometric mean" : "mean";
+  const seeds = sizes.length === 1 ? ` (${sizes[0] === 1 ? "one seed" : `${mean} of ${sizes[0]} seeds`})` : "";
+  const isKnown = claim.tests.every((test) => Number.isFinite(difference(test).size));
+  return isKnown ? [...new Set(found)].join("; ") + seeds : "";
+}
+
+/* The mean of a test, to three digits: of its sample, or of the difference or ratio of two. */
+function meanOf(test) {
+  const size = plainNumber(difference(test).size, test.log10);
+  return asText(Number(size.toPrecision(3)));
+}
+
+/* What a test is about: a sample, or two of them. */
+function nameOfTest(claim, i) {
+  const { baseline, log10: isLog } = claim.tests[i];
+  const first = sampleName(claim, i, 0);
+  return isSample(baseline) ? `${first} ${isLog ? "÷" : "−"} ${sampleName(claim, i, 1)}` : first;
+}
+
+/* What the rule asks of a claim's tests, with the bounds as they are now. */
+function asksNow(claim, bounds) {
+  if (claim.why_fixed) return `cannot be moved here: ${claim.why_fixed}`;
+  const yes = claim.kind === "open question" ? "yes" : "reproduced";
+  const asked = claim.tests.map((test, i) => {
+    const name = nameOfTest(claim, i);
+    return `${name.includes(",") ? `“${name}”` : name} ${i ? "" : "is "}${test.rule} ${limitOf(test, bounds[i])}`;
+  });
+  const told = `${yes}, if ${asked.join(" and ")}`;
+  if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
+  return `${yes}, if each of the ${asked.length} parts below holds`;
+}
+
+/* The bound of a test as it is told. */
+function limitOf(test, bounds) {
+  const [bound, upper] = bounds.map((value) => asText(plainNumber(value, test.log10)));
+  return test.rule === "within" ? `${bound} to ${upper}` : bound;
+}
+
+/* A text of the ledger, in which ticks mark a claim, a question or a name of the code. */
+function withCode(text) {
+  return text.split("`").map((part, i) => {
+    if (i % 2 === 0) return part;
+    if (BY_ID.has(part)) return linkTo(BY_ID.get(part), shortOf(BY_ID.get(part)));
+    const code = element("code", {}, part);
+    const isQuestion = CLAIMS.some((claim) => claim.question === part);
+    return isQuestion ? element("a", { href: `../experiments/${part}/README.md` }, code) : code;
+  });
 }
 
 /* The verdict, the slider of the level, and the way back to the ledger. */
@@ -75,7 +149,7 @@ function judgeBar(claim) {
     state.level = k === USUAL ? "" : String(LEVELS[k]);
   });
   bar.append(element("label", {}, element("span", {}, "confidence ", output), input));
-  const reset = element("button", { type: "button", id: "reset" }, "Reset to the ledger");
+  const reset = element("button", { type: "button", id: "reset" }, "Reset");
   reset.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
     writeAddress();
@@ -87,9 +161,9 @@ function judgeBar(claim) {
 }
 
 function howToRead(claim) {
-  const dots = "A dot is a seed, a bar the interval of their mean, the dashed line the bound.";
+  const dots = "A dot is a seed: one trained net. The bar is the interval of their mean, the dashed line the bound.";
   const grey = claim.tests.some((test, i) => rowsOf(claim, i).length > 1) ? " Grey is something simpler, put to the same rule." : "";
-  return dots + grey + (claim.why_fixed ? "" : " Move the slider below a picture: the claim is judged again.");
+  return dots + grey + (claim.why_fixed ? "" : " Move the slider: the claim is judged again.");
 }
 
 function testBox(claim, test, i) {
@@ -103,12 +177,41 @@ function testBox(claim, test, i) {
   return box;
 }
 
-function controlsList(claim) {
-  const items = claim.controls.map(({ control, ours, verdict_in_words }) =>
-    element("li", {}, element("b", {}, `${control} ${verdict_in_words}`), `. Measured: ${ours}.`));
-  const note = "Where something simpler does as well, the verdict does not need what the claim is about.";
-  return element("div", {}, element("h3", {}, "The same rule, put to something simpler"), element("p", { class: "small" }, note),
-    element("ul", { class: "controls-list" }, ...items));
+/* What something simpler got by the same rule: a row a net, the claim's own nets first. */
+function controlsTable(claim) {
+  const places = placesOfControls(claim);
+  const names = places.length ? places.map((i) => nameOfTest(claim, i)) : ["measured"];
+  const head = element("tr");
+  for (const name of ["net", ...names, "verdict by the same rule"]) head.append(element("th", { scope: "col" }, name));
+  const rows = [rowOfNet("the claim’s own nets", places, claim, `${claim.short_verdict}`)];
+  for (const control of claim.controls) rows.push(rowOfNet(control.control, places, control, control.verdict_in_words));
+  const table = element("table", { class: "nets" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  const note = "A net that gets the same verdict passes. Then the verdict does not need what the claim is about.";
+  const title = element("h3", {}, "The same rule, put to something simpler");
+  return [title, element("p", { class: "small" }, note), table];
+}
+
+/* The tests in which a control differs from the claim's own nets; none where that cannot be told in a few columns. */
+function placesOfControls(claim) {
+  const { controls, tests } = claim;
+  if (claim.why_fixed || controls.some((control) => control.tests.length !== tests.length)) return [];
+  const differs = (control, i) => JSON.stringify(control.tests[i].values) + JSON.stringify(control.tests[i].baseline) !==
+    JSON.stringify(tests[i].values) + JSON.stringify(tests[i].baseline);
+  const places = tests.map((_, i) => i).filter((i) => controls.some((control) => differs(control, i)));
+  return places.length > FEW_TESTS ? [] : places;
+}
+
+/* A row of the table: `measured` has the tests, the numbers as text and the verdict of a net. */
+function rowOfNet(name, places, measured, words) {
+  const row = element("tr", {}, element("th", { scope: "row" }, name, element("small", {}, CONTROL_WORDS.get(name) ?? "")));
+  for (const i of places) {
+    const test = measured.tests[i];
+    const isOne = isOneRun(test.values) || isOneRun(test.baseline);
+    row.append(element("td", {}, meanOf(test), isOne ? element("small", {}, " one seed") : ""));
+  }
+  if (!places.length) row.append(element("td", {}, measured.ours));
+  row.append(element("td", {}, element("span", { class: "verdict" }, markOf(measured.verdict), element("span", {}, words))));
+  return row;
 }
 
 /* The picture of the question's page.  A copy of this page without the repository has none. */
@@ -190,24 +293,26 @@ function drawTests(claim) {
   const level = levelNow();
   const bounds = boundsNow(claim);
   const isFixed = Boolean(claim.why_fixed);
+  $("claim").querySelector(".asked").textContent = `${capital(asksNow(claim, bounds))}.`;
   const { found, verdict } = isFixed ? { found: claim.tests, verdict: claim.verdict } : judgeAgain(claim, level, bounds);
   const again = $("claim").querySelector(".again");
-  again.replaceChildren(markOf(verdict), element("b", {}, isFixed ? claim.short_verdict : verdict));
+  const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
+  again.replaceChildren(markOf(verdict), element("b", {}, untested ?? verdict));
   const isChanged = verdict !== claim.verdict;
   again.classList.toggle("changed", isChanged);
   const remarks = [];
   const held = found.filter((test) => test.holds).length;
   if (!isFixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
-  if (isChanged) remarks.push(`in the ledger: ${claim.verdict}`);
-  if (isFixed && verdict !== claim.short_verdict) remarks.push(verdict);
-  if (remarks.length) again.append(element("small", {}, remarks.join(" · ")));
+  if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
+  if (whyUntested) remarks.push(whyUntested);
+  if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
     const sentence = svg.parentElement.firstChild;
     const { holds, p } = found[i];
     const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
     sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
-    if (p !== null && p !== undefined) sentence.append(element("span", { class: "small" }, ` p = ${asText(p)}, corrected`));
+    if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
     drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
   }
 }
@@ -232,8 +337,7 @@ const sampleName = (claim, i, k) => claim.names[i][k];
 /* A test in words: "the mean of the highway accuracy is above 0.5". */
 function saysTest(claim, i, bounds) {
   const test = claim.tests[i];
-  const [bound, upper] = bounds.map((value) => asText(plainNumber(value, test.log10)));
-  const limit = test.rule === "within" ? `${bound} to ${upper}` : bound;
+  const limit = limitOf(test, bounds);
   const first = sampleName(claim, i, 0);
   if (!isSample(test.baseline) && test.baseline === 0) {
     const meanOf = test.log10 ? "the geometric mean of" : "the mean of";
@@ -263,7 +367,10 @@ function drawTest(svg, claim, i, level, bounds, description) {
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
   const spanOf = ({ test }) => interval(test, levelOf(test, level));
-  const nameOf = (name, sample) => (isSample(sample) && countLost(sample) ? `${name}, ${countLost(sample)} lost` : name);
+  const nameOf = (name, sample) => {
+    if (isOneRun(sample)) return `${name}, one seed`;
+    return isSample(sample) && countLost(sample) ? `${name}, ${countLost(sample)} lost` : name;
+  };
   const percent = Number((100 * levelOf(claim.tests[i], level)).toFixed(2));
   const first = sampleName(claim, i, 0);
   const second = sampleName(claim, i, 1);
@@ -293,6 +400,6 @@ function drawTest(svg, claim, i, level, bounds, description) {
   }
   const what = isSample(baseline) ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
   const title = `${what}: ${percent} % interval`;
-  top = drawStrip(svg, top, width, { rows: lower, bounds, isLog, title, ends: endsOfAxis(claim, i), names });
+  top = drawStrip(svg, top, width, { rows: lower, bounds, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
   svg.setAttribute("height", top);
 }

@@ -1,5 +1,5 @@
 "use strict";
-/* The verdicts at a glance, the filters, and the list of claims. */
+/* The claims to begin with, the verdicts at a glance, the filters, and the list of claims. */
 
 const GROUPS = [ // of verdicts: [name, its mark, the first words of its verdicts]
   ["reproduced", "holds", ["reproduced", "yes"]],
@@ -19,6 +19,7 @@ const isFirst = (words, verdict) => verdict === words || [",", ":", " "].some((e
 
 const TOPICS = new Map(); // {what a reader asks: its fold in the list, the list in it, and how many claims it shows}
 const FEW = 12; // claims that need no folds on a narrow screen
+const HEADING = 72; // the most that a topic's heading covers of the list, in CSS pixels
 
 const sourceOf = (claim) => claim.source.split(",")[0];
 
@@ -33,23 +34,52 @@ const capital = (text) => (/^[a-z]+[ ,]/.test(text) ? text[0].toUpperCase() + te
 
 const markOf = (verdict) => element("span", { class: `mark ${groupOf(verdict).mark}`, "aria-hidden": "true" });
 
-/* For each group a pile of marks, one for each claim. */
+/* The verdict and what something simpler got, as a card says it. */
+function inShort(claim) {
+  const { name } = groupOf(claim.verdict);
+  if (claim.passed_by) return capital(`${name}, but something simpler passes`);
+  return capital(claim.controls.length ? `${name}, and nothing simpler passes` : name);
+}
+
+function makeStarts() {
+  for (const [id, words] of STARTS) {
+    const claim = BY_ID.get(id);
+    const verdict = element("b", {}, markOf(claim.verdict), inShort(claim));
+    const link = linkTo(claim, verdict, element("span", {}, words));
+    claim.start = link;
+    $("starts").append(element("li", {}, link));
+  }
+}
+
+/* A link that opens a claim. */
+function linkTo(claim, ...children) {
+  const link = element("a", { href: `#claim=${claim.id}` }, ...children);
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    choose(claim);
+  });
+  return link;
+}
+
+/* For each group a pile of marks, one for each claim.  A mark opens its claim, as its row in the list does. */
 function makeTally() {
   for (const [name] of GROUPS) {
     const claims = CLAIMS.filter((claim) => groupOf(claim.verdict).name === name);
-    const pile = element("span", { class: "pile" });
+    const pile = element("span", { class: "pile", "aria-hidden": "true" });
     for (const claim of claims) {
       claim.mark = markOf(claim.verdict);
+      claim.mark.title = shortOf(claim);
+      claim.mark.addEventListener("click", () => choose(claim));
       pile.append(claim.mark);
     }
-    const button = element("button", { type: "button", "data-group": name }, pile);
+    const button = element("button", { type: "button", "data-group": name });
     button.append(element("b", {}, String(claims.length)), element("span", { class: "group" }, name));
     button.addEventListener("click", () => {
       state.verdict = state.verdict === name ? "" : name;
       writeAddress();
       showList();
     });
-    $("tally").append(button);
+    $("tally").append(button, pile);
   }
 }
 
@@ -74,8 +104,14 @@ function isEarly(title) {
   return claims.filter(isTested).length < claims.length / 2;
 }
 
+/* Where a claim stands in its topic: first what can be judged again, last what is not tested. */
+function placeOf(claim) {
+  if (!isTested(claim)) return 2;
+  return claim.why_fixed ? 1 : 0;
+}
+
 /* For each question of a reader a fold with the claims that answer it, the primary ones in their order.
-   What is not tested stands last: topics, and claims in a topic. */
+   Topics that are mostly not tested stand last. */
 function makeTopics() {
   for (const title of [...ASKED].sort((a, b) => isEarly(a) - isEarly(b))) {
     const count = element("span", { class: "topic-count" });
@@ -85,7 +121,7 @@ function makeTopics() {
     TOPICS.set(title, { fold, list, count });
     $("list").append(fold);
   }
-  const sorted = [...CLAIMS].sort((a, b) => isTested(b) - isTested(a) || (a.primary ?? 0) - (b.primary ?? 0));
+  const sorted = [...CLAIMS].sort((a, b) => placeOf(a) - placeOf(b) || (a.primary ?? 0) - (b.primary ?? 0));
   sorted.forEach(makeRow);
 }
 
@@ -96,12 +132,7 @@ function makeRow(claim) {
   if (claim.passed_by) about.push("something simpler does as well");
   const words = element("span", {}, shortOf(claim), element("span", { class: "unseen" }, `: ${name}`));
   words.append(element("small", {}, about.join(" · ")));
-  const link = element("a", { href: `#claim=${claim.id}` }, markOf(claim.verdict), words);
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    choose(claim);
-  });
-  claim.row = element("li", {}, link);
+  claim.row = element("li", {}, linkTo(claim, markOf(claim.verdict), words));
   TOPICS.get(claim.asked).list.append(claim.row);
 }
 
@@ -117,24 +148,43 @@ function showList() {
   for (const { fold, list, count } of TOPICS.values()) {
     const shown = [...list.children].filter((row) => !row.hidden).length;
     fold.hidden = shown === 0;
-    fold.open = !isNarrow() || n <= FEW;
+    fold.open = !isNarrow() || n <= FEW || state.q !== "";
     count.textContent = String(shown);
   }
   $("list").scrollTop = 0;
   $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : `${n} of ${CLAIMS.length} claims and questions`;
-  for (const button of $("tally").children) button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));
-}
-
-/* Marks the claim that is open. */
-function showCurrent() {
-  const current = openNow();
-  for (const claim of CLAIMS) {
-    claim.row.firstChild.toggleAttribute("aria-current", claim === current);
-    claim.mark.classList.toggle("current", claim === current);
+  $("none").hidden = n > 0;
+  for (const button of $("tally").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));
   }
 }
 
+/* Marks the claim that is open, and brings it into view where the list scrolls by itself. */
+function showCurrent() {
+  const current = openNow();
+  for (const claim of CLAIMS) {
+    for (const link of [claim.row.firstChild, claim.start]) link?.toggleAttribute("aria-current", claim === current);
+    claim.mark.classList.toggle("current", claim === current);
+  }
+  if (isNarrow() || current.row.hidden) return;
+  TOPICS.get(current.asked).fold.open = true;
+  const list = $("list");
+  const top = current.row.offsetTop - HEADING;
+  const bottom = current.row.offsetTop + current.row.offsetHeight;
+  if (top < list.scrollTop || bottom > list.scrollTop + list.clientHeight) list.scrollTop = top;
+}
+
 function makeFilters() {
+  $("rows").textContent = String(CLAIMS.filter((claim) => claim.primary !== null).length);
+  $("clear").addEventListener("click", () => {
+    for (const name of FILTERS) state[name] = "";
+    writeAddress();
+    setFilters();
+    showList();
+    showCurrent();
+    $("q").focus();
+  });
+  $("skip").addEventListener("click", toClaim);
   const sources = [...new Set(CLAIMS.map(sourceOf))];
   $("source").append(new Option("anybody", ""), ...sources.map((source) => new Option(source, source)));
   for (const name of ["q", "source", ...BOXES]) {

@@ -34,17 +34,19 @@ function showState() {
   showClaim();
   showCurrent();
   if (BY_ID.has(state.claim)) {
-    openNow().row.scrollIntoView({ block: "nearest" });
     $("claim").scrollIntoView();
   }
 }
 
+drawThreeWays();
+makeStarts();
 makeTally();
 makeFilters();
 makeTopics();
 showWhich();
 addEventListener("hashchange", showState);
 addEventListener("resize", () => {
+  drawThreeWays();
   drawTests(openNow());
   showRobust();
 });

@@ -5,7 +5,13 @@ const $ = (id) => document.getElementById(id);
 const CLAIMS = JSON.parse($("claims").textContent);
 const ASKED = /*{asked}*/; // what readers ask; a claim's is `asked`
 const BY_ID = new Map(CLAIMS.map((claim) => [claim.id, claim]));
-const EXAMPLE = BY_ID.get("highway-learns-plain-does-not"); // stands open until the reader chooses a claim
+// claims to begin with, in plain words; the first stands open until the reader chooses one
+const STARTS = new Map([
+  ["highway-learns-plain-does-not", "Thirty layers with gates learn to read digits. Thirty plain layers only guess."],
+  ["two-orders-at-100-wide", "With 100 layers, gates cut the training error (loss) over a hundredfold."],
+  ["idle-share", "About 60 % of the layers of a trained net contribute nothing."],
+]);
+const EXAMPLE = BY_ID.get([...STARTS.keys()][0]);
 const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
 const USUAL = LEVELS.indexOf(0.95);
 const BOXES = ["primary", "simpler", "again"]; // filters that are on or off
