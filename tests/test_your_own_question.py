@@ -39,7 +39,7 @@ def clone(tmp_path_factory):
     """The project with the page's folder, after the page's commands; nets train one epoch instead of twelve."""
     folder = tmp_path_factory.mktemp("clone")
     for path in ROOT.iterdir():
-        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif"):
+        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff"):
             shutil.copy(path, folder)
     unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick")
     for name in FOLDERS:
