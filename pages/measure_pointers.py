@@ -12,6 +12,8 @@ Measured on 2000 new problems of each k:
 - the share of right answers
 - the same if the output layer reads the state after block 0 (the plain first layer), 1, 2, ...
 - the same with every gate held: T of each unit is replaced by its mean over other problems of all k
+- for comparison, the share of right answers of a rule that sees neither start nor k: name the number to which most
+  arrows point
 """
 
 from __future__ import annotations
@@ -53,12 +55,22 @@ RIGHT = 0.95  # of the answers: "right from block l on"
 
 
 def measure(net: hn.DeepNet) -> dict:
-    """Lists by k: `accuracy`, `right_after` (a list by block), `held` (the accuracy with every gate held)."""
+    """Lists by k: `accuracy`, `right_after` (a list by block), `held` (the accuracy with every gate held),
+    `most_frequent` (the accuracy of the rule)."""
     return {
         "accuracy": trial.accuracies(net, SETTING, trial.TESTING),
         "right_after": trial.look_inside(net, SETTING)["right_after"],
         "held": trial.frozen(net, SETTING)["overall"],
+        "most_frequent": [accuracy_of_the_rule(k) for k in trial.depths_of(SETTING)],
     }
+
+
+def accuracy_of_the_rule(k: int) -> float:
+    """The share of the test problems that end at the number to which most arrows point; of several, at the least."""
+    x, y = trial.drawn(SETTING, k, trial.TESTING)
+    n = SETTING["size"]
+    arrows = x[:, : n * n].reshape(-1, n, n).sum(axis=1)  # to each number
+    return float((arrows.argmax(axis=1) == y).mean())
 
 
 def first_right(right_after: list[float]) -> int:
@@ -69,17 +81,14 @@ def first_right(right_after: list[float]) -> int:
 
 def summary_of(numbers: dict) -> list[dict]:
     """A row for each k."""
-    return [
-        {
-            "k": k,
-            "accuracy": accuracy,
-            "right_from_block": first_right(right_after),
-            "accuracy_with_gates_held": held,
-        }
-        for k, (accuracy, right_after, held) in enumerate(
-            zip(numbers["accuracy"], numbers["right_after"], numbers["held"], strict=True), 1
-        )
-    ]
+    rows = []
+    for k in trial.depths_of(SETTING):
+        row = {"k": k, "right_from_block": first_right(numbers["right_after"][k - 1])}
+        row["accuracy"] = numbers["accuracy"][k - 1]
+        row["accuracy_with_gates_held"] = numbers["held"][k - 1]
+        row["accuracy_of_the_rule"] = numbers["most_frequent"][k - 1]
+        rows.append(row)
+    return rows
 
 
 def bytes_of(net: hn.DeepNet) -> bytes:

@@ -5,7 +5,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const net = new Follower(DATA.net, fromFloat16(bytesOf(DATA.net.parameters)), DATA.held);
 const $ = (id) => document.getElementById(id);
 const KS = Array.from({ length: DEEPEST }, (_, i) => i + 1);
-const FIRST_PROBLEM = { table: [5, 5, 4, 0, 3, 1], start: 2 }; // chosen since it goes as most do: see the table below
+const FIRST_PROBLEM = { table: [5, 5, 4, 0, 3, 1], start: 2 }; // chosen since it goes as the mean does
 
 /* `guessed` is the block that the reader guessed for the largest k; null before. */
 const shown = { problem: FIRST_PROBLEM, k: DEEPEST, guessed: null, is_held: false };
@@ -14,7 +14,7 @@ let seed = 1; // of the next new problem
 
 const set = (id, text) => write($(id), text);
 const percent = (share) => `${share > 0.9995 ? "over 99.9" : (100 * share).toFixed(share > 0.99 ? 1 : 0)} %`;
-const hundredths = (share) => share.toFixed(share > 0.99 && share < 1 ? 4 : 2);
+const hundredths = (share) => `${(100 * share).toFixed(share > 0.99 && share < 1 ? 2 : 0)} %`;
 
 /* ---- What is shown ---- */
 
@@ -43,31 +43,50 @@ const blockFor = (k) => standsFrom(net.read(shown.problem, k, false));
 
 function showQuestion() {
   const { guessed, is_held } = shown;
-  const is_told = guessed !== null;
-  $("guess").hidden = is_told;
-  $("told").hidden = !is_told;
-  if (!is_told) {
-    set("question", `With k = 1 the answer stands from block ${blockFor(1)} on. And with k = ${DEEPEST}?`);
+  $("guess").hidden = guessed !== null;
+  $("told").hidden = guessed === null;
+  if (guessed === null) {
+    set("question", `With k = 1 the answer stands from ${inWords(blockFor(1))} on. And with k = ${DEEPEST}?`);
     return;
   }
-  set("question", "Does it go deeper for a deeper problem?");
+  set("question", "Does the answer come later for a larger k?");
+  set("told-text", `${aboutThisProblem()} ${aboutAll()}`);
+  $("hold").setAttribute("aria-pressed", is_held);
+  set("held-text", is_held ? aboutHolding() : `Each block has ${net.hidden} gates T, numbers from 0 to 1: how much of a unit is ` +
+    "replaced, and how much is passed on. Do they look at the problem? Hold each at its mean over other problems.");
+}
+
+/* The block from which on the answer stands in a few words. */
+const inWords = (block) => (block === null ? "no block" : `block ${block}`);
+
+function aboutThisProblem() {
+  const blocks = KS.map(blockFor);
+  const rise = blocks.every((block, i) => i === 0 || (block ?? Infinity) > (blocks[i - 1] ?? Infinity));
+  const listed_blocks = blocks.map((block) => block ?? "–");
+  return `${rise ? "Here, yes" : "Not in each step here"}: with free gates the answers stand from block ${listed(listed_blocks)} on. ` +
+    `You guessed ${shown.guessed} for the last.`;
+}
+
+function aboutAll() {
   const { summary, n_test } = DATA.measured;
   const from = summary.map((row) => row.right_from_block);
-  set("told-text", `Over ${grouped(n_test)} problems for each k, 95 of 100 answers are right from block ${listed(from)} on: the ` +
-    `deeper the problem, the more blocks. With free gates the four answers here stand from block ${listed(KS.map(blockFor))} on. You guessed ` +
-    `${guessed} for the last.`);
-  $("hold").setAttribute("aria-pressed", is_held);
-  set("held-text", is_held ? aboutHolding() :
-    "Do the gates look at the problem? Hold each at its mean over many problems, and see what is read.");
+  return `And on average: of ${grouped(n_test)} problems for each k, 95 % are answered right from block ${listed(from)} on.`;
+}
+
+/* "39 to 42 %". */
+function fromTo(shares) {
+  const percents = shares.map((share) => Math.round(100 * share));
+  return `${Math.min(...percents)} to ${Math.max(...percents)} %`;
 }
 
 function aboutHolding() {
   const rights = KS.filter((k) => argmax(net.read(shown.problem, k, true).at(-1)) === answerTo(shown.problem, k));
-  const held = DATA.measured.summary.map((row) => row.accuracy_with_gates_held);
-  const mean = held.reduce((a, b) => a + b) / held.length;
-  return `Each gate now has one value, whatever the problem: ${rights.length} of these four answers ` +
-    `${rights.length === 1 ? "is" : "are"} right, and ${percent(mean)} of all. Guessing gives ${percent(1 / SIZE)}. So this net ` +
-    "needs gates that see the problem.";
+  const { summary } = DATA.measured;
+  const held = summary.map((row) => row.accuracy_with_gates_held);
+  const of_rule = summary.map((row) => row.accuracy_of_the_rule);
+  return `Now no gate looks at the problem: ${rights.length} of these four answers ${rights.length === 1 ? "is" : "are"} right, and ` +
+    `${fromTo(held)} of all. Naming the number to which most arrows point, without a look at start or k, gives ${fromTo(of_rule)}. ` +
+    "So this trained net fails without gates that change with the problem.";
 }
 
 /* ---- The address holds the problem ---- */
@@ -79,14 +98,14 @@ function keepAddress() {
 
 /* The problem of the address; the first one, with a notice, if it holds none. */
 function problemOfAddress() {
+  $("notice").hidden = true;
   if (location.hash.length < 2) return FIRST_PROBLEM;
   const words = new URLSearchParams(location.hash.slice(1));
   const table = words.get("table") ?? "";
   const start = words.get("start") ?? "";
   if (/^[0-5]{6}$/.test(table) && /^[0-5]$/.test(start)) return { table: Array.from(table, Number), start: Number(start) };
-  const notice = Object.assign(document.createElement("p"), { className: "notice" });
-  notice.textContent = "The address names no problem. It should end like this: #table=554031&start=2, with numbers from 0 to 5.";
-  document.querySelector("header").append(notice);
+  $("notice").hidden = false;
+  $("notice").textContent = "The address names no problem. It should end like this: #table=554031&start=2, with numbers from 0 to 5.";
   return FIRST_PROBLEM;
 }
 
@@ -94,24 +113,27 @@ function problemOfAddress() {
 
 function showMeasured() {
   const { right_after, summary, n_test } = DATA.measured;
-  set("all", `One problem may be lucky. These are ${grouped(n_test)} new problems for each k, whose tables are drawn at random.`);
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => [share, `${100 * share} %`]);
+  set("all", `One problem is one example. These are ${grouped(n_test)} new problems for each k, with tables drawn at random.`);
+  const ticks = [0, 0.25, 0.5, 0.75].map((share) => [share, `${100 * share} %`]);
   const chart = new Chart($("curves"), { from: 0, to: 1, ticks }, "read after block");
   const lines = right_after.map((shares, i) => ({
     name: `k = ${i + 1}`, look: `k${i + 1}`, points: shares.map((share, block) => [block, share]),
   }));
-  chart.show({ from: 0, to: net.depth }, lines, [{ y: 1 / SIZE, text: "guess" }]);
+  chart.show({ from: 0, to: net.depth }, lines, [{ y: 0.95, text: "95 %" }]);
   const told = summary.map((row) => `k = ${row.k}: 95 % right from block ${row.right_from_block} on`).join("; ");
-  $("curves").setAttribute("aria-label", `${told}. The dotted line is guessing.`);
+  $("curves").setAttribute("aria-label", `${told}. The dotted line is 95 %.`);
   for (const row of summary) {
-    const cells = [row.k, hundredths(row.accuracy), row.right_from_block, hundredths(row.accuracy_with_gates_held)];
+    const shares = [row.accuracy_with_gates_held, row.accuracy_of_the_rule].map(hundredths);
+    const cells = [row.k, hundredths(row.accuracy), row.right_from_block, ...shares];
     const line = document.createElement("tr");
     line.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
     $("rows").append(line);
   }
-  set("limits", `This is one net, with one seed: ${net.depth} highway blocks of ${net.hidden} tanh units, ` +
-    `${grouped(DATA.measured.steps)} batches of 128 problems, all k equally often. What it shows is this net's. Whether nets ` +
-    "without such gates follow pointers as well is a question with a page of its own, named below.");
+  set("early", "Early answers for a larger k are right more often, since there a rule that sees only the arrows is right more often, " +
+    "too. And the output layer was trained to read the last state alone: an early answer is one that it can read, and the net " +
+    "may hold more than that.");
+  set("limits", `This is one net, with one seed: ${net.depth} highway blocks of ${net.hidden} tanh units, trained by ` +
+    `${grouped(DATA.measured.steps)} batches of 128 problems, all k equally often. Another seed may differ.`);
 }
 
 /* ---- Start ---- */
@@ -130,7 +152,7 @@ function listen() {
   });
   $("start-at").addEventListener("change", () => change({ ...shown.problem, start: Number($("start-at").value) }));
   $("new").addEventListener("click", () => change(randomProblem(uniformFrom(seed++))));
-  $("guessed").addEventListener("input", () => set("guessed-value", $("guessed").value));
+  $("guessed").addEventListener("input", showGuess);
   $("guess").addEventListener("submit", (event) => {
     event.preventDefault();
     shown.guessed = Number($("guessed").value);
@@ -143,6 +165,11 @@ function listen() {
     change(shown.problem, "");
     set("announced", $("held-text").textContent);
   });
+}
+
+function showGuess() {
+  set("guessed-value", $("guessed").value);
+  $("guessed").setAttribute("aria-valuetext", `block ${$("guessed").value}`);
 }
 
 function start() {
@@ -161,10 +188,13 @@ function start() {
       show();
     }));
   }
-  set("guessed-value", $("guessed").value);
-  set("legend", "A cell's shade: how probable the net finds this number. Framed: the right one. Above the line the answer stands: it is more than half sure.");
+  showGuess();
+  set("legend", "A cell's shade: how probable the net finds this number. Framed: the right one. Dashed line: from here up the net gives its " +
+    "last answer more than half; we say that it stands. A press on k shows its way.");
   shown.problem = problemOfAddress();
   listen();
+  window.addEventListener("resize", show);
+  window.addEventListener("hashchange", () => change(problemOfAddress()));
   showMeasured();
   show();
 }

@@ -2,9 +2,11 @@
 /* Four towers, one for each k.  A row is a block, a cell a number that the net may answer; its shade is the probability
    that the output layer reads after this block. */
 
-const ROW = 26; // pixels
+const ROW = { wide: 26, narrow: 16 }; // pixels
 const LEFT = 24; // of the rows' numbers
-const TOWER = { width: 200, top: 4, bottom: 24 };
+const NARROW = 150; // a tower that is narrower has low rows, and only the first of these has numbers
+const TOP = 4;
+const BOTTOM = 24;
 const SURE = 0.5; // an answer stands where its probability is above this
 
 /* A figure with the k, the way, the answer and the tower; a click on it shows the way of its k. */
@@ -21,32 +23,38 @@ function makeTower(k, choose) {
 function drawTower(figure, k, problem, answers) {
   const svg = figure.querySelector("svg");
   const say = (name, text) => write(figure.querySelector(name), text);
+  const width = svg.clientWidth;
+  const is_narrow = width < NARROW;
+  const row = is_narrow ? ROW.narrow : ROW.wide;
+  const left = is_narrow && k > 1 ? 2 : LEFT;
   const rows = net.depth + 1;
-  const height = TOWER.top + rows * ROW + TOWER.bottom;
-  svg.setAttribute("viewBox", `0 0 ${TOWER.width} ${height}`);
+  const height = TOP + rows * row + BOTTOM;
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
   const right = answerTo(problem, k);
   const way = pathOfProblem(problem, k);
   figure.querySelector(".way").textContent = answers ? way.join(" → ") : `${way[0]} → …`;
   say(".answer", answers ? String(argmax(answers.at(-1))) : "?");
   say(".sure", answers ? sureness(answers.at(-1), right) : "guess first");
-  const cell = (TOWER.width - LEFT) / SIZE;
-  const top = (block) => TOWER.top + (net.depth - block) * ROW;
+  const cell = (width - left - 2) / SIZE;
+  const top = (block) => TOP + (net.depth - block) * row;
   for (let block = 0; block < rows; block++) {
-    const label = svgElement("text", { class: "number", x: LEFT - 6, y: top(block) + ROW / 2 + 5, "text-anchor": "end" }, svg);
-    label.textContent = block;
+    if (left === LEFT) {
+      const place = { x: LEFT - 6, y: top(block) + row / 2 + 5, "text-anchor": "end" };
+      svgElement("text", place, svg).textContent = block;
+    }
     for (let number = 0; number < SIZE; number++) {
       const share = answers ? answers[block][number] : 0;
-      const place = { x: LEFT + number * cell + 1, y: top(block) + 1, width: cell - 2, height: ROW - 2 };
+      const place = { x: left + number * cell + 1, y: top(block) + 1, width: cell - 2, height: row - 2 };
       svgElement("rect", { class: "cell", ...place, style: `--share: ${share.toFixed(3)}` }, svg);
     }
   }
   for (let number = 0; number < SIZE; number++) {
     const is_right = answers && number === right;
-    const place = { x: LEFT + (number + 0.5) * cell, y: height - 8, "text-anchor": "middle" };
+    const place = { x: left + (number + 0.5) * cell, y: height - 8, "text-anchor": "middle" };
     svgElement("text", { class: is_right ? "column right" : "column", ...place }, svg).textContent = number;
     if (is_right) {
-      const frame = { x: LEFT + number * cell, y: TOWER.top - 1, width: cell, height: rows * ROW + 2 };
+      const frame = { x: left + number * cell, y: TOP - 1, width: cell, height: rows * row + 2 };
       svgElement("rect", { class: "frame", ...frame }, svg);
     }
   }
@@ -56,8 +64,8 @@ function drawTower(figure, k, problem, answers) {
   }
   const stands = standsFrom(answers);
   if (stands !== null) {
-    const y = top(stands) + ROW;
-    svgElement("line", { class: "stands", x1: 0, x2: TOWER.width, y1: y, y2: y }, svg);
+    const y = top(stands) + row;
+    svgElement("line", { class: "stands", x1: 0, x2: width, y1: y, y2: y }, svg);
   }
   const read = answers.map((shares, block) => `after block ${block}: ${argmax(shares)}`).join(", ");
   const where = stands === null ? "no answer stands" : `the answer stands from block ${stands} on`;
@@ -72,8 +80,8 @@ function standsFrom(answers) {
   return block < answers.length ? block : null;
 }
 
-/* "99.9 % sure, right". */
+/* "99.9 % sure: right". */
 function sureness(shares, right) {
   const answer = argmax(shares);
-  return `${percent(shares[answer])} sure, ${answer === right ? "right" : `wrong: it is ${right}`}`;
+  return `${percent(shares[answer])} sure: ${answer === right ? "right" : "wrong"}`;
 }
