@@ -113,9 +113,7 @@ def muon_and_adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, 
                 size = rows * math.prod(shape[1:])
                 for start in range(place.start, place.stop, size):
                     matrices.append((slice(start, start + size), (rows, size // rows)))
-    return MuonAndAdam(
-        parameters, settings.lr, matrices, rate_of_matrices=RATE_OF_MATRICES, beta1=BETA_1, beta2=BETA_2
-    )
+    return MuonAndAdam(parameters, settings.lr, matrices, rate_of_matrices=RATE_OF_MATRICES, beta1=BETA_1, beta2=BETA_2)
 
 
 OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon, "muon and adam": muon_and_adam}
