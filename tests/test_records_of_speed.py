@@ -157,7 +157,7 @@ def test_the_first_layer_learns_for_its_share_of_the_steps(few):
 def test_settings_that_came_later_stand_only_where_they_differ():
     assert not {*LATER} & settings_of().for_json().keys()
     of_record = settings_of(net="record-mnist", protocol="record")
-    assert (of_record.for_json()["optimizer"], of_record.for_json()["label_smoothing"]) == ("muon and adam", 0.2)
+    assert (of_record.for_json()["optimizer"], of_record.for_json()["label_smoothing"]) == ("muon and adam", 0.1)
 
 
 def test_most_layers_of_the_record_are_blocks():
