@@ -1,11 +1,13 @@
 """The records of benchmarks/records, and what their recipe needs: losses, starts, settings."""
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from conftest import ROOT
 
+import highway_networks as hn
 from benchmarks.records import __main__ as records
 from highways.conv import images as conv_images
 from highways.conv import training as convolutional
@@ -14,6 +16,7 @@ from highways.conv.nets import find_net
 from highways.conv.protocols import LATER, settings_of
 from highways.conv.whitened_start import start_whitened
 from highways.nets.losses import smoothed_cross_entropy
+from highways.nets.muon import Muon, MuonAndAdam
 
 STEP = 1e-30
 
@@ -89,13 +92,72 @@ def test_maps_without_a_direction_keep_their_weights():
     np.testing.assert_array_equal(layer.W[2:], drawn[2:])
 
 
+# ---- Muon and Adam, and a first layer that stops learning
+
+
+def test_a_step_of_muon_for_some_matrices_and_adam_for_the_rest():
+    rng = np.random.default_rng(0)
+    parameters = rng.normal(size=20).astype(np.float32)
+    of_muon = parameters.copy()
+    of_adam = parameters.copy()
+    matrices = [(slice(4, 16), (3, 4))]
+    optimizer = MuonAndAdam(parameters, 0.1, matrices, rate_of_matrices=3.0, momentum=0.7, beta1=0.8, beta2=0.95)
+    muon = Muon(of_muon, 0.3, matrices, momentum=0.7)
+    adam = hn.Adam(of_adam, 0.1, clip=np.inf, beta1=0.8, beta2=0.95)
+    others = np.r_[0:4, 16:20]
+    for _ in range(3):
+        g = rng.normal(size=20).astype(np.float32)
+        optimizer.step(g)
+        muon.step(g)
+        adam.step(g)
+        np.testing.assert_array_equal(parameters[4:16], of_muon[4:16])
+        np.testing.assert_allclose(parameters[others], of_adam[others], rtol=1e-5)
+
+
+def test_each_half_of_a_highway_layer_is_a_matrix(few):
+    """W_H and W_T; the last layer is Adam's."""
+    run = convolutional.Training(settings_of(net="record-mnist", protocol="record"), conv_images.fingerprint(few))
+    assert [shape for _, shape in run.optimizer.matrices] == [(32, 36)] + [(32, 288)] * 6
+    first, highway, *_ = run.net.layers
+    run.parameters[:] = 0
+    for place, _ in run.optimizer.matrices[:3]:
+        run.parameters[place] = 1
+    assert (first.W == 1).all()
+    assert (highway.W == 1).all()
+    assert run.parameters.sum() == first.W.size + highway.W.size
+
+
+def test_where_the_first_layer_does_not_learn_its_gradient_alone_is_zero(few):
+    net = ConvNet((1, 28, 28), find_net("record-mnist").layers, 0, dtype=np.float64)
+    d_logits = np.random.default_rng(1).normal(size=(10, 10))
+    x = few.x_train[:10] / 256
+    net.forward(x)
+    whole = net.backward(d_logits).copy()
+    net.forward(x)
+    part = net.backward(d_logits, first_learns=False)
+    of_first = net.layers[0].W.size + net.layers[0].b.size
+    assert (whole[:of_first] != 0).mean() > 0.9
+    np.testing.assert_array_equal(part[:of_first], 0)
+    np.testing.assert_array_equal(part[of_first:], whole[of_first:])
+
+
+def test_the_first_layer_learns_for_its_share_of_the_steps(few):
+    s = settings_of(net="record-mnist", protocol="record", n_train=200, n_test=100, batch_size=25, first_learns=0.5)
+    run = convolutional.Training(s, conv_images.fingerprint(few))
+    weights = []
+    run.after_step = lambda: weights.append(run.net.layers[0].W.copy())
+    convolutional.train_conv(run, few)
+    has_learned = [bool((after != before).any()) for before, after in pairwise(weights)]
+    assert has_learned == [True] * 3 + [False] * 4
+
+
 # ---- The settings
 
 
 def test_settings_that_came_later_stand_only_where_they_differ():
     assert not {*LATER} & settings_of().for_json().keys()
     of_record = settings_of(net="record-mnist", protocol="record")
-    assert (of_record.for_json()["optimizer"], of_record.for_json()["label_smoothing"]) == ("adam", 0.2)
+    assert (of_record.for_json()["optimizer"], of_record.for_json()["label_smoothing"]) == ("muon and adam", 0.1)
 
 
 def test_most_layers_of_the_record_are_blocks():
@@ -106,8 +168,10 @@ def test_most_layers_of_the_record_are_blocks():
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"optimizer": "lion"}, "'lion' is not one of nesterov, adam, muon"),
+        ({"optimizer": "lion"}, "'lion' is not one of nesterov, adam, muon, muon and adam"),
         ({"optimizer": "adam"}, "the optimizer 'adam' has no weight decay: it must be 0, not 0.0005, 0.0005"),
+        ({"optimizer": "muon and adam"}, "'muon and adam' has no weight decay: it must be 0, not 0.0005, 0.0005"),
+        ({"first_learns": 1.5}, "the share first_learns must be from 0 to 1, not 1.5"),
         ({"net": "record-mnist"}, "the net record-mnist drops no units"),
         ({"tested": "never"}, "a net is tested every epoch or at the end, not 'never'"),
         ({"views": 3}, "from 1, 2 or 6 views, not 3"),

@@ -79,6 +79,8 @@ def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarr
     """Moves each of the square images (N, pixels) by up to `most` whole pixels in both directions.
 
     Pixels from outside are 0."""
+    if most == 0:  # rng would draw nothing, either
+        return x
     n = len(x)
     side = math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))

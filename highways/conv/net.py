@@ -264,9 +264,10 @@ class ConvNet(FixedNames):
             yield self._run(part, work, None), work
 
     @one_thread
-    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+    def backward(self, d_logits: np.ndarray, first_learns: bool = True) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, the vector `gradient`.
-        The next call overwrites it.
+        The next call overwrites it.  Unless `first_learns`, that of the first layer with parameters is
+        not computed, but 0.
 
         Raises RuntimeError unless forward() was called since the last backward(), in this thread,
         and where the parameters have changed since forward() (see highway_networks.Stamp);
@@ -281,9 +282,13 @@ class ConvNet(FixedNames):
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
+        lowest = self._first
+        if not first_learns:
+            first, lowest, *_ = (i for i, layer in enumerate(self.layers) if layer.shapes)
+            self.gradient[: size_of(self.layers[first].shapes)] = 0
         dy = d_logits.T
-        for i in range(len(self.layers) - 1, self._first - 1, -1):
-            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # the dy of the layer below
+        for i in range(len(self.layers) - 1, lowest - 1, -1):
+            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > lowest)  # the dy of the layer below
         return self.gradient
 
     def places(self, layer) -> list[tuple[str, slice, tuple[int, ...]]]:

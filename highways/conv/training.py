@@ -24,7 +24,7 @@ from highways.conv.together import ALONE, Ranks
 from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
 from highways.nets.losses import smoothed_cross_entropy
-from highways.nets.muon import Muon
+from highways.nets.muon import Muon, MuonAndAdam
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 from highways.records import check_entries
@@ -39,13 +39,17 @@ def nesterov(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part:
     return Nesterov(parameters, settings.lr, weight_decay=weight_decay[part], rates=rates[part])
 
 
+# Adam's averages are short, for trainings of a few hundred steps
+BETA_1 = 0.8
+BETA_2 = 0.95
+
+
 def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> hn.Adam:
-    """The optimiser of `parameters`, without clip.  Its averages are short, for trainings of a few
-    hundred steps.  Raises ValueError where the settings ask for weight decay."""
+    """The optimiser of `parameters`, without clip.  Raises ValueError where the settings ask for weight decay."""
     if settings.weight_decay or settings.decay_of_last:
         decays = f"{settings.weight_decay}, {settings.decay_of_last}"
         raise ValueError(f"the optimizer 'adam' has no weight decay: it must be 0, not {decays}")
-    return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=0.8, beta2=0.95)
+    return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=BETA_1, beta2=BETA_2)
 
 
 # Jordan's rates (airbench94_muon), of a loss that is summed over the batch
@@ -83,8 +87,38 @@ def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: sli
     return Muon(parameters, settings.lr, matrices, weight_decay=decays, rates=rates)
 
 
-OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon}
-STATES = {"nesterov": ("v",), "adam": ("m", "v"), "muon": ("v",)}  # what a checkpoint holds of an optimiser
+RATE_OF_MATRICES = 12.0  # Muon's rate for each of Adam's
+
+
+def muon_and_adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> MuonAndAdam:
+    """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last, at
+    RATE_OF_MATRICES times the settings' rate, and Adam as in adam() for all other parameters.
+
+    W_H and W_T of a highway layer are matrices of their own.
+
+    Raises ValueError for a part of the parameters, and where the settings ask for weight decay."""
+    if part != slice(None):
+        raise ValueError("the optimizer 'muon and adam' takes all parameters of a net: train it in one process")
+    if settings.weight_decay or settings.decay_of_last:
+        decays = f"{settings.weight_decay}, {settings.decay_of_last}"
+        raise ValueError(f"the optimizer 'muon and adam' has no weight decay: it must be 0, not {decays}")
+    matrices = []
+    *hidden, _ = net.layers
+    for layer in hidden:
+        for name, place, shape in net.places(layer):
+            if name in ("W", "W_T"):
+                rows = shape[0]
+                if name == "W" and layer.gates and "W_T" not in layer.shapes:
+                    rows = rows // 2
+                size = rows * math.prod(shape[1:])
+                for start in range(place.start, place.stop, size):
+                    matrices.append((slice(start, start + size), (rows, size // rows)))
+    return MuonAndAdam(parameters, settings.lr, matrices, rate_of_matrices=RATE_OF_MATRICES, beta1=BETA_1, beta2=BETA_2)
+
+
+OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon, "muon and adam": muon_and_adam}
+# what a checkpoint holds of an optimiser
+STATES = {"nesterov": ("v",), "adam": ("m", "v"), "muon": ("v",), "muon and adam": ("m", "v")}
 
 
 class Training:
@@ -111,6 +145,8 @@ class Training:
             raise ValueError(f"{settings.optimizer!r} is not one of {', '.join(OPTIMIZERS)}")
         if settings.tested not in TESTED:
             raise ValueError(f"a net is tested {' or '.join(TESTED)}, not {settings.tested!r}")
+        if not 0 <= settings.first_learns <= 1:
+            raise ValueError(f"the share first_learns must be from 0 to 1, not {settings.first_learns}")
         check_views(settings.views)
         self.settings = settings
         self.images = images  # fingerprint() of the images
@@ -134,6 +170,7 @@ class Training:
         self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
         self.steps_of_epoch = settings.n_train // settings.batch_size
+        self.all_steps = settings.epochs * self.steps_of_epoch
         self.within_epoch = False
         self.after_step = lambda: None  # called after each update
 
@@ -214,7 +251,7 @@ class Training:
 
     def _continue_adam(self) -> None:
         """Tells Adam, which corrects its averages by it, how many steps have been made."""
-        if self.settings.optimizer == "adam":
+        if self.settings.optimizer in ("adam", "muon and adam"):
             self.optimizer.t = self.steps
 
     def begin(self, x_train: np.ndarray) -> None:
@@ -256,18 +293,18 @@ class Training:
         return self.ranks.gather(self.net.forward(x, dropout=self.rng_of_rank))
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        return self.net.backward(d_logits[self.ranks.rows(len(d_logits))])
+        first_learns = self.steps < self.settings.first_learns * self.all_steps
+        return self.net.backward(d_logits[self.ranks.rows(len(d_logits))], first_learns)
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters at the scheduled rate; returns the gradient's norm, that of all
         ranks' gradients together.
 
         Raises ValueError after the last epoch, for which the schedule has no rate."""
-        all_steps = self.settings.epochs * self.steps_of_epoch
-        if self.steps >= all_steps:
-            length = f"the {self.settings.epochs} epochs of the settings, {all_steps} steps"
+        if self.steps >= self.all_steps:
+            length = f"the {self.settings.epochs} epochs of the settings, {self.all_steps} steps"
             raise ValueError(f"{length}, are over")
-        progress = (self.steps + 0.5) / all_steps
+        progress = (self.steps + 0.5) / self.all_steps
         self.optimizer.lr = self.settings.lr * SCHEDULES[self.settings.schedule](progress)
         norm = self.ranks.step(self.optimizer, gradient, self.net.parameters)
         self.steps += 1

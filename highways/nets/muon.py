@@ -73,17 +73,8 @@ class Muon(Optimizer):
         self._others = gaps([place for place, _ in self.matrices], len(parameters))
 
     def _update(self, gradient, scale):
-        momentum, momentum_of_others, lr = self._scalars(self.momentum, self.momentum_of_others, self.lr)
-        for place, shape in self.matrices:
-            rows, _ = shape
-            g = gradient[place]
-            v = self.v[place]
-            W = self.parameters[place]
-            v *= momentum
-            v += g
-            W *= W.dtype.type(math.sqrt(rows) / np.linalg.norm(W))
-            step = orthogonalised((g + momentum * v).reshape(shape))
-            W -= lr * step.reshape(-1)
+        momentum_of_others, lr = self._scalars(self.momentum_of_others, self.lr)
+        step_of_matrices(self, gradient, self.v, self.lr)
         for place in self._others:
             p = self.parameters[place]
             v = self.v[place]
@@ -91,6 +82,77 @@ class Muon(Optimizer):
             v *= momentum_of_others
             v += g
             p -= lr * self.rates[place] * (g + momentum_of_others * v)
+
+
+class MuonAndAdam(Optimizer):
+    """Muon for some matrices among the parameters, and Adam (Kingma and Ba 2015) for all others.
+
+    A matrix is stepped as in Muon, with the rate `rate_of_matrices` lr.  Every other parameter p, with its gradient g:
+
+        m = beta1 m + (1 - beta1) g
+        v = beta2 v + (1 - beta2) g^2
+        p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)
+
+    t counts the steps.  Matrices keep their momentum in m, and their v stays 0.
+
+    Raises ValueError unless both rates are positive, and the momentum and both betas are at least 0 and less than 1."""
+
+    m: np.ndarray
+    v: np.ndarray
+
+    def __init__(
+        self, parameters, lr, matrices, *, rate_of_matrices=12.0, momentum=0.6, beta1=0.9, beta2=0.999, eps=1e-8
+    ):
+        super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("m", "v"))
+        for name, value in (("momentum", momentum), ("beta1", beta1), ("beta2", beta2)):
+            check_real(name, value)
+            check_momentum(value)
+        check_real("rate_of_matrices", rate_of_matrices)
+        if not rate_of_matrices > 0:
+            raise ValueError(f"rate_of_matrices must be positive, not {rate_of_matrices}")
+        self.matrices = list(matrices)
+        self.rate_of_matrices = rate_of_matrices
+        self.momentum = momentum
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.eps = eps
+        self.t = 0
+        self._others = gaps([place for place, _ in self.matrices], len(parameters))
+
+    @one_blas_thread()  # once for all matrices
+    def _update(self, gradient, scale):
+        self.t += 1
+        step_of_matrices(self, gradient, self.m, self.rate_of_matrices * self.lr)
+        beta1, beta2, eps = self._scalars(self.beta1, self.beta2, self.eps)
+        lr, to_mean, to_square = self._scalars(self.lr, 1 / (1 - self.beta1**self.t), 1 / (1 - self.beta2**self.t))
+        for place in self._others:
+            g = gradient[place]
+            m = self.m[place]
+            v = self.v[place]
+            m *= beta1
+            m += (1 - beta1) * g
+            v *= beta2
+            v += (1 - beta2) * g * g
+            self.parameters[place] -= lr * to_mean * m / (np.sqrt(v * to_square) + eps)
+
+
+def step_of_matrices(optimizer: Muon | MuonAndAdam, gradient: np.ndarray, momenta: np.ndarray, lr: float) -> None:
+    """Muon's step of the optimizer's matrices, whose v are those in `momenta`.
+
+    A matrix whose gradient is 0 does not learn, and stays."""
+    momentum, lr = optimizer._scalars(optimizer.momentum, lr)
+    for place, shape in optimizer.matrices:
+        rows, _ = shape
+        g = gradient[place]
+        if not g.any():
+            continue
+        v = momenta[place]
+        W = optimizer.parameters[place]
+        v *= momentum
+        v += g
+        W *= W.dtype.type(math.sqrt(rows) / np.linalg.norm(W))
+        step = orthogonalised((g + momentum * v).reshape(shape))
+        W -= lr * step.reshape(-1)
 
 
 def gaps(places: list[slice], end: int) -> list[slice]:
