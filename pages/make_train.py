@@ -37,6 +37,7 @@ PAGE_PARTS = (
     WORDS,
     CHARTS,
     "towers.js",
+    "layer.js",
     "lesson.js",
     "page.js",
 )

@@ -495,15 +495,16 @@ def share_with_a_neighbour_of_the_same_digit(states, labels) -> float:
 @browser_only
 @together
 def test_answers_say_what_the_bars_show_before_training(driver):
-    """At the third, fourth and fifth stop, of the very images that the page counts."""
+    """At the third, fourth, fifth and seventh stop, of the very images that the page counts."""
     bottoms, tops = {}, {}
-    for stop in (2, 3, 4):
+    for stop in (2, 3, 4, 6):
         found = [driver.execute_async_script(BARS, stop, seed)["alike"] for seed in SEEDS]
         bottoms[stop], tops[stop] = [f"{min(shares)} to {max(shares)} %" for shares in zip(*found, strict=True)]
     text = joined(PAGE)
     assert f"before training {bottoms[2]} after layer 0 of the plain net, {tops[2]} after its last" in text
     assert f"the same digit for {bottoms[3]} after layer 0, and still for {tops[3]} after the last" in text
     assert f"(before training {tops[4]} after the last)" in text
+    assert f"the nearest image shows the same digit for {tops[6]} after its last layer" in text
 
 
 @browser_only
@@ -550,7 +551,7 @@ def test_the_charts_and_the_table_show_the_untrained_nets(driver):
     """With the numbers that the first images give, before any step."""
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
     first, second = driver.execute_script("return run.untrained")
-    for row, net in zip(rows, (first, second), strict=True):
+    for row, net in zip(rows, (second, first), strict=True):
         _, accuracy, loss = row.replace("\u00a0", " ").replace(" %", "").split()[:3]
         assert int(accuracy) == round(100 * net["accuracy"])
         assert float(loss) == pytest.approx(net["loss"], abs=0.0051)
@@ -575,8 +576,8 @@ def test_play_trains_both_nets_and_says_what_is_to_be_seen(driver):
     plain = rf"only {share} of the spread reaches its last layer, and {share} of the gradient its first\."
     assert re.search(plain, verdict.translate(DIGITS))
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
-    assert rows[0].startswith("highway")
-    assert rows[1].startswith("plain")
+    assert rows[0].startswith("plain")
+    assert rows[1].startswith("highway")
     label = driver.find_element("id", "accuracy").get_attribute("aria-label")
     assert re.fullmatch(r"Digits read right at step \d+: highway \d+\s%, plain \d+\s%\.", label)
     wait_for(driver, "!run.waiting")
@@ -828,8 +829,8 @@ def test_a_seed_is_typed_as_it_stands(driver):
 def test_two_highway_nets_are_told_apart(driver):
     driver.execute_script("takeStop(5)")
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
-    assert rows[0].startswith("highway, bT = −3")
-    assert rows[1].startswith("highway, bT = 0")
+    assert rows[0].startswith("highway, bT = 0")
+    assert rows[1].startswith("highway, bT = −3")
     assert driver.find_element("id", "second_b_T").is_displayed()
     press(driver, "one")
     wait_for(driver, "run.records.length === 1")
