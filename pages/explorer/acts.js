@@ -187,7 +187,7 @@ const isFinished = (act) => play.answered[act] === ACTS[act].questions.length;
 function showStops() {
   pressOnly($("stops"), $("stops").children[play.act]);
   [...$("stops").children].forEach((made, act) => {
-    made.setAttribute("aria-label", `${ACTS[act].name}${isFinished(act) ? " Done." : ""}`);
+    made.setAttribute("aria-label", `${act + 1} ${ACTS[act].short}${isFinished(act) ? ", done" : ""}`);
     made.firstChild.textContent = isFinished(act) ? "✓" : act + 1;
   });
 }

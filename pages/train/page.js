@@ -621,7 +621,7 @@ function showStops() {
   const stop = stopOf(settings);
   [...$("stops").children].forEach((button, i) => {
     button.setAttribute("aria-pressed", i === stop);
-    button.setAttribute("aria-label", `${TOUR[i].name}${finished.has(i) ? ", done" : ""}`);
+    button.setAttribute("aria-label", `${i + 1} ${TOUR[i].short}${finished.has(i) ? ", done" : ""}`);
     button.firstChild.textContent = finished.has(i) ? "✓" : i + 1;
   });
 }
