@@ -515,6 +515,9 @@ def test_answers_say_how_plain_layers_weaken_the_digit_before_training(driver):
     assert [round(first[0], 2), float(f"{first[-1]:.2g}")] == [0.84, 0.049]
     assert round(first[0] / first[-1]) == 17
     assert all(driver.execute_async_script(BARS, 0, seed)["spreads"][-1] < 1e-6 for seed in SEEDS)
+    highway = driver.execute_script("return run.portraits.get(0).nets[0].spreads")  # of the first stop
+    assert "leave about a quarter of the difference (0.84 to 0.20 with seed 1)" in joined(PAGE)
+    assert [round(highway[0], 2), round(highway[-1], 2)] == [0.84, 0.2]
     residual = driver.execute_async_script(BARS, 4, 1)["spreads"]
     assert residual[-1] > residual[0]  # "here even enlarged"
 

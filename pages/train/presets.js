@@ -38,9 +38,9 @@ const TOUR = [
       "layer hands on T = 0.05 of H, and 0.95 of x.",
     question: "Which net learns? Follow the digit up, and the gradient down.",
     answer:
-      "The highway net learns; the plain net guesses. Going up, each of its layers makes the images more alike: at the start " +
-      "they differ by less than a millionth after the last. Going down, the gradient shrinks as much. Adam enlarges a small " +
-      "gradient; here that does not help.",
+      "The highway net learns; the plain net guesses. Each plain layer makes the images more alike: at the start they differ " +
+      "by less than a millionth after the last. Thirty highway layers leave about a quarter of the difference (0.84 to 0.20 " +
+      "with seed 1). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
   },
   {
     name: "2. Five layers",
