@@ -616,12 +616,16 @@ def test_one_step_is_one_and_the_reader_can_look_back_and_start_again(driver):
 @browser_only
 @together
 def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
-    driver.execute_script("run.until = 12")
+    """A prediction is compared, and the stop gets a tick."""
+    driver.execute_script("run.until = 12; predict(3)")
     choose(driver, "speed", "most")
     press(driver, "play")
     wait_for(driver, "run.records.length === 12 && !run.playing")
     assert text_of(driver, "play") == "300 more"
     assert driver.find_element("id", "answer-text").is_displayed()
+    assert text_of(driver, "compared").startswith("You predicted that neither learns: ")
+    first, second = driver.find_elements("css selector", "#stops button")[:2]
+    assert [first.accessible_name, second.accessible_name] == ["1 thirty, done", "2 five"]
     press(driver, "play")
     wait_for(driver, "run.records.length > 12")
     press(driver, "play")
@@ -1011,6 +1015,20 @@ def test_every_chart_is_whole_on_a_small_screen(driver):
     screenshots.look_as(driver, 1280, 720)
     heights = "[...document.querySelectorAll('#charts figure, #first')].map((e) => e.getBoundingClientRect().height)"
     assert max(driver.execute_script(f"return {heights}")) <= 720
+
+
+@browser_only
+@together
+def test_on_a_phone_a_chosen_stop_is_in_view_with_its_question_and_towers(driver):
+    screenshots.look_as(driver, 400, 800)
+    driver.execute_script("$('next').scrollIntoView(); $('next').click()")
+    wait_for(driver, "stopOf(settings) === 1 && scrollY < 200")
+    top, bottom = driver.execute_script(
+        "return [$('stops').getBoundingClientRect().top, towers[0].canvas.getBoundingClientRect().bottom]"
+    )
+    assert 0 <= top < bottom <= 800
+    label = "return [...document.querySelectorAll('#layers svg')].map((drawn) => drawn.getAttribute('aria-label'))"
+    assert [text.split(":")[0] for text in driver.execute_script(label)] == ["A plain layer", "A highway layer"]
 
 
 @browser_only

@@ -14,11 +14,11 @@ const ACTS = [
       `${DATA.lesion.idle.length} of ${DATA.net.depth} blocks are harmless one by one; closed together they cost ` +
       `${small(DATA.lesion.error_all_idle)} of the training images.`,
     text: () =>
-      "Close a block, and it hands on its input, as if it were not there. The block is harmless if the net then misreads fewer than " +
-      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images.`,
+      "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer than " +
+      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} images.`,
     questions: [
       {
-        asks: "How many of the 49 blocks are harmless?",
+        asks: "How many of 49 blocks are harmless?",
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
         truth: () => DATA.lesion.idle.length,
