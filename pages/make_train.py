@@ -35,6 +35,7 @@ PAGE_PARTS = (
     WORDS,
     CHARTS,
     "towers.js",
+    "layer.js",
     "lesson.js",
     "page.js",
 )

@@ -593,7 +593,9 @@ def test_a_finger_closes_a_block_by_its_number_and_reads_by_the_map(driver):
 def test_what_a_finger_must_hit_is_24_pixels_high_and_wide(driver):
     screenshots.look_as(driver, 400, 800)
     driver.execute_script("dispatchEvent(new Event('resize'))")
-    assert driver.execute_script("return rowHeight()") >= 24
+    driver.execute_script("takeAct(2, false)")  # the sliders reach a row or a cell that is smaller
+    assert driver.find_element("id", "block").is_displayed()
+    assert driver.find_element("id", "unit-number").is_displayed()
     small = """
     const all = [...document.querySelectorAll("button, select, input, a")];
     const isSmall = ({ height, width }) => height < 24 || width < 24;
@@ -703,9 +705,9 @@ def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
     answer = driver.find_element("id", "act").text.replace("\u00a0", " ")
     assert told in answer
     assert told_after in answer
-    driver.execute_script("window.guessed = decidedAt(now.answers); offer(5)")
-    guessed = driver.execute_script("return guessed")
-    assert f"For the image of your guess it is {guessed}." in driver.find_element("id", "act").text
+    driver.execute_script("offer(5)")
+    decided = driver.execute_script("return decidedAt(now.answers)")
+    assert f"For this image it is {decided}." in driver.find_element("id", "act").text
     driver.execute_script("takeAct(2, false); takeGuess(ACTS[2].questions[0], 12)")
     open_gates = driver.execute_script("return now.T.flatMap((row) => [...row]).filter((T) => T > 0.5).length")
     assert f"You guessed 12; it is {open_gates}." in driver.find_element("id", "act").text
@@ -726,6 +728,29 @@ def test_back_leads_to_the_act_before(driver):
     driver.back()
     WebDriverWait(driver, 10).until(lambda driver: driver.execute_script("return play.act") == 1)
     assert driver.find_element("id", "act-name").text.startswith("2. ")
+
+
+@browser_only
+@together
+def test_an_address_that_is_not_understood_is_named(driver):
+    for address, notice in (("act=9", "The address asks for act=9, which"), ("act=2", ""), ("acts", "asks for acts")):
+        driver.execute_script("history.replaceState(null, '', `#${arguments[0]}`); takeAddress()", address)
+        assert notice in driver.find_element("id", "unknown").text
+        assert driver.find_element("id", "unknown").is_displayed() == bool(notice)
+
+
+@browser_only
+@together
+def test_sliders_choose_a_block_and_a_unit_and_the_map_says_what_it_shows(driver):
+    driver.execute_script("takeAct(2, false)")
+    for name, value in (("block", 12), ("unit-number", 7)):
+        slide = "$(arguments[0]).value = arguments[1]; $(arguments[0]).dispatchEvent(new Event('input'))"
+        driver.execute_script(slide, name, value)
+    assert driver.find_element("id", "sum").text.startswith("Block 12, unit 7: y = ")
+    driver.execute_script("$('compare').value = 'states'; $('compare').dispatchEvent(new Event('change'))")
+    label = driver.find_element("css selector", "#gates .grid").get_attribute("aria-label")
+    assert label.startswith("the states y, block by block. Arrow keys move")
+    driver.execute_script("$('compare').value = 'one'; $('compare').dispatchEvent(new Event('change'))")
 
 
 @browser_only

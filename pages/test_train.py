@@ -495,15 +495,16 @@ def share_with_a_neighbour_of_the_same_digit(states, labels) -> float:
 @browser_only
 @together
 def test_answers_say_what_the_bars_show_before_training(driver):
-    """At the third, fourth and fifth stop, of the very images that the page counts."""
+    """At the third, fourth, fifth and seventh stop, of the very images that the page counts."""
     bottoms, tops = {}, {}
-    for stop in (2, 3, 4):
+    for stop in (2, 3, 4, 6):
         found = [driver.execute_async_script(BARS, stop, seed)["alike"] for seed in SEEDS]
         bottoms[stop], tops[stop] = [f"{min(shares)} to {max(shares)} %" for shares in zip(*found, strict=True)]
     text = joined(PAGE)
     assert f"before training {bottoms[2]} after layer 0 of the plain net, {tops[2]} after its last" in text
     assert f"the same digit for {bottoms[3]} after layer 0, and still for {tops[3]} after the last" in text
     assert f"(before training {tops[4]} after the last)" in text
+    assert f"the nearest image shows the same digit for {tops[6]} after its last layer" in text
 
 
 @browser_only
@@ -514,6 +515,9 @@ def test_answers_say_how_plain_layers_weaken_the_digit_before_training(driver):
     assert [round(first[0], 2), float(f"{first[-1]:.2g}")] == [0.84, 0.049]
     assert round(first[0] / first[-1]) == 17
     assert all(driver.execute_async_script(BARS, 0, seed)["spreads"][-1] < 1e-6 for seed in SEEDS)
+    highway = driver.execute_script("return run.portraits.get(0).nets[0].spreads")  # of the first stop
+    assert "leave about a quarter of the difference (0.84 to 0.20 with seed 1)" in joined(PAGE)
+    assert [round(highway[0], 2), round(highway[-1], 2)] == [0.84, 0.2]
     residual = driver.execute_async_script(BARS, 4, 1)["spreads"]
     assert residual[-1] > residual[0]  # "here even enlarged"
 
@@ -550,7 +554,7 @@ def test_the_charts_and_the_table_show_the_untrained_nets(driver):
     """With the numbers that the first images give, before any step."""
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
     first, second = driver.execute_script("return run.untrained")
-    for row, net in zip(rows, (first, second), strict=True):
+    for row, net in zip(rows, (second, first), strict=True):
         _, accuracy, loss = row.replace("\u00a0", " ").replace(" %", "").split()[:3]
         assert int(accuracy) == round(100 * net["accuracy"])
         assert float(loss) == pytest.approx(net["loss"], abs=0.0051)
@@ -575,8 +579,8 @@ def test_play_trains_both_nets_and_says_what_is_to_be_seen(driver):
     plain = rf"only {share} of the spread reaches its last layer, and {share} of the gradient its first\."
     assert re.search(plain, verdict.translate(DIGITS))
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
-    assert rows[0].startswith("highway")
-    assert rows[1].startswith("plain")
+    assert rows[0].startswith("plain")
+    assert rows[1].startswith("highway")
     label = driver.find_element("id", "accuracy").get_attribute("aria-label")
     assert re.fullmatch(r"Digits read right at step \d+: highway \d+\s%, plain \d+\s%\.", label)
     wait_for(driver, "!run.waiting")
@@ -612,12 +616,16 @@ def test_one_step_is_one_and_the_reader_can_look_back_and_start_again(driver):
 @browser_only
 @together
 def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
-    driver.execute_script("run.until = 12")
+    """A prediction is compared, and the stop gets a tick."""
+    driver.execute_script("run.until = 12; predict(3)")
     choose(driver, "speed", "most")
     press(driver, "play")
     wait_for(driver, "run.records.length === 12 && !run.playing")
     assert text_of(driver, "play") == "300 more"
     assert driver.find_element("id", "answer-text").is_displayed()
+    assert text_of(driver, "compared").startswith("You predicted that neither learns: ")
+    first, second = driver.find_elements("css selector", "#stops button")[:2]
+    assert [first.accessible_name, second.accessible_name] == ["1 thirty, done", "2 five"]
     press(driver, "play")
     wait_for(driver, "run.records.length > 12")
     press(driver, "play")
@@ -828,8 +836,8 @@ def test_a_seed_is_typed_as_it_stands(driver):
 def test_two_highway_nets_are_told_apart(driver):
     driver.execute_script("takeStop(5)")
     rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
-    assert rows[0].startswith("highway, bT = −3")
-    assert rows[1].startswith("highway, bT = 0")
+    assert rows[0].startswith("highway, bT = 0")
+    assert rows[1].startswith("highway, bT = −3")
     assert driver.find_element("id", "second_b_T").is_displayed()
     press(driver, "one")
     wait_for(driver, "run.records.length === 1")
@@ -1007,6 +1015,20 @@ def test_every_chart_is_whole_on_a_small_screen(driver):
     screenshots.look_as(driver, 1280, 720)
     heights = "[...document.querySelectorAll('#charts figure, #first')].map((e) => e.getBoundingClientRect().height)"
     assert max(driver.execute_script(f"return {heights}")) <= 720
+
+
+@browser_only
+@together
+def test_on_a_phone_a_chosen_stop_is_in_view_with_its_question_and_towers(driver):
+    screenshots.look_as(driver, 400, 800)
+    driver.execute_script("$('next').scrollIntoView(); $('next').click()")
+    wait_for(driver, "stopOf(settings) === 1 && scrollY < 200")
+    top, bottom = driver.execute_script(
+        "return [$('stops').getBoundingClientRect().top, towers[0].canvas.getBoundingClientRect().bottom]"
+    )
+    assert 0 <= top < bottom <= 800
+    label = "return [...document.querySelectorAll('#layers svg')].map((drawn) => drawn.getAttribute('aria-label'))"
+    assert [text.split(":")[0] for text in driver.execute_script(label)] == ["A plain layer", "A highway layer"]
 
 
 @browser_only

@@ -3,24 +3,29 @@
    with a map in page.html. */
 
 /* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.  `truth`
-   gives the number that was asked for, of the image that is shown if `of_image` is true, `answer` the sentences that tell it, `then` what else happens.  `map` names the
+   gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown, `answer` the sentences that tell it, `then` what else happens.  `map` names the
    act's plot.  Of this map `title`, `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css,
    over the colours of `bar` if it has some, and `note` says what it shows. */
 const ACTS = [
   {
     name: "1. Which blocks matter?",
+    short: "blocks",
+    learned: () =>
+      `${DATA.lesion.idle.length} of ${DATA.net.depth} blocks are harmless one by one; closed together they cost ` +
+      `${small(DATA.lesion.error_all_idle)} of the training images.`,
     text: () =>
-      "Close a block, and it hands on its input, as if it were not there. The block is harmless if the net then misreads fewer than " +
-      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images.`,
+      "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer than " +
+      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} images.`,
     questions: [
       {
-        asks: "How many of the 49 blocks are harmless?",
+        asks: "How many of 49 blocks are harmless?",
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
         truth: () => DATA.lesion.idle.length,
         answer: () =>
           `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are misread without ` +
-          "the block; left of the last line it is hollow, the block harmless. Press a square beside the map to close a block.",
+          "the block; left of the limit it is hollow, the block harmless. Press a row’s square on the map, or choose a block " +
+          "with the slider below, to close it.",
       },
       {
         asks: `Close all ${DATA.lesion.idle.length} at once: what share is misread?`,
@@ -36,17 +41,27 @@ const ACTS = [
     ],
     map: "effect",
     title: "Without this block",
-    legend: () => `<span>bar: this image</span><span>dot: ${imagesMeasured()} images</span>`,
-    layout: "halves",
-    ends: () => [`${found ? found.digit : answerOf(now)}: 0 % sure`, "100 %", `misread: ${misread(ERRORS[0])}`, misread(ERRORS[1])],
+    legend: () => "",
+    layout: "lines",
+    ends: () => [
+      { text: "0 %", at: "0%" },
+      { text: `100 %\nsure: ${found ? found.digit : answerOf(now)}`, at: `calc(50% - ${4 + ARROW_WIDTH}px)`, is_left: true },
+      { text: `${misread(DATA.lesion.error)}\nwith all`, at: placeOfError(DATA.lesion.error) },
+      { text: `${misread(DATA.lesion.error + DATA.lesion.limit)}\nlimit`, at: placeOfError(DATA.lesion.error + DATA.lesion.limit) },
+      { text: misread(ERRORS[1]), at: "100%", is_left: true },
+    ],
     note: () => whatMatters(),
     help:
       "Bars: how sure of its answer the net is if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
       "the answer becomes this digit. Dots: how many training images the net misreads with the row’s block alone closed, on a " +
-      "logarithmic scale. The two lines among the dots: the whole net’s number, and the one from which a block is not harmless.",
+      "logarithmic scale. The two lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless.",
   },
   {
     name: "2. Where is it decided?",
+    short: "decision",
+    learned: () =>
+      `${percent(decidedUpTo(0))} of the test images are decided before any block, half by block ${median(DATA.measured.decided)}, as the ` +
+      "output layer reads it.",
     text: () =>
       "The output layer was trained to read the last state. It can be applied to the state after any block: then it says " +
       "what the net would answer so far. An image is decided at the first block from which this answer no longer changes.",
@@ -56,7 +71,7 @@ const ACTS = [
         of_image: true,
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
-        truth: () => decidedAt(now.answers),
+        truth: () => decidedAt(whole.answers),
         answer: () =>
           `Of the ${grouped(DATA.measured.n_test)} test images ${percent(decidedUpTo(0))} are decided before any block, half by block ` +
           `${median(DATA.measured.decided)}; after block 20 the answer still changes for ${percent(1 - decidedUpTo(20))}. So what are ` +
@@ -69,7 +84,7 @@ const ACTS = [
     title: "Answer so far",
     legend: () => "",
     layout: "columns",
-    ends: () => [...range(0, net.d_out - 1).map(String), "images"],
+    ends: () => [...range(0, net.d_out - 1).map(String), `images: up to ${grouped(Math.max(...DATA.measured.decided))}`],
     note: () => aboutDecided(),
     help:
       "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this block. From the " +
@@ -79,19 +94,22 @@ const ACTS = [
   },
   {
     name: "3. What does a gate do?",
+    short: "gates",
+    learned: () =>
+      `Of ${DATA.net.depth * DATA.net.hidden} gates few are open for an image, ${openGates()} for this one. A closed gate hands its unit’s value on.`,
     text: () =>
       "Every unit of a block has an input x, a new value H, and a gate T between 0 and 1, which mixes them: " +
       "y = H\u00a0T + x\u00a0(1 − T). Where T = 0 the unit hands x on; where T = 1 it takes H.",
     questions: [
       {
-        asks: "The net has 2450 gates. How many of them are more than half open for this image?",
+        asks: "The net has 2450 gates. How many are more than half open for this image?",
         of_image: true,
         most: DATA.net.depth * DATA.net.hidden,
         unit: () => `of ${DATA.net.depth * DATA.net.hidden}`,
-        truth: () => now.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0),
+        truth: () => openGates(),
         answer: () =>
           "Few, and another image opens others. Where gates are closed a unit keeps its value, often through many blocks. Tap a " +
-          "cell of the map to see its sum. Then shift b_T, which moves all gates at once, and compare this image with the mean of its digit.",
+          "cell of the map, or move the sliders below it, to see a sum. Then shift b_T, which moves all gates at once, and compare this image with the mean of its digit.",
       },
     ],
     map: "gates",
@@ -132,6 +150,9 @@ const isAnswered = (act) => play.answered[act] > 0;
 /* What the map shows now. */
 const viewNow = () => (isAnswered(play.act) ? ACTS[play.act] : CLIMB);
 
+/* How many gates this image opens in the whole net. */
+const openGates = () => whole.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0);
+
 const blocksThatMatter = () => range(0, net.depth - 1).filter((layer) => !DATA.lesion.idle.includes(layer + 1));
 
 function element(name, parent, properties = {}) {
@@ -148,15 +169,35 @@ function showAct() {
   set("map-title", viewNow().title);
   $("map-legend").innerHTML = viewNow().legend();
   set("help", viewNow().help);
-  plots[map].grid.setAttribute("aria-label", isAnswered(play.act) ? plots[map].label : CLIMB.label);
   $("first").classList.toggle("guessing", !isAnswered(play.act));
   $("questions").replaceChildren();
   questions.slice(0, play.answered[play.act] + 1).forEach(askQuestion);
   for (const part of document.querySelectorAll("[data-act]")) part.hidden = Number(part.dataset.act) !== play.act;
-  pressOnly($("stops"), $("stops").children[play.act]);
+  document.querySelector("[data-units]").hidden = columnsOf(plots[map]) !== net.hidden;
+  showStops();
+  showLearned();
   $("next").hidden = play.act + 1 === ACTS.length;
-  $("next").setAttribute("aria-label", `Next: ${ACTS[play.act + 1]?.name}`);
+  $("next").textContent = `Next: ${ACTS[play.act + 1]?.short}`;
   plots[map].draw();
+}
+
+const isFinished = (act) => play.answered[act] === ACTS[act].questions.length;
+
+/* The buttons of the acts: a tick instead of its number for an act whose questions are answered. */
+function showStops() {
+  pressOnly($("stops"), $("stops").children[play.act]);
+  [...$("stops").children].forEach((made, act) => {
+    made.setAttribute("aria-label", `${act + 1} ${ACTS[act].short}${isFinished(act) ? ", done" : ""}`);
+    made.firstChild.textContent = isFinished(act) ? "✓" : act + 1;
+  });
+}
+
+/* A sentence for each act whose questions are answered. */
+function showLearned() {
+  const finished = ACTS.filter((_, act) => isFinished(act));
+  $("learned").hidden = !finished.length;
+  $("learned-list").replaceChildren();
+  for (const { learned } of finished) write(element("li", $("learned-list")), learned());
 }
 
 function askQuestion(question, k) {
@@ -183,10 +224,10 @@ function askQuestion(question, k) {
   });
 }
 
-/* What a guess was worth; of an image that is no longer shown only what is so. */
-function verdictNow({ of_image, told }) {
+/* What a guess was worth; of another image than that of the guess what is so. */
+function verdictNow({ of_image, told, truth }) {
   if (!of_image || told.pixels === shown.pixels) return told.verdict;
-  return `For the image of your guess it is ${told.truth}.`;
+  return `For this image it is ${truth()}.`;
 }
 
 /* Called when another image is shown. */
@@ -194,6 +235,7 @@ function showVerdicts() {
   for (const question of ACTS[play.act].questions) {
     if (question.told) write(question.told.place, verdictNow(question));
   }
+  showLearned();
 }
 
 /* Tells the answer beside the guess, in the place of the question's slider. */
@@ -223,17 +265,21 @@ function takeAct(act, turn = true) {
 
 /* The act that the address asks for, "#act=2"; the first if it asks for none. */
 function takeAddress() {
-  const asked = Number(new URLSearchParams(location.hash.slice(1)).get("act"));
-  takeAct(asked in range(0, ACTS.length) && asked > 0 ? asked - 1 : 0, false);
+  const asked = location.hash.slice(1);
+  const act = ACTS.findIndex((_, k) => asked === `act=${k + 1}`);
+  $("unknown").hidden = act >= 0 || !asked;
+  $("unknown").textContent = `The address asks for ${asked}, which this page does not know: this is the first of its ${ACTS.length} questions.`;
+  takeAct(Math.max(act, 0), false);
 }
 
 function listenToActs() {
-  ACTS.forEach(({ name }, act) => {
-    const made = button(String(act + 1), () => takeAct(act), $("stops"), false);
-    made.setAttribute("aria-label", name);
+  ACTS.forEach(({ name, short }, act) => {
+    const made = button(document.createElement("b"), () => takeAct(act), $("stops"), false);
+    made.append(` ${short}`);
     made.title = name;
   });
   $("next").addEventListener("click", () => takeAct(play.act + 1));
+  set("how-many", imagesMeasured());
   window.addEventListener("popstate", takeAddress);
   takeAddress();
 }

@@ -6,14 +6,12 @@ const DIGIT_HIGH = 10; // of a row's number, in pixels
 const GAP = 4; // pixels between row 0, the plain first layer, and the blocks
 const narrow = matchMedia("screen and (max-width: 700px)");
 const stacked = matchMedia("screen and (max-width: 1100px)");
-const touched = matchMedia("screen and (max-width: 700px), screen and (pointer: coarse)");
-const AROUND = 304; // pixels of a screen's height that a map leaves to what stands above and below it
+const AROUND = 336; // pixels of a screen's height that a map leaves to what stands above and below it
 
-/* A finger that closes blocks needs 24 pixels; else all rows fit the screen, if it is not too low. */
+/* All rows fit the screen, if it is not too low.  For a finger there are the sliders below the map. */
 function rowHeight() {
-  if (isAnswered(play.act) && touched.matches) return 24;
-  if (narrow.matches) return 4;
-  if (!isAnswered(play.act) && stacked.matches) return 8; // so that the question below it is on the screen, too
+  if (narrow.matches) return 6;
+  if (stacked.matches) return 8; // so that the question above it is on the screen, too
   return Math.max(8, Math.min(16, Math.floor((innerHeight - AROUND) / (DATA.net.depth + 1))));
 }
 
@@ -50,6 +48,7 @@ function fresh(canvas, height) {
 /* A map.  On its left a strip of block numbers, where blocks are closed; beside it a grid with a row
    for each block, where the reader chooses the block and unit whose numbers are shown. */
 class Plot {
+  /* `label()` says what the map shows. */
   constructor(id, label, columns, paint) {
     this.columns = columns;
     this.paint = paint;
@@ -79,10 +78,19 @@ class Plot {
     if (!this.grid.clientWidth) return; // another act is shown
     const ctx = fresh(this.grid, plotHeight());
     const width = this.grid.clientWidth;
+    this.grid.setAttribute("aria-label", isAnswered(play.act) ? `${this.label()}, block by block. ${HELP}` : CLIMB.label);
+    const is_marked = isAnswered(play.act) || document.activeElement === this.grid;
+    const has_cells = columnsOf(this) > 1;
+    if (is_marked && !has_cells) this.shadeRow(ctx, width, shown.block);
     if (isAnswered(play.act)) this.paint(ctx, width);
     else drawClimb(ctx, width);
-    if (isAnswered(play.act) || document.activeElement === this.grid) this.mark(ctx, width);
+    if (is_marked && has_cells) this.mark(ctx, width);
     this.drawStrip();
+  }
+
+  shadeRow(ctx, width, row) {
+    ctx.fillStyle = css("zero");
+    ctx.fillRect(0, topOf(row), width, rowHeight());
   }
 
   /* Frames the chosen block or unit. */
@@ -96,19 +104,20 @@ class Plot {
     }
   }
 
-  /* Block numbers; a closed block has a filled square. */
+  /* Block numbers; a closed block has a filled square.  The row that the pointer is on is marked. */
   drawStrip() {
     const ctx = fresh(this.strip, plotHeight());
     const width = this.strip.clientWidth;
     const every = rowHeight() < 16 ? Math.ceil(40 / rowHeight() / 5) * 5 : 1;
     Object.assign(ctx, { textAlign: "right", textBaseline: "middle", strokeStyle: css("faint") });
+    if (this.pointed) this.shadeRow(ctx, width, this.pointed);
     for (let row = 0; row <= net.depth; row++) {
       const y = topOf(row) + rowHeight() / 2;
       const closed = shown.closed.has(row - 1);
       ctx.fillStyle = closed ? css("ink") : css("faint");
       const high = Math.min(8, rowHeight() - 2);
       if (closed) ctx.fillRect(width - 10, y - high / 2, 8, high);
-      else if (row && isAnswered(play.act)) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
+      else if (row && isAnswered(play.act)) ctx.strokeRect(width - 10.5 + (8 - high) / 2, y - high / 2 + 0.5, high - 1, high - 1);
       const is_first = row === 1 && rowHeight() >= 8;
       if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - DIGIT_HIGH / 2));
     }
@@ -215,9 +224,9 @@ const HELP = "Arrow keys move from block to block and from unit to unit. The spa
   "with the up or down arrow makes the next block like this one, closed or open.";
 
 const plots = {
-  gates: new Plot("gates", `Map of the gates, 49 blocks of 50 units. ${HELP}`, net.hidden, drawGates),
-  read: new Plot("read", `The ten probabilities after each block. ${HELP}`, net.d_out, drawRead),
-  effect: new Plot("effect", `What closing one block does. ${HELP}`, 1, drawEffect),
+  gates: new Plot("gates", () => SHOW[shown.compare].text(digitShown()), net.hidden, drawGates),
+  read: new Plot("read", () => "The ten probabilities", net.d_out, drawRead),
+  effect: new Plot("effect", () => "What closing one block does, to this image and to all training images", 1, drawEffect),
 };
 
 function drawGates(ctx, width) {
@@ -260,6 +269,9 @@ function alongErrors(error) {
   return (Math.log(error) - Math.log(low)) / (Math.log(high) - Math.log(low));
 }
 
+/* Where on the map a training error stands, as CSS. */
+const placeOfError = (error) => `calc(50% + 4px + ${alongErrors(error)} * (50% - 8px))`;
+
 /* Left, bars: what closing a block does to this image's answer.  Right, dots: the training error with
    the block closed.  Two lines mark the error of the whole net, and that from which a block is not idle. */
 function drawEffect(ctx, width) {
@@ -271,42 +283,34 @@ function drawEffect(ctx, width) {
   Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5 });
   for (let layer = 0; layer < net.depth; layer++) {
     ctx.beginPath();
-    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, 3, 0, 2 * Math.PI);
+    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, Math.min(3, rowHeight() / 2 - 0.5), 0, 2 * Math.PI);
     if (idle.includes(layer + 1)) ctx.stroke();
     else ctx.fill();
   }
   if (found) drawMoves(ctx, half);
 }
 
-const ARROW_WIDTH = 26; // of the text that names another answer, in pixels
-const TEXT_HIGH = 12;
+const ARROW_WIDTH = 28; // of the text that names another answer, in pixels
 
-/* How closing each block moves the answer's probability.  If the answer changes, an arrow names the
-   new one: to the right of the bar if there is room, otherwise on it. */
+/* How closing each block moves the answer's probability.  If the answer changes, an arrow right of the bar names the
+   new one. */
 function drawMoves(ctx, half) {
   const { digit, before, effects } = found;
-  const x_before = before * half;
+  const all = half - ARROW_WIDTH; // the length of 100 %
+  const x_before = before * all;
   ctx.fillStyle = css("line");
   for (const x of [0, x_before]) ctx.fillRect(x - 0.5, 0, 1, topOf(0) - GAP);
   effects.forEach((shares, layer) => {
     if (!shares || Math.abs(shares[digit] - before) < 0.005) return;
     const y = topOf(layer + 1);
     const after = shares[digit];
-    const x_after = after * half;
-    const length = Math.max(1, Math.abs(after - before) * half);
+    const x_after = after * all;
+    const length = Math.max(1, Math.abs(after - before) * all);
     ctx.fillStyle = css(after < before ? "minus" : "plus");
     ctx.fillRect(Math.min(x_before, x_after), y + 1, length, rowHeight() - 2);
     if (argmax(shares) === digit) return;
-    const has_room = x_before + 2 + ARROW_WIDTH <= half;
-    const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
-    const is_on_bar = !has_room && length > ARROW_WIDTH && rowHeight() > TEXT_HIGH;
-    const high = Math.max(TEXT_HIGH, rowHeight() - 2);
-    ctx.fillStyle = css("paper");
-    if (!is_on_bar) {
-      ctx.fillRect(x, y + (rowHeight() - high) / 2, ARROW_WIDTH, high);
-      ctx.fillStyle = css("ink");
-    }
-    ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + rowHeight() / 2 + 4);
+    ctx.fillStyle = css("ink");
+    ctx.fillText(`\u2192 ${argmax(shares)}`, Math.max(x_before, x_after) + 3, y + rowHeight() / 2 + 4);
   });
 }
 
@@ -335,6 +339,12 @@ function cellOf(event, canvas, columns) {
 function listenToTheStrip(plot) {
   const canvas = plot.strip;
   let drag = null; // { row, closing }
+  const point = (row) => { // marks the row that a press would close
+    const pointed = isAnswered(play.act) ? row : 0;
+    if (plot.pointed === pointed) return;
+    plot.pointed = pointed;
+    plot.drawStrip();
+  };
   const dragTo = (row) => { // closes or opens all rows from the last one to this
     const from = Math.max(1, Math.min(drag.row, row));
     const to = Math.max(drag.row, row);
@@ -353,10 +363,14 @@ function listenToTheStrip(plot) {
   canvas.addEventListener("pointermove", (event) => {
     const [row] = cellOf(event, canvas, 1);
     if (drag && row !== drag.row) dragTo(row);
+    point(row);
   });
   canvas.addEventListener("pointerup", () => announce());
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
-  canvas.addEventListener("pointerleave", () => (plot.bubble.hidden = true));
+  canvas.addEventListener("pointerleave", () => {
+    plot.bubble.hidden = true;
+    point(0);
+  });
 }
 
 /* A click on the grid chooses a block and a unit. */

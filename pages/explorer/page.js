@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
    0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
    first block, as in `T` and `H`.  `closed` holds layers, while DATA.lesion.idle holds
    blocks.  `unit` counts from 1. */
-const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 25, unit: 1, compare: "one" };
+const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
 let wholeOf = null; // the pixels from which `whole` was computed
@@ -281,10 +281,18 @@ function showFound() {
 /* The lines below the map: the ends of its scale, and what it shows as a whole. */
 function showNote() {
   const { layout, ends, bar, note } = viewNow();
-  $("map-ends").replaceChildren(...ends().map((textContent) => Object.assign(document.createElement("span"), { textContent })));
+  $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;
   if (bar) $("map-ends").style.setProperty("--bar", bar());
   set("note", note());
+}
+
+/* A text below the map; `end` is the text, or {text, at, is_left}: where on the map it begins, or ends, as CSS. */
+function endOfScale(end) {
+  const { text, at = "", is_left = false } = end.text ? end : { text: end };
+  const made = Object.assign(document.createElement("span"), { textContent: text, className: is_left ? "to-the-left" : "" });
+  made.style.setProperty("--at", at);
+  return made;
 }
 
 /* Which blocks move the answer's probability most. */

@@ -85,11 +85,24 @@ function showUnit() {
   const texts = { effect: aloneClosed, read: afterBlock, gates: besideTheSum };
   set("after", texts[map]());
   $("toggle").hidden = !shown.block;
+  for (const [id, value] of [["block", shown.block], ["unit-number", shown.unit]]) {
+    $(id).value = value;
+    $(`${id}-value`).textContent = value;
+  }
   set("toggle", `${shown.closed.has(shown.block - 1) ? "Open" : "Close"} block ${shown.block}`);
   showNote();
 }
 
 function listenToTheUnit() {
+  $("block").max = net.depth;
+  $("unit-number").max = net.hidden;
+  for (const [id, name] of [["block", "block"], ["unit-number", "unit"]]) {
+    $(id).addEventListener("input", () => {
+      shown[name] = Number($(id).value);
+      redraw();
+    });
+    $(id).addEventListener("change", () => announce(reading()));
+  }
   $("toggle").addEventListener("click", () => {
     const layer = shown.block - 1;
     closeBlocks([layer], !shown.closed.has(layer));

@@ -1,6 +1,6 @@
 "use strict";
-/* Lesson mode, the address with ?lesson=1: one question at a time in large type.  A prediction is entered before the nets
-   may train, and compared with what they did.  Keys lead through it. */
+/* The prediction, which is compared with what the nets did.  Lesson mode, the address with ?lesson=1: one question at a
+   time in large type; a prediction is entered before the nets may train; keys lead through it. */
 
 /* What can be predicted: whether the first net learns, and whether the second does. */
 const OUTCOMES = [[true, false], [false, true], [true, true], [false, false]];
@@ -26,11 +26,12 @@ function predict(k) {
 function showPrediction() {
   const buttons = [...$("choices").children];
   buttons.forEach((button, k) => {
-    write(button, textOfOutcome(OUTCOMES[k]));
+    const text = textOfOutcome(OUTCOMES[k]);
+    write(button, isLesson ? text : text.replace("the net with ", "").replace(/ learns?$/, ""));
     button.setAttribute("aria-pressed", k === predicted);
     button.disabled = run.records.length > 0;
   });
-  if (!run.records.length) $("step-now").textContent = awaitsPrediction() ? "predict first" : textOfStart();
+  if (awaitsPrediction() && !run.records.length) $("step-now").textContent = "predict first";
 }
 
 /* Ends the wait: stops the nets where they are, and tells the answer. */
@@ -44,7 +45,7 @@ function answerNow() {
 
 /* Called at the end of a run, or when the answer is asked for earlier. */
 function comparePrediction() {
-  if (!isLesson || predicted === null) return;
+  if (predicted === null) return;
   const step = run.records.length;
   const seen = [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
   const is_right = OUTCOMES[predicted].every((learns, k) => learns === seen[k]);
@@ -80,17 +81,19 @@ function takeKey(event) {
   action();
 }
 
-function startLesson() {
-  $("lesson").addEventListener("click", () => (location.search = isLesson ? "" : "?lesson=1"));
-  if (!isLesson) return;
-  document.documentElement.classList.add("lesson");
-  $("lesson").textContent = "End the lesson";
-  $("prediction").hidden = false;
+function makeChoices() {
   OUTCOMES.forEach((_, k) => {
     const button = document.createElement("button");
     button.type = "button";
     button.addEventListener("click", () => predict(k));
     $("choices").append(button);
   });
+}
+
+function startLesson() {
+  $("lesson").addEventListener("click", () => (location.search = isLesson ? "" : "?lesson=1"));
+  if (!isLesson) return;
+  document.documentElement.classList.add("lesson");
+  $("lesson").textContent = "End the lesson";
   document.addEventListener("keydown", takeKey);
 }

@@ -5,8 +5,8 @@ const $ = (id) => document.getElementById(id);
 
 const CHANCE = 0.1; // share of ten digits that a guess gets right
 const LOSS_OF_GUESSING = Math.log(10);
-const FLOOR = -20; // the lower end of the gradient's axis, as a power of ten
-const CEILING = 2; // its upper end
+const FLOORS = [-10, -20]; // the lower ends that the axes of gradient and spread may have, as powers of ten
+const CEILING = 2; // their upper end
 const LEARNED = 0.7; // at this test accuracy and above, the page says that a net reads "most digits"
 const GUESSING = 0.2; // below this test accuracy it says that a net still guesses
 const PATIENCE = 50; // it says so only from this step on
@@ -130,15 +130,22 @@ const charts = {};
 
 function makeCharts() {
   const shares = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, percent(value)]);
-  const powers = [];
-  for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `10${superscript(power)}` : "1"]);
-  powers[0][1] = `\u2264\u00a0${powers[0][1]}`; // lower values are drawn there
   const whole = ["0", "1", "2", "\u2265\u00a03"].map((text, value) => [value, text]); // higher losses are drawn at 3
   charts.accuracy = new Chart($("accuracy"), { from: 0, to: 1, ticks: shares }, "step");
   charts.loss = new Chart($("loss"), { from: 0, to: 3, ticks: whole }, "step");
-  charts.gradient = new Chart($("gradient"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
-  charts.spread = new Chart($("spread"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
+  charts.gradient = new Chart($("gradient"), axisOfPowers([]), "layer; 0 is the first");
+  charts.spread = new Chart($("spread"), axisOfPowers([]), "layer; 0 is the first");
   charts.gates = new Chart($("gates"), axisOfGates(1), "layer");
+}
+
+/* An axis of powers of ten that is as short as these lines allow. */
+function axisOfPowers(lines) {
+  const least = Math.min(...lines.flatMap(({ points }) => points.map(([, power]) => power)));
+  const from = FLOORS.find((floor) => floor <= least) ?? FLOORS.at(-1);
+  const ticks = [];
+  for (let power = from; power <= CEILING; power += 5) ticks.push([power, power ? `10${superscript(power)}` : "1"]);
+  ticks[0][1] = `\u2264\u00a0${ticks[0][1]}`; // lower values are drawn there
+  return { from, to: CEILING, ticks };
 }
 
 /* An axis from 0 to 0.2, 0.5 or 1, so that the largest T is inside. */
@@ -198,6 +205,8 @@ function showCharts() {
   const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
   const values_of_T = [...means, ...start.map(({ y }) => y)];
   charts.gates.y = axisOfGates(Math.max(...values_of_T.filter(Number.isFinite)));
+  charts.gradient.y = axisOfPowers(gradients);
+  charts.spread.y = axisOfPowers(spreads);
   charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guess" }]);
   charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guess" }]);
   charts.gradient.show({ from: 0, to: settings.depth }, gradients, []);
@@ -208,7 +217,7 @@ function showCharts() {
 function showNumbers() {
   const step = stepShown();
   namesOfNets().forEach((name, k) => {
-    const [head, accuracy, loss, spread, gradient] = $("numbers").rows[k].cells;
+    const [head, accuracy, loss, spread, gradient] = $("numbers").rows[1 - k].cells;
     write(head.lastChild, name);
     for (const line of head.querySelectorAll("path")) line.setAttribute("class", `line ${looks()[k]}`);
     const result = resultsAt(step)?.[k];
@@ -275,7 +284,7 @@ function showTower(k, portraits, step) {
   const portrait = nets[k];
   const { width, depth } = settings;
   const figure = $(`tower-${k}`);
-  const [upTop, downTop, upBottom, downBottom] = figure.querySelectorAll(".ends b");
+  const [alikeTop, upTop, downTop, alikeBottom, upBottom, downBottom] = figure.querySelectorAll(".ends b");
   figure.style.setProperty("--kind", `var(--${netsOf(settings)[k].kind})`);
   write(figure.querySelector("h2"), namesOfNets()[k]);
   const accuracy = accuracyAt(step, k);
@@ -283,12 +292,15 @@ function showTower(k, portraits, step) {
   const right = portrait.guess === portraits.digit;
   figure.querySelector(".takes").innerHTML =
     `of 1000 digits right (chance: 10\u00a0%)<br>this ${portraits.digit} read as <b>${portrait.guess}</b>${right ? "" : ", wrong"}`;
+  alikeTop.textContent = percent(portrait.alike[depth]);
+  alikeBottom.textContent = percent(portrait.alike[0]);
   upTop.textContent = magnitude(portrait.spreads[depth]);
   upBottom.textContent = magnitude(portrait.spreads[0]);
   downTop.textContent = magnitude(lengthOf(portrait.gradients, depth, width));
   downBottom.textContent = magnitude(lengthOf(portrait.gradients, 0, width));
   figure.querySelector(".reading").innerHTML = readingOf(portrait, k);
-  towers[k].show(portrait, pixels, width, placeShown());
+  const before = step ? run.portraits.get(0)?.nets[k].alike : undefined;
+  towers[k].show(portrait, pixels, width, placeShown(), before);
 }
 
 /* What net k does at the place that the reader points at, in HTML. */
@@ -323,6 +335,7 @@ const bracketed = (text) => (text.startsWith("−") ? `(${text})` : text);
 
 function showTowers() {
   const step = stepOfTowers();
+  $("pair").classList.toggle("waits", step === null);
   if (step === null) return;
   const portraits = run.portraits.get(step);
   const { layer, unit } = placeShown();
@@ -381,7 +394,8 @@ const textOfStart = () => (run.untrained ? "untrained" : "computing …");
 function showButtons() {
   const taken = run.records.length;
   $("play").textContent = textOfPlay();
-  $("step-now").textContent = stepShown() ? `step ${stepShown()}` : textOfStart();
+  $("step-now").textContent = stepShown() ? `${stepShown()} of ${run.until}` : textOfStart();
+  Object.assign($("progress"), { max: run.until, value: taken });
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
   if (isLesson && !$("stop-answer").open) $("to-answer").hidden = predicted === null || !taken;
   $("csv").disabled = !taken;
@@ -397,7 +411,7 @@ function show() {
   showCharts();
   showTowers();
   write($("verdict"), verdictAt(stepShown()));
-  if (isLesson) showPrediction();
+  showPrediction();
 }
 
 /* Says something to a screen reader; called a few times in a run. */
@@ -414,7 +428,7 @@ function restart(again = 0) {
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
   keepSteps(again);
   run.series = noSeries();
-  if (isLesson) forgetPrediction();
+  forgetPrediction();
   run.spoken.clear();
   run.untrained = null;
   run.portraits.clear();
@@ -466,6 +480,7 @@ function takeRecords(records) {
   if (ended && run.playing) {
     pause();
     $("stop-answer").open = taken >= run.until;
+    if (taken >= run.until) finishStop();
     comparePrediction();
     offerAnswer();
   }
@@ -590,8 +605,25 @@ function showSettings() {
   }
   $("python").textContent = pythonOf(settings);
   $("second-bias").hidden = settings.second !== "highway";
+  showStops();
+  showLayers();
+}
+
+const finished = new Set(); // the stops of the tour whose nets were trained to the end
+
+function finishStop() {
+  finished.add(stopOf(settings));
+  showStops();
+}
+
+/* The buttons of the tour: a tick instead of its number for a stop that is finished. */
+function showStops() {
   const stop = stopOf(settings);
-  [...$("stops").children].forEach((button, i) => button.setAttribute("aria-pressed", i === stop));
+  [...$("stops").children].forEach((button, i) => {
+    button.setAttribute("aria-pressed", i === stop);
+    button.setAttribute("aria-label", `${i + 1} ${TOUR[i].short}${finished.has(i) ? ", done" : ""}`);
+    button.firstChild.textContent = finished.has(i) ? "✓" : i + 1;
+  });
 }
 
 function showStop(stop) {
@@ -604,7 +636,7 @@ function showStop(stop) {
   $("stop-answer").open = false;
   $("to-answer").hidden = true;
   $("next").hidden = stop + 1 === TOUR.length;
-  $("next").setAttribute("aria-label", `Next: ${TOUR[stop + 1]?.name}`);
+  $("next").textContent = `Next: ${TOUR[stop + 1]?.short}`;
 }
 
 function showNoStop() {
@@ -630,6 +662,7 @@ function takeStop(stop) {
   use({ ...STANDARD, ...TOUR[stop].settings }, true);
   showStop(stop);
   restart();
+  if ($("tour").getBoundingClientRect().top < 0) $("tour").scrollIntoView();
 }
 
 function takeField(field) {
@@ -658,11 +691,10 @@ function makeControls() {
     if (!choices) Object.assign(field, { min: from, max: to, step });
     field.addEventListener("input", () => takeField(field));
   }
-  TOUR.forEach(({ name }, stop) => {
+  TOUR.forEach(({ name, short }, stop) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = stop + 1;
-    button.setAttribute("aria-label", name);
+    button.append(document.createElement("b"), ` ${short}`);
     button.title = name;
     button.addEventListener("click", () => takeStop(stop));
     $("stops").append(button);
@@ -689,6 +721,7 @@ function lookBack() {
   if (!run.playing) nameCharts();
 }
 
+/* The second net comes first, as its tower stands on the left. */
 function makeRows() {
   for (let k = 0; k < 2; k++) {
     const row = $("numbers").insertRow();
@@ -726,6 +759,7 @@ function start() {
   makeCharts();
   makeTowers();
   makeControls();
+  makeChoices();
   startLesson();
   takeAddress();
   startWorker();

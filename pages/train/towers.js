@@ -2,7 +2,7 @@
 /* The towers: a canvas for each net.  Its left shaft has, layer above layer, the state of one digit, which climbs; its
    right shaft has the gradient, which comes back down.  A layer is a row, a unit a cell of it.  The strip between the
    shafts has the mean T of each highway layer.  The bars left of them have the share of images whose nearest image
-   shows the same digit, layer by layer. */
+   shows the same digit, layer by layer; a line across each has what it was before training. */
 
 const STRONGEST = 0; // a cell with 10^0 or more has the full colour
 const WEAKEST = -6; // one with 10^-6 or less is grey
@@ -30,9 +30,10 @@ class Tower {
     }
   }
 
-  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}. */
-  show(portrait, image, width, chosen) {
-    Object.assign(this, { portrait, image, width, chosen });
+  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}; `before` has the
+     shares before training, or is undefined. */
+  show(portrait, image, width, chosen, before) {
+    Object.assign(this, { portrait, image, width, chosen, before });
     this.draw();
   }
 
@@ -41,7 +42,7 @@ class Tower {
     const { clientWidth, clientHeight } = this.canvas;
     this.side = Math.min(56, Math.round(clientHeight / 7)); // of the images
     this.gap = clientWidth < 240 ? 8 : 24; // between the shafts, as between the words above them
-    this.left = clientWidth < 240 ? 16 : 32; // of the left shaft: before it are the bars
+    this.left = parseFloat(getComputedStyle(this.canvas).getPropertyValue("--bars")); // of the left shaft: before it are the bars
     this.shaft = (clientWidth - this.left - this.gap) / 2;
     this.height = clientHeight - this.side - 8;
     this.rows = this.portrait ? this.portrait.states.length / this.width : 1;
@@ -113,7 +114,12 @@ class Tower {
     const longest = this.left - 4;
     this.portrait.alike.forEach((share, layer) => {
       if (!isReached(layer)) return;
-      this.fill(this.colors.bar, longest * (1 - share), this.height - (layer + 1) * high, longest * share, high, high >= 5 ? 1 : 0);
+      const top = this.height - (layer + 1) * high;
+      this.fill(this.colors.bar, longest * (1 - share), top, longest * share, high, high >= 5 ? 1 : 0);
+      if (!this.before) return;
+      const edge = longest * (1 - this.before[layer]);
+      this.fill(this.colors.paper, edge - 2, top, 4, high, 0);
+      this.fill(this.colors.mark, edge - 1, top, 2, high, 0);
     });
   }
 
