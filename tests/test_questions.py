@@ -146,8 +146,7 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
 
 
 def test_the_list_of_questions():
-    words = [sys.executable, "-m", "experiments"]
-    printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+    printed = in_process(command_line.main).stdout
     for question in all_questions():
         assert f"{question.name} " in printed
         assert question.asks in printed
@@ -223,7 +222,8 @@ def test_what_the_command_refuses(tmp_path, capsys):
         assert message in capsys.readouterr().err
     with pytest.raises(InputError, match=r"gate_bias\.json cannot be written"):
         ask_here("gate_bias", tmp_path / "file")
-    assert "--scheduler" in one_line_error(ask("gate_bias", tmp_path / "out", "--scheduler", "nonsense://"))
+    words = ("gate_bias", "--quick", "--results", tmp_path / "out", "--scheduler", "nonsense://")
+    assert "--scheduler" in one_line_error(in_process(command_line.main, *words))
     assert (tmp_path / "file").read_text() == "kept"
 
 
@@ -242,7 +242,7 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     MNIST's."""
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
-    for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
+    for name in ("fifty_layers", "table1"):
         message = one_line_error(ask(name, tmp_path / "results"))
         assert "$MNIST_DIR names" in message
         assert 'which is not MNIST but folder "MNIST"' in message
