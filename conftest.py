@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_records import convolutional
+from threadpoolctl import threadpool_limits
 
 import highway_networks as hn
 
@@ -24,6 +25,10 @@ os.environ["HIGHWAYS_CACHE"] = str(ROOT / ".pytest_cache" / "copies")  # not the
 ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A user's processor may have more cores than the tests have; threads that wait for one take time from the other tests.
+# Commands limit the threads of NumPy's BLAS themselves.
+threadpool_limits(1)
 
 # the JSON of an earlier run of highway_networks.py and of conv_highway_networks.py, which they may replace
 OLD = (ROOT / "run.json").read_text(encoding="utf-8")

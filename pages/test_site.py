@@ -11,7 +11,10 @@ from pages import make_site, screenshots
 from pages.browser import browser_only, together, violations
 
 MISSING = make_site.missing()
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING} is not installed: see requirements-site.txt")
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"{MISSING} is not installed: see requirements-site.txt"),
+    together,  # the site is made once
+]
 
 
 class Parts(HTMLParser):

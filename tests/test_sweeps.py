@@ -197,10 +197,9 @@ def program(tmp_path):
     "values",
     [
         'block=["own"]',
-        "optimizer=functools.partial(Slow, 1)",
         *(
             pytest.param(values, marks=pytest.mark.thorough)
-            for values in ("a=[1]", "block=[own.Own()]", "optimizer=Slow")
+            for values in ("a=[1]", "block=[own.Own()]", "optimizer=Slow", "optimizer=functools.partial(Slow, 1)")
         ),
     ],
 )
