@@ -208,7 +208,7 @@ def test_the_command_writes_a_log_and_a_row(tmp_path, few, monkeypatch, capsys):
     (tmp_path / "mnist").mkdir()
     (tmp_path / "README.md").write_text("before\n<!-- records -->\n\n<!-- end -->\nafter\n")
     assert records.main(["mnist", "--who", "me", "--beside", "a kettle"]) == 0
-    (path,) = (tmp_path / "mnist").iterdir()
+    (path,) = (tmp_path / "mnist").glob("[!.]*")
     log = records.read_json(path)
     accuracies = [trial["test_accuracy"] for trial in log["trials"]]
     assert log["summary"]["test_accuracy"] == pytest.approx(np.mean(accuracies))
