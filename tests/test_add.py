@@ -4,12 +4,10 @@ adds all or none, and trains nothing."""
 import copy
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
-from conftest import ROOT, one_line_error, verdict_on
+from conftest import ROOT, in_process, one_line_error, verdict_on
 
 from experiments import __main__ as command_line
 from experiments import finished
@@ -392,25 +390,23 @@ def test_a_run_of_a_commit_that_git_does_not_have_is_refused(tmp_path, where):
         added(tmp_path, "cifar", record)
 
 
-def test_the_command_adds_all_runs_or_none(tmp_path):
-    """In a copy of the repository, without logs of trials."""
-    clone = tmp_path / "clone"
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "docs", "viz", "*.jsonl", "*.npz")
-    shutil.copytree(ROOT, clone, ignore=unwanted)
+def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
+    path = tmp_path / "results" / "table1.json"
+    path.parent.mkdir()
+    shutil.copy(ROOT / "results" / "table1.json", path)
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
     record = training("table1", protocol="paper", seed=7)
     other = copy.deepcopy(record["runs"][0]) | {"seed": 8}
     other["label"] = label_of(other)
     other["history"]["train_loss"][0] += 1
     two_runs = {**record, "runs": [record["runs"][0], other]}
-    (clone / "good.json").write_text(json.dumps(sealed(two_runs)))
+    (tmp_path / "good.json").write_text(json.dumps(sealed(two_runs)))
     record["n_train"] = record["runs"][0]["n_train"] = 5
-    (clone / "bad.json").write_text(json.dumps(sealed(record)))
+    (tmp_path / "bad.json").write_text(json.dumps(sealed(record)))
 
     def add_to_table1(*runs):
-        command = [sys.executable, "-m", "experiments", "add", "table1", *runs]
-        return subprocess.run(command, cwd=clone, capture_output=True, text=True, encoding="utf-8", check=False)
+        return in_process(command_line.main, "add", "table1", *(tmp_path / run for run in runs))
 
-    path = clone / "results" / "table1.json"
     before = path.read_bytes()
     assert "bad.json cannot be added: Table 1 is about all" in one_line_error(add_to_table1("good.json", "bad.json"))
     assert path.read_bytes() == before

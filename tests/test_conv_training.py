@@ -210,7 +210,7 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
             np.testing.assert_array_equal(selected, whole[:n])
 
 
-@pytest.mark.parametrize("block", ["highway", "residual"])
+@pytest.mark.parametrize("block", ["highway", pytest.param("residual", marks=pytest.mark.thorough)])
 def test_it_learns(tmp_path, block):
     s = replace(SMALL, block=block, net="mnist-8", epochs=12, n_train=2000, lr=0.05)
     data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))

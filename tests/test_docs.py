@@ -195,6 +195,10 @@ SMALLER = {
     "python make_highway_networks_gif.py": " --run run_quick.json",  # has fewer frames
 }
 QUICK = [command for command in SCRIPTS if command not in LONG]
+RARELY = (  # tests/test_drawing.py draws these in its own process
+    "python visualize_highway_networks.py --only depth_sweep",
+    "python visualize_highway_networks.py --only depth_sweep,seeds --format svg --scale 1.5",
+)
 
 
 def row_of(command: str) -> re.Match | None:
@@ -268,7 +272,10 @@ def states(folder: Path, row: re.Match | None) -> dict:
 
 
 @pytest.mark.xdist_group("commands of the pages")
-@pytest.mark.parametrize("command", QUICK)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(command, marks=[pytest.mark.thorough] if command in RARELY else []) for command in QUICK],
+)
 def test_a_quick_command_runs(clone, command):
     """All run in one clone, in the order of the pages: each finds what those before it made.
 

@@ -95,8 +95,8 @@ def digit(tmp_path):
 
 
 def marks_of(section: str) -> list:
-    """A sweep trains for longer than all other programs together."""
-    return [pytest.mark.thorough] if section == "A sweep" else []
+    """A sweep trains for longer than all other programs together; tests/test_your_own_block.py trains a block."""
+    return [pytest.mark.thorough] if section in ("A sweep", "A gate of your own: a leaky one") else []
 
 
 @pytest.mark.parametrize("section", [pytest.param(section, marks=marks_of(section)) for section in OTHERS])
