@@ -12,6 +12,8 @@ Measured on 2000 new problems of each k:
 - the share of right answers
 - the same if the output layer reads the state after block 0 (the plain first layer), 1, 2, ...
 - the same with every gate held: T of each unit is replaced by its mean over other problems of all k
+- how often a number that the way passes is read after some block, and how often one off the way; from problems whose
+  way leads through k + 1 different numbers, for k = 2, 3, ...
 - for comparison, the share of right answers of a rule that sees neither start nor k: name the number to which most
   arrows point
 """
@@ -32,6 +34,7 @@ import highway_networks as hn
 from experiments.depth_on_demand import trial
 from highways.commands import Parser, first_line, run_command, run_program
 from highways.files import ROOT, InputError, environment, printable
+from highways.nets import layer_by_layer
 from highways.records import RESULTS, record_bytes
 
 OUT = ROOT / "results" / "pointers.json"
@@ -56,13 +59,38 @@ RIGHT = 0.95  # of the answers: "right from block l on"
 
 def measure(net: hn.DeepNet) -> dict:
     """Lists by k: `accuracy`, `right_after` (a list by block), `held` (the accuracy with every gate held),
-    `most_frequent` (the accuracy of the rule)."""
+    `most_frequent` (the accuracy of the rule); and lists by k from 2 on: `read_of_the_way`, `read_off_the_way`."""
+    on_the_way = [read_on_the_way(net, k) for k in trial.depths_of(SETTING)[1:]]
     return {
         "accuracy": trial.accuracies(net, SETTING, trial.TESTING),
         "right_after": trial.look_inside(net, SETTING)["right_after"],
         "held": trial.frozen(net, SETTING)["overall"],
         "most_frequent": [accuracy_of_the_rule(k) for k in trial.depths_of(SETTING)],
+        "read_of_the_way": [passed for passed, _ in on_the_way],
+        "read_off_the_way": [other for _, other in on_the_way],
     }
+
+
+def read_on_the_way(net: hn.DeepNet, k: int) -> tuple[float, float]:
+    """Over the test problems whose way leads through k + 1 different numbers: the share of the numbers between start
+    and end that are read after some block, and that of the numbers off the way."""
+    x, _ = trial.drawn(SETTING, k, trial.TESTING)
+    n = SETTING["size"]
+    table = x[:, : n * n].reshape(-1, n, n).argmax(axis=2)
+    way = [x[:, n * n : n * n + n].argmax(axis=1)]
+    for _ in range(k):
+        way.append(table[np.arange(len(x)), way[-1]])
+    state = layer_by_layer.first_state(net, x)
+    states = [state, *(y for *_, y in layer_by_layer.walk(net, state))]
+    answers = np.array([layer_by_layer.logits(net, y).argmax(axis=1) for y in states])
+    is_read = (answers[:, :, None] == np.arange(n)).any(axis=0)  # (N, n)
+    steps = np.array(way).T  # (N, k + 1)
+    passed = np.zeros((len(x), n), int)  # how often the way passes a number
+    np.add.at(passed, (np.arange(len(x))[:, None], steps), 1)
+    distinct = passed.max(axis=1) == 1
+    between = np.take_along_axis(is_read, steps[:, 1:-1], axis=1)[distinct]
+    off = is_read[distinct][passed[distinct] == 0]
+    return float(between.mean()), float(off.mean())
 
 
 def accuracy_of_the_rule(k: int) -> float:
@@ -87,6 +115,9 @@ def summary_of(numbers: dict) -> list[dict]:
         row["accuracy"] = numbers["accuracy"][k - 1]
         row["accuracy_with_gates_held"] = numbers["held"][k - 1]
         row["accuracy_of_the_rule"] = numbers["most_frequent"][k - 1]
+        if k > 1:
+            row["read_of_the_way"] = numbers["read_of_the_way"][k - 2]
+            row["read_off_the_way"] = numbers["read_off_the_way"][k - 2]
         rows.append(row)
     return rows
 

@@ -136,12 +136,14 @@ def test_the_address_holds_the_problem(page):
     driver.execute_script(screenshots.GUESSED)
     assert shown(driver) == ["4", "5", "0", "1"]
     driver.execute_script("document.getElementById('new').click()")
+    assert shown(driver)[1:] == ["?", "?", "?"]  # a new guess
     other = driver.execute_script("return location.hash")
     assert re.fullmatch(r"#table=[0-5]{6}&start=[0-5]", other)
     assert other != address
     driver.execute_async_script(
         "window.addEventListener('hashchange', () => setTimeout(arguments[0])); location.hash = '#table=123450&start=0'"
     )
+    driver.execute_script(screenshots.GUESSED)
     assert shown(driver) == ["1", "2", "3", "4"]
 
 

@@ -46,7 +46,7 @@ function showQuestion() {
   $("guess").hidden = guessed !== null;
   $("told").hidden = guessed === null;
   if (guessed === null) {
-    set("question", `With k = 1 the answer stands from ${inWords(blockFor(1))} on. And with k = ${DEEPEST}?`);
+    set("question", `With k = 1 the net is over half sure of its answer from ${inWords(blockFor(1))} on. And with k = ${DEEPEST}?`);
     return;
   }
   set("question", "Does the answer come later for a larger k?");
@@ -129,6 +129,12 @@ function showMeasured() {
     line.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
     $("rows").append(line);
   }
+  const deeper = summary.slice(1);
+  const of_the_way = deeper.map((row) => Math.round(100 * row.read_of_the_way));
+  const off_the_way = deeper.map((row) => Math.round(100 * row.read_off_the_way));
+  set("steps", "On its way up a tower often reads the numbers that the arrows pass: where the way leads through different " +
+    `numbers, one between start and end is read after some block in ${listed(of_the_way)} % of the cases for ` +
+    `k = ${listed(deeper.map((row) => row.k))}, a number off the way in ${listed(off_the_way)} %.`);
   set("early", "Early answers for a larger k are right more often, since there a rule that sees only the arrows is right more often, " +
     "too. And the output layer was trained to read the last state alone: an early answer is one that it can read, and the net " +
     "may hold more than that.");
@@ -151,7 +157,10 @@ function listen() {
     change({ ...shown.problem, table });
   });
   $("start-at").addEventListener("change", () => change({ ...shown.problem, start: Number($("start-at").value) }));
-  $("new").addEventListener("click", () => change(randomProblem(uniformFrom(seed++))));
+  $("new").addEventListener("click", () => {
+    Object.assign(shown, { guessed: null, is_held: false }); // a new guess
+    change(randomProblem(uniformFrom(seed++)));
+  });
   $("guessed").addEventListener("input", showGuess);
   $("guess").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -2,7 +2,7 @@
 /* Four towers, one for each k.  A row is a block, a cell a number that the net may answer; its shade is the probability
    that the output layer reads after this block. */
 
-const ROW = { wide: 26, narrow: 16 }; // pixels
+const ROW = { wide: 22, narrow: 16 }; // pixels
 const LEFT = 24; // of the rows' numbers
 const NARROW = 150; // a tower that is narrower has low rows, and only the first of these has numbers
 const TOP = 4;
