@@ -38,6 +38,7 @@ PAGE_PARTS = (
     "state.js",
     "list.js",
     "glossary.js",
+    "changes.js",
     "claim.js",
     "robust.js",
     "page.js",

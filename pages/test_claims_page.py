@@ -209,6 +209,7 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     const slider = document.querySelector(arguments[0]);
     slider.value = arguments[1];
     slider.dispatchEvent(new Event("input"));
+    slider.dispatchEvent(new Event("change"));
     """
     driver.execute_script(move, ".bound-slider", 1000)
     driver.execute_script(move, ".level", 9)
@@ -239,6 +240,33 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     )
     assert shown(driver, "document.querySelector('.refused').hidden") is False
     assert shown(driver, again) == "not reproduced"
+
+
+@browser_only
+@together
+def test_the_verdict_changes_where_the_page_says(driver):
+    script = """
+    const claim = BY_ID.get(arguments[0]);
+    const ours = claim.tests.map((test) => test.bounds);
+    return changesOfBounds(claim, 0.95, ours).map(({ place, verdict, side, i, k }) => {
+      const tiny = side === "above" ? 1e-6 : -1e-6;
+      const verdictAt = (bound) => judgeAgain(claim, 0.95, ours.with(i, ours[i].with(k, bound))).verdict;
+      return { place, verdict, before: verdictAt(place - tiny), after: verdictAt(place + tiny) };
+    });
+    """
+    for name in (OPENED, "idle-share", "two-orders-at-100-wide"):
+        changes = driver.execute_script(script, name)
+        assert changes
+        for change in changes:
+            assert change["before"] != change["verdict"] == change["after"]
+    [row] = [row for row in ROWS if row["id"] == "idle-share"]  # an uncorrected test: its interval's ends
+    changes = driver.execute_script(script, "idle-share")
+    assert [change["place"] for change in changes] == pytest.approx(rules.interval(row["tests"][0]["values"], 0, 0.95))
+    open_page(driver, "#claim=idle-share")
+    driver.execute_script("showChanges(openNow())")
+    text = "Changes to “not clear” with the upper bound above 0.827, to “reproduced” with the upper bound above 0.928"
+    assert shown(driver, "document.querySelector('.changes').textContent").startswith(text)
+    assert shown(driver, "document.querySelectorAll('.change').length") == len(changes)
 
 
 @browser_only

@@ -1,7 +1,13 @@
 "use strict";
 /* The claim that is open: its tests, judged again as the reader moves the sliders. */
 
-const STEPS = 1000; // of a bound's slider
+const STOPS = 50; // of a bound's slider, at least
+const FINE = 10; // steps in one, while Shift is held
+const NOT_IN_ORDER = "The lower bound must lie below the upper one.";
+let isFine = false; // whether Shift is held
+for (const name of ["keydown", "keyup", "pointerdown", "pointermove"]) {
+  addEventListener(name, (event) => { isFine = event.shiftKey; }, { capture: true, passive: true });
+}
 const HOLDS = new Map([[true, "holds"], [false, "does not hold"], [null, "is open"]]);
 const isSample = (values) => Array.isArray(values);
 const countsLostSeeds = (test) => test.rule === "fewer lost";
@@ -42,6 +48,7 @@ function around(claim) {
 /* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
+  if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
@@ -143,18 +150,27 @@ function judgeBar(claim) {
   const last = LEVELS.length - 1;
   const place = LEVELS.findIndex((level) => level >= levelNow());
   const input = element("input", { type: "range", min: 0, max: last, value: place < 0 ? last : place, class: "level" });
-  const text = () => `${Number((100 * levelNow()).toFixed(2))} %`;
-  const output = followed(claim, input, text, (k) => {
+  const output = element("output");
+  const show = () => {
+    output.textContent = `${Number((100 * levelNow()).toFixed(2))} %`;
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", () => {
+    const k = Number(input.value);
     state.claim = claim.id;
     state.level = k === USUAL ? "" : String(LEVELS[k]);
+    show();
+    judgeMoved(claim);
   });
+  input.addEventListener("change", writeAddress);
+  show();
   bar.append(element("label", {}, element("span", {}, "confidence ", output), input));
   const reset = element("button", { type: "button", id: "reset" }, "Reset");
   reset.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
     writeAddress();
     showClaim();
-    $("reset").focus();
+    $("claim-title").focus({ preventScroll: true });
   });
   bar.append(reset);
   return bar;
@@ -236,50 +252,109 @@ function commandOf(claim) {
 
 /* ---- Sliders ---------------------------------------------------------------------------------- */
 
-/* Makes a slider judge again.  text() is what it stands at; move(value) is told where it goes.
-   Returns the text beside it. */
-function followed(claim, input, text, move) {
-  const output = element("output", {}, text());
-  input.setAttribute("aria-valuetext", text());
-  input.addEventListener("input", () => {
-    move(Number(input.value));
-    output.textContent = text();
-    input.setAttribute("aria-valuetext", text());
-    writeAddress();
-    drawTests(claim);
-  });
-  return output;
+/* Judges the claim again, after the reader moved something. */
+function judgeMoved(claim) {
+  writeSoon();
+  drawTests(claim);
 }
 
-/* A slider for every bound of a test; it has the ends of the axis above it. */
+/* The step of a slider between these ends: 1 or 5 times a power of ten, at least STOPS of them. */
+function stepOf(from, to) {
+  const most = (to - from) / STOPS;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return most >= 5 * power ? 5 * power : power;
+}
+
+/* The bound at this place of a slider, with few digits, as it will be told. */
+function roundBound(place, step, isLog) {
+  const digits = isFine ? 3 : 2;
+  if (isLog) return Math.log10(Number((10 ** place).toPrecision(digits)));
+  const unit = isFine ? step / FINE : step;
+  return Number((Math.round(place / unit) * unit).toPrecision(12));
+}
+
+/* Sliders and numbers for the bounds of a test; a slider has the ends of the axis above it. */
 function boundSliders(claim, i) {
-  const test = claim.tests[i];
-  const [from, to] = endsOfAxis(claim, i);
-  const step = (to - from) / STEPS;
-  const refused = element("p", { class: "notice refused", role: "alert", hidden: "" }, `The lower bound must lie below the upper one.`);
-  refused.hidden = movedBounds().every(([place, ends]) => place !== i || inOrder(ends));
-  const movers = test.bounds.map((_, k) => {
-    const now = () => boundsNow(claim)[i];
-    const value = Math.round((now()[k] - from) / step);
-    const input = element("input", { type: "range", min: 0, max: STEPS, value, class: "bound-slider" });
-    const output = followed(claim, input, () => asText(plainNumber(now()[k], test.log10)), (place) => {
-      const ends = [...now()];
-      ends[k] = Number((from + step * place).toPrecision(6));
-      refused.hidden = inOrder(ends);
-      if (inOrder(ends)) moveBounds(claim, i, ends);
-      else input.value = Math.round((now()[k] - from) / step);
-    });
-    const name = test.bounds.length === 1 ? "bound " : ["lower bound ", "upper bound "][k];
-    const unseen = claim.tests.length > 1 ? element("span", { class: "unseen" }, `of part ${i + 1}: `) : "";
-    return element("label", { class: "mover" }, element("span", {}, name, unseen, output), input);
-  });
-  return [...movers, refused];
+  const refused = element("p", { class: "notice refused", role: "alert" });
+  const refuse = (why) => {
+    refused.hidden = !why;
+    refused.textContent = why;
+  };
+  const isTurned = movedBounds().some(([place, ends]) => place === i && !inOrder(ends));
+  refuse(isTurned ? NOT_IN_ORDER : "");
+  return [...claim.tests[i].bounds.map((_, k) => mover(claim, i, k, refuse)), refused];
 }
 
-/* The ends of the axis that has the bounds.  They stay when a slider moves. */
+/* A slider and a number for a bound; refuse(why) says why it does not move. */
+function mover(claim, i, k, refuse) {
+  const { bounds, log10: isLog } = claim.tests[i];
+  const [from, to] = endsOfAxis(claim, i);
+  const step = stepOf(from, to);
+  const now = () => boundsNow(claim)[i];
+  const text = () => asText(plainNumber(now()[k], isLog));
+  const name = bounds.length === 1 ? "bound" : ["lower bound", "upper bound"][k];
+  const fullName = claim.tests.length > 1 ? `${name} of part ${i + 1}` : name;
+  const range = { type: "range", min: from, max: to, step: "any", class: "bound-slider", "aria-label": fullName };
+  const slider = element("input", range);
+  const number = element("input", { type: "text", inputmode: "decimal", "aria-label": `${fullName} as a number` });
+  const show = () => {
+    slider.value = now()[k];
+    slider.setAttribute("aria-valuetext", text());
+    number.value = text();
+  };
+  const move = (bound) => {
+    const ends = now().with(k, bound);
+    refuse(inOrder(ends) ? "" : NOT_IN_ORDER);
+    if (inOrder(ends)) moveBounds(claim, i, ends);
+    number.value = text();
+    slider.setAttribute("aria-valuetext", text());
+    judgeMoved(claim);
+  };
+  slider.addEventListener("input", () => move(roundBound(Number(slider.value), step, isLog)));
+  slider.addEventListener("keydown", (event) => {
+    const direction = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    move(nextBound(now()[k], direction, step, isLog));
+    show();
+  });
+  slider.addEventListener("change", () => {
+    writeAddress();
+    show();
+  });
+  number.addEventListener("change", () => {
+    const typed = Number(number.value.replace("−", "-").replace(",", "."));
+    if (Number.isFinite(typed) && number.value.trim() && (typed > 0 || !isLog)) move(isLog ? Math.log10(typed) : typed);
+    else refuse(isLog ? "The bound of a ratio must be a number above 0." : "The bound must be a number.");
+    show();
+  });
+  show();
+  const track = element("div", { class: "track", "data-bound": `${i}:${k}` }, slider);
+  return element("div", { class: "mover" }, element("label", {}, `${name} `, number), track);
+}
+
+/* The bound a step further in this direction. */
+function nextBound(bound, direction, step, isLog) {
+  const unit = isFine ? step / FINE : step;
+  for (let n = 1; n <= FINE; n++) {
+    const next = roundBound(bound + direction * n * unit, step, isLog);
+    if ((next - bound) * direction > unit * 1e-6) return next;
+  }
+  return bound + direction * unit;
+}
+
+/* The ends of the axis that has the bounds: steps of the slider.  They stay when it moves. */
 function endsOfAxis(claim, i) {
+  claim.ends ??= [];
+  claim.ends[i] ??= newEnds(claim, i);
+  return claim.ends[i];
+}
+
+function newEnds(claim, i) {
   const [ours, ...controls] = rowsOf(claim, i).map(({ test }) => test);
-  return endsNear([...ours.bounds, ...numbersOf(ours)], controls.flatMap(numbersOf));
+  const [from, to] = endsNear([...ours.bounds, ...numbersOf(ours)], controls.flatMap(numbersOf));
+  const step = stepOf(from, to);
+  return [Math.floor(from / step) * step, Math.ceil(to / step) * step].map((end) => Number(end.toPrecision(12)));
 }
 
 /* What the strip of the bounds shows of a test. */
@@ -306,6 +381,9 @@ function drawTests(claim) {
   if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
   if (whyUntested) remarks.push(whyUntested);
   if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+  const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
+  if (!isFixed) $("reset").disabled = !isMoved;
+  showChangesSoon(claim);
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
     const sentence = svg.parentElement.firstChild;
@@ -396,10 +474,11 @@ function drawTest(svg, claim, i, level, bounds, description) {
   if (upper) {
     const [ours, theirs, ...others] = upper.map((row) => row.dots);
     const ends = endsNear([...ours, ...theirs], others.flat());
-    top = drawStrip(svg, top, width, { rows: upper, bounds: [], isLog, title: "every seed", ends, names });
+    top = drawStrip(svg, top, width, { rows: upper, bounds: [], before: [], isLog, title: "every seed", ends, names });
   }
   const what = isSample(baseline) ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
   const title = `${what}: ${percent} % interval`;
-  top = drawStrip(svg, top, width, { rows: lower, bounds, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
+  const before = claim.tests[i].bounds.filter((bound) => !bounds.includes(bound));
+  top = drawStrip(svg, top, width, { rows: lower, bounds, before, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
   svg.setAttribute("height", top);
 }

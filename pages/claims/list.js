@@ -190,7 +190,7 @@ function makeFilters() {
   for (const name of ["q", "source", ...BOXES]) {
     $(name).addEventListener("input", () => {
       state[name] = BOXES.includes(name) ? ($(name).checked ? "yes" : "") : $(name).value;
-      writeAddress();
+      writeSoon();
       showList();
     });
   }
