@@ -39,6 +39,7 @@ PAGE_PARTS = (
     "list.js",
     "glossary.js",
     "changes.js",
+    "controls.js",
     "claim.js",
     "robust.js",
     "page.js",
@@ -78,7 +79,7 @@ def claims_part(ledger: dict) -> list[dict]:
             "ours": typeset(row["ours"]),
             "note": typeset(claim.note),  # what the row adds to it, `controls` has
             "tests": turned_where(is_turned, row["tests"]),
-            "controls": [control_part(control, row["verdict"], is_turned) for control in row["controls"]],
+            "controls": [control_part(control, claim, row["verdict"], is_turned) for control in row["controls"]],
             "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
             "verdict_in_words": NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", row["verdict"]),
@@ -93,10 +94,12 @@ def claims_part(ledger: dict) -> list[dict]:
     return found
 
 
-def control_part(control: dict, verdict: str, is_turned: list[bool]) -> dict:
+def control_part(control: dict, claim: Claim, verdict: str, is_turned: list[bool]) -> dict:
     """A control of a row with this verdict."""
+    [place] = [known.place for known in claim.controls if known.name == control["control"]]
     return {
         **control,
+        "place": place,
         "ours": typeset(control["ours"]),
         "verdict_in_words": verdict_in_words(control, verdict),
         "tests": turned_where(is_turned, control["tests"]),

@@ -93,10 +93,12 @@ const percentOf = (level) => `${Number((100 * level).toFixed(level > 0.99 ? 2 : 
 
 let waiting = 0; // the timer of showChanges()
 
-/* Tells the changes, once the reader's hand rests. */
+/* Tells the changes: of many parts once the reader's hand rests. */
 function showChangesSoon(claim) {
   clearTimeout(waiting);
-  if (!claim.why_fixed) waiting = setTimeout(() => showChanges(claim), 120);
+  if (claim.why_fixed) return;
+  if (hasManyParts(claim)) waiting = setTimeout(() => showChanges(claim), 120);
+  else showChanges(claim);
 }
 
 /* Tells where the verdict changes, and marks the places on the sliders. */

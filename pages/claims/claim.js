@@ -8,7 +8,6 @@ let isFine = false; // whether Shift is held
 for (const name of ["keydown", "keyup", "pointerdown", "pointermove"]) {
   addEventListener(name, (event) => { isFine = event.shiftKey; }, { capture: true, passive: true });
 }
-const HOLDS = new Map([[true, "holds"], [false, "does not hold"], [null, "is open"]]);
 const isSample = (values) => Array.isArray(values);
 const countsLostSeeds = (test) => test.rule === "fewer lost";
 const plainNumber = (value, isLog) => (isLog ? 10 ** value : value);
@@ -49,12 +48,20 @@ function around(claim) {
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
   if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
+  if (hasManyParts(claim)) made.append(...partsTable(claim), element("h3", {}, "The chart of each part"));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
-  if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
-  if (claim.controls.length) made.append(...controlsTable(claim));
+  if (oursInBrief(claim) !== claim.ours) made.append(intervalsOf(claim));
+  if (claim.controls.length && !hasManyParts(claim)) made.append(...controlsTable(claim));
   if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
   return made;
+}
+
+/* The numbers with their intervals, folded where they are many. */
+function intervalsOf(claim) {
+  const title = "The numbers with their intervals";
+  if (claim.ours.length <= LINE) return element("p", {}, element("b", {}, `${title}: `), `${claim.ours}.`);
+  return element("details", {}, element("summary", {}, title), element("p", {}, `${claim.ours}.`));
 }
 
 /* ---- In brief: what is claimed, what was measured, and what the rule asks ---------------------- */
@@ -145,7 +152,10 @@ function withCode(text) {
 /* The verdict, the slider of the level, and the way back to the ledger. */
 function judgeBar(claim) {
   const bar = element("div", { class: "judge" });
-  bar.append(element("p", { class: "again", role: "status" }));
+  const verdict = element("div", { class: "verdict-now" }, element("p", { class: "again", role: "status" }));
+  const simpler = simplerInBrief(claim);
+  if (simpler) verdict.append(simpler);
+  bar.append(verdict);
   if (claim.why_fixed) return bar;
   const last = LEVELS.length - 1;
   const place = LEVELS.findIndex((level) => level >= levelNow());
@@ -183,7 +193,9 @@ function howToRead(claim) {
 }
 
 function testBox(claim, test, i) {
-  const box = element("div", { class: "test" }, element("p"));
+  const isFolded = hasManyParts(claim);
+  const box = isFolded ? element("details", { class: "test" }, element("summary")) : element("div", { class: "test" }, element("p"));
+  if (isFolded) box.addEventListener("toggle", () => drawTests(claim));
   if (countsLostSeeds(test)) {
     box.firstChild.append(saysLost(claim, i));
     return box;
@@ -191,43 +203,6 @@ function testBox(claim, test, i) {
   svgElement("svg", { role: "img", "data-test": i }, box);
   if (!claim.why_fixed) box.append(...boundSliders(claim, i));
   return box;
-}
-
-/* What something simpler got by the same rule: a row a net, the claim's own nets first. */
-function controlsTable(claim) {
-  const places = placesOfControls(claim);
-  const names = places.length ? places.map((i) => nameOfTest(claim, i)) : ["measured"];
-  const head = element("tr");
-  for (const name of ["net", ...names, "verdict by the same rule"]) head.append(element("th", { scope: "col" }, name));
-  const rows = [rowOfNet("the claim’s own nets", places, claim, `${claim.short_verdict}`)];
-  for (const control of claim.controls) rows.push(rowOfNet(control.control, places, control, control.verdict_in_words));
-  const table = element("table", { class: "nets" }, element("thead", {}, head), element("tbody", {}, ...rows));
-  const note = "A net that gets the same verdict passes. Then the verdict does not need what the claim is about.";
-  const title = element("h3", {}, "The same rule, put to something simpler");
-  return [title, element("p", { class: "small" }, note), table];
-}
-
-/* The tests in which a control differs from the claim's own nets; none where that cannot be told in a few columns. */
-function placesOfControls(claim) {
-  const { controls, tests } = claim;
-  if (claim.why_fixed || controls.some((control) => control.tests.length !== tests.length)) return [];
-  const differs = (control, i) => JSON.stringify(control.tests[i].values) + JSON.stringify(control.tests[i].baseline) !==
-    JSON.stringify(tests[i].values) + JSON.stringify(tests[i].baseline);
-  const places = tests.map((_, i) => i).filter((i) => controls.some((control) => differs(control, i)));
-  return places.length > FEW_TESTS ? [] : places;
-}
-
-/* A row of the table: `measured` has the tests, the numbers as text and the verdict of a net. */
-function rowOfNet(name, places, measured, words) {
-  const row = element("tr", {}, element("th", { scope: "row" }, name, element("small", {}, CONTROL_WORDS.get(name) ?? "")));
-  for (const i of places) {
-    const test = measured.tests[i];
-    const isOne = isOneRun(test.values) || isOneRun(test.baseline);
-    row.append(element("td", {}, meanOf(test), isOne ? element("small", {}, " one seed") : ""));
-  }
-  if (!places.length) row.append(element("td", {}, measured.ours));
-  row.append(element("td", {}, element("span", { class: "verdict" }, markOf(measured.verdict), element("span", {}, words))));
-  return row;
 }
 
 /* The picture of the question's page.  A copy of this page without the repository has none. */
@@ -381,8 +356,10 @@ function drawTests(claim) {
   if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
   if (whyUntested) remarks.push(whyUntested);
   if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+  drawParts(claim, level, bounds, found, verdict);
   const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
   if (!isFixed) $("reset").disabled = !isMoved;
+  for (const start of $("claim").querySelectorAll(".start")) start.textContent = isMoved ? "with our bounds " : start.dataset.start;
   showChangesSoon(claim);
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
@@ -391,11 +368,11 @@ function drawTests(claim) {
     const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
     sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
     if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
-    drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
+    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
   }
 }
 
-const answerOf = (holds) => element("b", { class: "answer" }, HOLDS.get(holds));
+const answerOf = (holds) => element("b", { class: "answer" }, ANSWERS.get(holds));
 
 /* A test of lost seeds in words, with its answer in the ledger. */
 function saysLost(claim, i) {
@@ -429,11 +406,11 @@ function saysTest(claim, i, bounds) {
    is the sample in which they differ. */
 function rowsOf(claim, i) {
   const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i], changed: "values" }];
-  for (const { control, tests } of claim.controls) {
-    if (tests.length !== claim.tests.length) continue;
-    const isNew = (name) => JSON.stringify(tests[i][name]) !== JSON.stringify(claim.tests[i][name]);
-    const changed = ["values", "baseline"].find(isNew);
-    if (changed) rows.push({ name: control, look: "control", test: tests[i], changed });
+  for (const control of claim.controls) {
+    const [k] = changedSamples(claim, control, i);
+    if (k === undefined) continue;
+    const changed = ["values", "baseline"][k];
+    rows.push({ name: control.control, look: "control", test: control.tests[i], changed });
   }
   return rows;
 }
