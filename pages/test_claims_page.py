@@ -201,6 +201,31 @@ def test_its_verdicts_are_the_ledger_s(driver):
 
 @browser_only
 @together
+def test_a_claim_of_many_parts_is_a_table_of_parts_and_nets(driver):
+    script = """
+    const found = [];
+    for (const claim of CLAIMS.filter(hasManyParts)) {
+      const bounds = claim.tests.map((test) => test.bounds);
+      for (const control of claim.controls) {
+        const { verdict, kind } = judgedControl(claim, control, 0.95, bounds, claim.tests);
+        found.push([verdict, kind === "passes", control.verdict, control.passes]);
+      }
+    }
+    return found;
+    """
+    judged = driver.execute_script(script)
+    assert judged
+    for verdict, passes, verdict_of_ledger, passes_in_ledger in judged:
+        assert (verdict, passes) == (verdict_of_ledger.removesuffix(", one run"), passes_in_ledger)
+    open_page(driver, "#claim=relu-plain-trains-at-modest-depth")
+    cells = "[...document.querySelectorAll('.parts tbody td')].map((cell) => cell.textContent)"
+    assert "0.909, holds parts 1 to 6" in shown(driver, cells)
+    assert "does better: holds in 6 of 6" in shown(driver, cells)
+    assert driver.find_element("css selector", ".simpler").text == "1 of 2 simpler nets passes, too"
+
+
+@browser_only
+@together
 def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     open_page(driver, f"#claim={OPENED}")
     again = "document.querySelector('.again').textContent"
@@ -214,7 +239,7 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     driver.execute_script(move, ".bound-slider", 1000)
     driver.execute_script(move, ".level", 9)
     changed = shown(driver, again)
-    asked = "Reproduced, if highway accuracy is above 0.85 and plain accuracy below 0.15."
+    asked = "Reproduced if highway accuracy is above 0.85 and plain accuracy is below 0.15."
     assert shown(driver, "document.querySelector('.asked').textContent") != asked
     assert changed == "in part1 of 2 parts hold · our verdict: reproduced"
     address = shown(driver, "location.hash")
@@ -289,7 +314,16 @@ def test_filters_and_search_leave_the_claims_asked_for(driver):
     open_page(driver, "#primary=yes")
     assert set(shown(driver, visible)) == {name for rows in PRIMARY.values() for name in rows}
     open_page(driver, "#claim=no-such")
-    assert "no claim no-such" in driver.find_element("id", "unknown").text
+    assert "no claim “no-such” here" in driver.find_element("id", "unknown").text
+    for words in ("digits", "overfit", "layers useless", "simpler"):  # of the page, not of the ledger's sentences
+        open_page(driver, f"#q={words}")
+        assert shown(driver, visible)
+    open_page(driver, "#q=zebra+digits")
+    assert driver.find_element("id", "count").text.startswith("None has all these words; ")
+    open_page(driver, "#q=gradent")
+    driver.find_element("css selector", "#near button").click()
+    assert driver.find_element("id", "q").get_attribute("value") == "gradient"
+    assert shown(driver, visible)
     open_page(driver, "#q=zebra")
     driver.find_element("id", "clear").click()
     assert len(shown(driver, visible)) == len(ROWS)

@@ -89,6 +89,12 @@ function saysChanges(claim, ofBounds, ofLevel) {
   return `Changes ${[...told, ...levels].join(", ")}.`;
 }
 
+/* Whether our verdict hangs on a tenth. */
+function saysTenth(claim) {
+  if (!isChangedByATenth(claim)) return "";
+  return claim.tests.length > 1 ? " Its bounds moved by a tenth change our verdict." : " A bound moved by a tenth changes our verdict.";
+}
+
 const percentOf = (level) => `${Number((100 * level).toFixed(level > 0.99 ? 2 : 1))} %`;
 
 let waiting = 0; // the timer of showChanges()
@@ -106,7 +112,7 @@ function showChanges(claim) {
   const bounds = boundsNow(claim);
   const ofBounds = changesOfBounds(claim, levelNow(), bounds);
   const panel = $("claim");
-  panel.querySelector(".changes").textContent = saysChanges(claim, ofBounds, changesOfLevel(claim, levelNow(), bounds));
+  panel.querySelector(".changes").textContent = saysChanges(claim, ofBounds, changesOfLevel(claim, levelNow(), bounds)) + saysTenth(claim);
   for (const mark of panel.querySelectorAll(".change")) mark.remove();
   for (const { place, i, k, verdict } of ofBounds) {
     const [from, to] = endsOfAxis(claim, i);

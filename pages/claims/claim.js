@@ -27,18 +27,21 @@ function showClaim() {
   drawTests(claim);
 }
 
+const WEAKER_IF = /rule (chosen|changed)|after the (first )?runs?\b/i;
+const WEAKER = " Whoever chose this rule had seen the results, so its verdict is weaker evidence than that of a rule written before.";
+
 /* What belongs to a claim besides its tests and its controls. */
 function around(claim) {
   const made = element("div", { class: "around" });
   const words = wordsOf(claim);
   if (words) made.append(words);
-  if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, ...withCode(`${capital(claim.note)}.`)));
+  if (claim.note) made.append(element("h3", {}, "Caveats"), element("p", {}, ...withCode(`${capital(claim.note)}.${WEAKER_IF.test(claim.note) ? WEAKER : ""}`)));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
   if (claim.picture) made.append(pictureOf(claim));
   const place = `../experiments/${claim.question}`;
-  const links = element("p", {}, "All about it: ", element("a", { href: `${place}/README.md` }, `the page of its question, ${claim.question}`));
-  links.append(", and ", element("a", { href: `${place}/question.py` }, "the program of its rules"), ".");
+  const links = element("p", {}, "More: ", element("a", { href: `${place}/README.md` }, `the experiment, ${claim.question}`));
+  links.append(", and ", element("a", { href: `${place}/question.py` }, "its rules as a program"), ".");
   made.append(links);
   if (claim.commands.length) made.append(element("h3", {}, "Measure it yourself"), ...commandOf(claim));
   return made;
@@ -67,24 +70,50 @@ function intervalsOf(claim) {
 /* ---- In brief: what is claimed, what was measured, and what the rule asks ---------------------- */
 
 const FEW_TESTS = 3; // that are told in a line
+const PUBLISHED = /^published |^[\d.,%± −and]+$|one run each$/; // a number that the source has
 const LINE = 160; // letters that are read at a glance
 
 function inBrief(claim) {
-  const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim), "claimed"]];
+  const { published, reading, rule } = inBrackets(claim);
+  const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim, published), "claimed"]];
+  if (reading) rows.push(["Read as", `${capital(reading)}.`, "reading"]);
   if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
   rows.push(["The rule", "", "asked"]); // drawTests() fills it
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
+  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`In words: ${rule}.`))));
   return made;
 }
 
-/* Who says it, with the whole sentence where the heading has not all of it. */
-function saysWho(claim) {
+/* What stands in the brackets of a claim's sentence: `published` is the sentence with the published
+   numbers alone, `reading` how its words are read, `rule` what else the rule asks. */
+function inBrackets(claim) {
+  const readings = [];
+  const rules = [];
+  const published = claim.claim.replace(/\s*\(([^()]*)\)/g, (_, inside) => {
+    const kept = [];
+    if (inside.startsWith("read as: ")) readings.push(inside.slice(9));
+    else {
+      let isBound = false; // what follows "bound:" is told by the rule
+      for (const piece of inside.split(/; /)) {
+        if (PUBLISHED.test(piece)) kept.push(piece);
+        else if (/^bounds?: /.test(piece) && !claim.why_fixed) isBound = true;
+        else if (/^(?!bounds?:)[a-z ]+: /.test(piece)) readings.push(piece);
+        else if (!isBound) rules.push(piece);
+      }
+    }
+    return kept.length ? ` (${kept.join("; ")})` : "";
+  });
+  return { published, reading: readings.join("; "), rule: rules.join("; ") };
+}
+
+/* Who says it, with the sentence where the heading has not all of it. */
+function saysWho(claim, published) {
   const parts = [claim.source];
   if (claim.primary !== null) parts.unshift(`primary claim ${claim.primary} of 10`);
   if (claim.kind === "open question") parts.push("nobody claims an answer");
   if (claim.kind === "count") parts.push("counted, or algebra");
-  return parts.join(" · ") + (claim.claim.includes("(") ? `: ${claim.claim}` : "");
+  return parts.join(" · ") + (capital(published) === shortOf(claim) ? "" : `: ${published}`);
 }
 
 /* What was measured, in a line; the numbers themselves where they are short, or where no picture shows them. */
@@ -125,17 +154,17 @@ function asksNow(claim, bounds) {
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
   const asked = claim.tests.map((test, i) => {
     const name = nameOfTest(claim, i);
-    return `${name.includes(",") ? `“${name}”` : name} ${i ? "" : "is "}${test.rule} ${limitOf(test, bounds[i])}`;
+    return `${name.includes(",") ? `“${name}”` : name} is ${asksOf(test, bounds[i])}`;
   });
-  const told = `${yes}, if ${asked.join(" and ")}`;
+  const told = `${yes} if ${asked.join(" and ")}`;
   if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
-  return `${yes}, if each of the ${asked.length} parts below holds`;
+  return `${yes} if each of the ${asked.length} parts below holds`;
 }
 
-/* The bound of a test as it is told. */
-function limitOf(test, bounds) {
+/* What a test asks: "above 0.5", "between 0.45 and 0.75". */
+function asksOf(test, bounds) {
   const [bound, upper] = bounds.map((value) => asText(plainNumber(value, test.log10)));
-  return test.rule === "within" ? `${bound} to ${upper}` : bound;
+  return test.rule === "within" ? `between ${bound} and ${upper}` : `${test.rule} ${bound}`;
 }
 
 /* A text of the ledger, in which ticks mark a claim, a question or a name of the code. */
@@ -210,7 +239,7 @@ function pictureOf(claim) {
   const { file, says } = claim.picture;
   const image = element("img", { alt: says, loading: "lazy" });
   const link = element("a", { href: `../experiments/${claim.question}/README.md` }, image);
-  const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "The picture of its question"));
+  const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "A picture of this experiment"));
   image.addEventListener("error", () => figure.remove());
   image.setAttribute("src", `../viz/${file}`);
   return figure;
@@ -392,14 +421,14 @@ const sampleName = (claim, i, k) => claim.names[i][k];
 /* A test in words: "the mean of the highway accuracy is above 0.5". */
 function saysTest(claim, i, bounds) {
   const test = claim.tests[i];
-  const limit = limitOf(test, bounds);
+  const asked = asksOf(test, bounds);
   const first = sampleName(claim, i, 0);
   if (!isSample(test.baseline) && test.baseline === 0) {
     const meanOf = test.log10 ? "the geometric mean of" : "the mean of";
-    return `${meanOf} the ${first} is ${test.rule} ${limit}`;
+    return `${meanOf} the ${first} is ${asked}`;
   }
   const second = isSample(test.baseline) ? sampleName(claim, i, 1) : asText(plainNumber(test.baseline, test.log10));
-  return `${first} ${test.log10 ? "÷" : "−"} ${second} is ${test.rule} ${limit}, in the mean`;
+  return `${first} ${test.log10 ? "÷" : "−"} ${second} is ${asked}, in the mean`;
 }
 
 /* The rows of a test: the claim's own, then those of its controls that have other values; `changed`

@@ -52,7 +52,7 @@ function saysPlace(claim, control) {
   if (!names.size) return "";
   const { place } = control;
   if ([...names].every((name) => name.includes(place))) return `in ${place}’s place`;
-  return names.size <= 2 ? `in the place of: ${[...names].join(" and ")}` : "";
+  return names.size <= 2 ? `in the place of: ${[...names].join(" and ")}` : "in the place of the claim’s own nets";
 }
 
 /* Which of a test's samples are the control's: 0 and 1. */
@@ -130,7 +130,7 @@ function drawParts(claim, level, bounds, found, verdict) {
   if (!table) return;
   const nets = [{ name: ["the claim’s own nets"], tests: claim.tests, found, verdict, kind: "" }];
   for (const control of claim.controls) nets.push(judgedControl(claim, control, level, bounds, found));
-  const limits = claim.tests.map((test, i) => `${test.rule} ${limitOf(test, bounds[i])}`);
+  const limits = claim.tests.map((test, i) => asksOf(test, bounds[i]));
   const isOne = new Set(limits).size === 1;
   const head = element("tr", {}, element("th", { scope: "col" }, isOne ? `part: each must be ${limits[0]}` : "part"));
   for (const { name, kind } of nets) head.append(element("th", { scope: "col", class: kind }, ...name));
