@@ -239,7 +239,7 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     driver.execute_script(move, ".bound-slider", 1000)
     driver.execute_script(move, ".level", 9)
     changed = shown(driver, again)
-    asked = "Reproduced if highway accuracy is above 0.85 and plain accuracy is below 0.15."
+    asked = "Reproduced if the mean highway accuracy is above 0.85 and the mean plain accuracy is below 0.15."
     assert shown(driver, "document.querySelector('.asked').textContent") != asked
     assert changed == "in part1 of 2 parts hold · our verdict: reproduced"
     address = shown(driver, "location.hash")

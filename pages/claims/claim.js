@@ -81,7 +81,7 @@ function inBrief(claim) {
   rows.push(["The rule", "", "asked"]); // drawTests() fills it
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
-  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`In words: ${rule}.`))));
+  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`Our rule in words: ${rule}.`))));
   return made;
 }
 
@@ -99,7 +99,7 @@ function inBrackets(claim) {
         if (PUBLISHED.test(piece)) kept.push(piece);
         else if (/^bounds?: /.test(piece) && !claim.why_fixed) isBound = true;
         else if (/^(?!bounds?:)[a-z ]+: /.test(piece)) readings.push(piece);
-        else if (!isBound) rules.push(piece);
+        else if (!isBound && piece.split(" ").length > 2) rules.push(piece); // not "of loss", which the samples say
       }
     }
     return kept.length ? ` (${kept.join("; ")})` : "";
@@ -154,11 +154,18 @@ function asksNow(claim, bounds) {
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
   const asked = claim.tests.map((test, i) => {
     const name = nameOfTest(claim, i);
-    return `${name.includes(",") ? `“${name}”` : name} is ${asksOf(test, bounds[i])}`;
+    return `${meanOfName(name, test)} is ${asksOf(test, bounds[i])}`;
   });
   const told = `${yes} if ${asked.join(" and ")}`;
   if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
   return `${yes} if each of the ${asked.length} parts below holds`;
+}
+
+/* The name of a test within a sentence. */
+function meanOfName(name, { baseline, log10: isLog }) {
+  if (name.includes(",")) return `“${name}”`;
+  if (isLog || isSample(baseline)) return name;
+  return name.startsWith("mean ") ? `the ${name}` : `the mean ${name}`;
 }
 
 /* What a test asks: "above 0.5", "between 0.45 and 0.75". */
