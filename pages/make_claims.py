@@ -48,7 +48,9 @@ PAGE_PARTS = (
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
-SEARCHED = re.compile(r"of the (\d+) parts of its range of rates the best lies in part (\d+) for (\w+), (\d+) for (\w+)")
+SEARCHED = re.compile(
+    r"of the (\d+) parts of its range of rates the best lies in part (\d+) for (\w+), (\d+) for (\w+)"
+)
 NO_RESULTS = re.compile(r"there are no results of (\w+) yet")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
@@ -147,7 +149,9 @@ def why_no_control(claim: Claim, row: dict) -> str:
 
 def say_searched(text: str) -> str:
     """The text with where the best rates lie told in two clauses."""
-    return SEARCHED.sub(r"the range of rates was searched in \1 parts; the best was part \2 for \3 and part \4 for \5", text)
+    return SEARCHED.sub(
+        r"the range of rates was searched in \1 parts; the best was part \2 for \3 and part \4 for \5", text
+    )
 
 
 def typeset(text: str) -> str:

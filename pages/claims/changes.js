@@ -70,23 +70,39 @@ function changesOfLevel(claim, level, bounds) {
   return found;
 }
 
-/* The changes in a sentence. */
+/* The changes in a sentence: the nearest of the bounds, test by test, then those of the confidence. */
 function saysChanges(claim, ofBounds, ofLevel) {
   const nearest = [...ofBounds].sort((a, b) => a.distance - b.distance).slice(0, TOLD);
-  const ofOneTest = claim.tests.length === 1 && claim.tests[0].bounds.length === 1;
-  const told = nearest.map(({ place, verdict, side, i, k }) => {
-    const { bounds, log10: isLog } = claim.tests[i];
-    const bound = bounds.length === 2 ? ["lower bound", "upper bound"][k] : "bound";
-    const part = claim.tests.length > 1 ? ` of part ${i + 1}` : "";
-    const name = ofOneTest ? "" : `the ${bound}${part} `;
-    return `to “${verdict}” with ${name || "a bound "}${side} ${asText(Number(plainNumber(place, isLog).toPrecision(3)))}`;
-  });
-  const more = ofBounds.length - told.length;
-  if (more) told.push(`and at ${more} more ${more === 1 ? "place" : "places"}, marked on the sliders`);
-  const levels = ofLevel.map(({ level, verdict, side }) => `to “${verdict}” with a confidence ${side} ${percentOf(level)}`);
-  const noBound = "No single bound changes it, as far as its slider goes";
-  if (!told.length) return levels.length ? `${noBound}. It changes ${levels.join(", ")}.` : `${noBound}; nor does a confidence of 50 to 99.9 %.`;
-  return `Changes ${[...told, ...levels].join(", ")}.`;
+  const told = new Map(); // {a bound: its changes}
+  for (const change of nearest) {
+    const name = nameOfBound(claim, change);
+    const words = `to “${change.verdict}” ${change.side} ${placeAsText(claim, change)}`;
+    told.set(name, [...(told.get(name) ?? []), words]);
+  }
+  const sentences = [...told].map(([name, words]) => `with ${name}: ${words.join(", ")}`);
+  const more = ofBounds.length - nearest.length;
+  if (more) sentences.push(`at ${more} more ${more === 1 ? "place" : "places"}, marked on the sliders`);
+  const levels = ofLevel.map(({ level, verdict, side }) => `to “${verdict}” ${side} ${percentOf(level)}`).join(", ");
+  if (levels) sentences.push(`with the confidence: ${levels}`);
+  if (nearest.length) return `The verdict changes ${sentences.join("; ")}.`;
+  const noBound = "No single bound changes the verdict, as far as its slider goes";
+  return levels ? `${noBound}. It changes ${sentences.join("; ")}.` : `${noBound}; nor does a confidence of 50 to 99.9 %.`;
+}
+
+function nameOfBound(claim, { i, k }) {
+  const name = claim.tests[i].bounds.length === 2 ? ["the lower bound", "the upper bound"][k] : "the bound";
+  return claim.tests.length > 1 ? `${name} of part ${i + 1}` : name;
+}
+
+/* Where a bound changes the verdict, with three digits, or more where these are too few. */
+function placeAsText(claim, { place, i }) {
+  const { log10: isLog } = claim.tests[i];
+  const [from, to] = endsOfAxis(claim, i);
+  if (Math.abs(place) < (to - from) * 1e-6) return asText(plainNumber(0, isLog));
+  const value = plainNumber(place, isLog);
+  const short = Number(value.toPrecision(3));
+  const error = Math.abs((isLog ? Math.log10(short) : short) - place);
+  return asText(error < (to - from) / 500 ? short : value);
 }
 
 /* Whether our verdict hangs on a tenth. */

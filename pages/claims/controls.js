@@ -34,7 +34,7 @@ function simplerInBrief(claim) {
 
 /* What a control gets by the rule, in words. */
 function saysControl(claim, { passes, parts, verdict_in_words: words }) {
-  const found = words.replace(/^gets (the same|another) verdict, /, "");
+  const found = words.replace(/^gets (the same|another) verdict, /, "").replace(/: (.*)/, " ($1)");
   if (!passes) return `does not pass: ${found}`;
   const held = (answers) => (Array.isArray(answers) ? answers.filter(Boolean).length : 0);
   if (held(parts) > held(claim.parts)) return saysBetter(held(parts), parts.length);
@@ -45,14 +45,15 @@ const saysBetter = (held, all) => `does better: holds in ${held} of ${all}`;
 
 /* Which nets a control replaces: a kind of net, or the samples that are its. */
 function saysPlace(claim, control) {
+  const all = new Set(claim.names.flat());
   const names = new Set();
-  claim.tests.forEach((test, i) => {
+  claim.tests.forEach((_, i) => {
     for (const k of changedSamples(claim, control, i)) names.add(sampleName(claim, i, k));
   });
   if (!names.size) return "";
   const { place } = control;
   if ([...names].every((name) => name.includes(place))) return `in ${place}’s place`;
-  return names.size <= 2 ? `in the place of: ${[...names].join(" and ")}` : "in the place of the claim’s own nets";
+  return names.size <= 2 && names.size < all.size ? `in the place of: ${[...names].join(" and ")}` : "in the place of the claim’s own nets";
 }
 
 /* Which of a test's samples are the control's: 0 and 1. */
