@@ -221,7 +221,7 @@ def test_a_claim_of_many_parts_is_a_table_of_parts_and_nets(driver):
     cells = "[...document.querySelectorAll('.parts tbody td')].map((cell) => cell.textContent)"
     assert "0.909, holds parts 1 to 6" in shown(driver, cells)
     assert "does better: holds in 6 of 6" in shown(driver, cells)
-    assert driver.find_element("css selector", ".simpler").text == "1 of 2 simpler nets passes, too"
+    assert driver.find_element("css selector", ".simpler").text == "1 of 2 simpler nets does better"
 
 
 @browser_only

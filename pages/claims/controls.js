@@ -20,7 +20,9 @@ function simplerInBrief(claim) {
   const nets = all === 1 ? "the one simpler net" : `${passed || "none"} of ${all} simpler nets`;
   const one = all === 1 || passed < 2;
   let text = `${nets} ${all === 1 ? "does not pass" : "passes"}`;
-  if (passed) text = `${nets} ${one ? "passes" : "pass"}, too`;
+  const better = claim.controls.filter((control) => isBetter(claim, control)).length;
+  if (passed && better === passed) text = `${nets} ${one ? "does" : "do"} better`;
+  else if (passed) text = `${nets} ${one ? "passes" : "pass"}, too`;
   const start = allHolds(claim.verdict) ? (passed ? "but " : "and ") : "";
   const link = element("a", { href: `#claim=${claim.id}` }, element("span", { class: "start", "data-start": start }), text);
   link.addEventListener("click", (event) => {
@@ -33,13 +35,19 @@ function simplerInBrief(claim) {
 }
 
 /* What a control gets by the rule, in words. */
-function saysControl(claim, { passes, parts, verdict_in_words: words }) {
+function saysControl(claim, control) {
+  const { passes, parts, verdict_in_words: words } = control;
   const found = words.replace(/^gets (the same|another) verdict, /, "").replace(/: (.*)/, " ($1)");
   if (!passes) return `does not pass: ${found}`;
-  const held = (answers) => (Array.isArray(answers) ? answers.filter(Boolean).length : 0);
-  if (held(parts) > held(claim.parts)) return saysBetter(held(parts), parts.length);
+  if (isBetter(claim, control)) return saysBetter(heldOf(parts), parts.length);
   return `passes: ${found}`;
 }
+
+/* How many parts hold; 0 where a rule gives its verdict in words. */
+const heldOf = (parts) => (Array.isArray(parts) ? parts.filter(Boolean).length : 0);
+
+/* Whether more of a claim's parts hold for a control that passes than for the claim's own nets. */
+const isBetter = (claim, { passes, parts }) => passes && heldOf(parts) > heldOf(claim.parts);
 
 const saysBetter = (held, all) => `does better: holds in ${held} of ${all}`;
 
