@@ -404,7 +404,8 @@ function drawTests(claim) {
     const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
     sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
     if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
-    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
+    svg.setAttribute("aria-label", sentence.textContent);
+    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i]);
   }
 }
 
@@ -451,9 +452,8 @@ function rowsOf(claim, i) {
   return rows;
 }
 
-function drawTest(svg, claim, i, level, bounds, description) {
+function drawTest(svg, claim, i, level, bounds) {
   svg.replaceChildren();
-  svg.setAttribute("aria-label", description);
   const width = svg.clientWidth || 600;
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
