@@ -36,8 +36,11 @@ PAGE_PARTS = (
     "rules.js",
     "chart.js",
     "state.js",
-    "list.js",
     "glossary.js",
+    "search.js",
+    "list.js",
+    "changes.js",
+    "controls.js",
     "claim.js",
     "robust.js",
     "page.js",
@@ -45,6 +48,9 @@ PAGE_PARTS = (
 PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
+SEARCHED = re.compile(
+    r"of the (\d+) parts of its range of rates the best lies in part (\d+) for (\w+), (\d+) for (\w+)"
+)
 NO_RESULTS = re.compile(r"there are no results of (\w+) yet")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
@@ -74,10 +80,10 @@ def claims_part(ledger: dict) -> list[dict]:
         found.append({
             **row,
             "claim": typeset(row["claim"]),
-            "ours": typeset(row["ours"]),
+            "ours": typeset(say_searched(row["ours"])),
             "note": typeset(claim.note),  # what the row adds to it, `controls` has
             "tests": turned_where(is_turned, row["tests"]),
-            "controls": [control_part(control, row["verdict"], is_turned) for control in row["controls"]],
+            "controls": [control_part(control, claim, row["verdict"], is_turned) for control in row["controls"]],
             "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
             "verdict_in_words": NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", row["verdict"]),
@@ -92,11 +98,13 @@ def claims_part(ledger: dict) -> list[dict]:
     return found
 
 
-def control_part(control: dict, verdict: str, is_turned: list[bool]) -> dict:
+def control_part(control: dict, claim: Claim, verdict: str, is_turned: list[bool]) -> dict:
     """A control of a row with this verdict."""
+    [place] = [known.place for known in claim.controls if known.name == control["control"]]
     return {
         **control,
-        "ours": typeset(control["ours"]),
+        "place": place,
+        "ours": typeset(say_searched(control["ours"])),
         "verdict_in_words": verdict_in_words(control, verdict),
         "tests": turned_where(is_turned, control["tests"]),
     }
@@ -136,7 +144,14 @@ def why_no_control(claim: Claim, row: dict) -> str:
         return "none: what is counted or follows by algebra needs no trained net"
     if claim.no_control:
         return claim.no_control
-    return "none of its parts holds, so there is nothing to pass" if claim.controls else NOT_TRIED
+    return "no simpler net was tried, since no part of this claim holds" if claim.controls else NOT_TRIED
+
+
+def say_searched(text: str) -> str:
+    """The text with where the best rates lie told in two clauses."""
+    return SEARCHED.sub(
+        r"the range of rates was searched in \1 parts; the best was part \2 for \3 and part \4 for \5", text
+    )
 
 
 def typeset(text: str) -> str:

@@ -6,6 +6,7 @@ const AXIS = 24; // the height of an axis, in CSS pixels
 const SIDE = 12; // what is free left and right of it
 const LABEL = 20; // the height of what is said above a bound
 const WORDS = 104; // the width of "must lie here"
+const OURS = 48; // half the width of "ours: 0.85"
 const NAMES = 224; // the least width of the names, where they stand on the left
 const LETTER = 7.5; // the width of a bold letter of 13 CSS pixels, about
 const LETTERS = 44; // that a name may have
@@ -83,18 +84,21 @@ function wantedBy(rule, [bound, upper]) {
   return rule === "above" ? [bound, Infinity] : [-Infinity, bound];
 }
 
-/* The wanted range, shaded, with words above it; `left` and `right` are the ends of the axis. */
-function drawWanted(svg, { low, high, top, bottom, left, right }) {
+/* The wanted range, shaded, with words above it; `left` and `right` are the ends of the axis, `lanes`
+   the heights from and to which it is shaded. */
+function drawWanted(svg, { low, high, top, lanes, left, right }) {
   if (high <= low) return;
-  svgElement("rect", { class: "wanted", x: low, y: top - 4, width: high - low, height: bottom - top + 4 }, svg);
+  for (const [from, to] of lanes) {
+    svgElement("rect", { class: "wanted", x: low, y: from, width: high - low, height: to - from }, svg);
+  }
   const center = Math.min(right - WORDS / 2, Math.max(left + WORDS / 2, (low + high) / 2));
   svgElement("text", { class: "axis", x: center, y: top - 8, "text-anchor": "middle" }, svg, "must lie here");
 }
 
 /* A strip of rows above an axis; returns where it ends.
    rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`;
-   all in the axis's own numbers, which are logarithms where isLog is true. */
-function drawStrip(svg, start, width, { rows, bounds, rule, isLog, title, ends, names }) {
+   before: where bounds were that the reader moved; all in the axis's own numbers, which are logarithms where isLog is true. */
+function drawStrip(svg, start, width, { rows, bounds, before, rule, isLog, title, ends, names }) {
   const [from, to] = ends;
   const left = names + SIDE;
   const right = width - SIDE;
@@ -103,26 +107,31 @@ function drawStrip(svg, start, width, { rows, bounds, rule, isLog, title, ends, 
   const inside = (value) => Math.min(to, Math.max(from, value));
   const height = names ? 24 : 40; // of a row
   const bottom = top + rows.length * height;
+  // what the lines and the shade may cover: not the names, where they stand above the dots
+  const lanes = names ? [[top - 4, bottom]] : rows.map((_, i) => [top + (i + 1) * height - 22, top + (i + 1) * height - 2]);
+  const drawLine = (kind, value) => {
+    if (value < from || value > to) return;
+    for (const [y1, y2] of lanes) svgElement("line", { class: kind, x1: x(value), x2: x(value), y1, y2 }, svg);
+  };
   if (bounds.length) {
     const [low, high] = wantedBy(rule, bounds).map((end) => Math.min(right, Math.max(left, x(end))));
-    drawWanted(svg, { low, high, top, bottom, left, right });
+    drawWanted(svg, { low, high, top, lanes, left, right });
   }
   let free = -Infinity; // from here on the next tick's number has room
   for (const tick of isLog ? logTicks(from, to) : ticksOf(from, to)) {
-    svgElement("line", { class: "tick", x1: x(tick), x2: x(tick), y1: top, y2: bottom }, svg);
+    drawLine("tick", tick);
     const text = isLog ? asText(10 ** tick) : asText(tick);
     const half = 4 * text.length;
-    if (x(tick) - half < free) continue;
+    const isCovered = before.some((bound) => Math.abs(x(bound) - x(tick)) < half + OURS);
+    if (isCovered || x(tick) - half < free) continue;
     svgElement("text", { class: "axis", x: x(tick), y: bottom + 16, "text-anchor": "middle" }, svg, text);
     free = x(tick) + half + 8;
   }
-  for (const bound of bounds) {
-    if (bound < from || bound > to) continue;
-    svgElement("line", { class: "bound", x1: x(bound), x2: x(bound), y1: top - 4, y2: bottom }, svg);
-  }
+  for (const bound of before) drawLine("before", bound);
+  for (const bound of bounds) drawLine("bound", bound);
   rows.forEach((row, i) => {
     const middle = top + (i + 1) * height - 12;
-    const place = names ? { x: 0, y: middle + 5 } : { x: SIDE, y: middle - 12 };
+    const place = names ? { x: 0, y: middle + 5 } : { x: SIDE, y: middle - 14 };
     svgElement("text", { class: `row-name name-${row.look}`, ...place }, svg, row.name);
     if (row.span && row.span[0] <= to && row.span[1] >= from) { // false for NaN
       const [low, high] = row.span.map((end) => x(inside(end)));
@@ -150,7 +159,16 @@ function drawStrip(svg, start, width, { rows, bounds, rule, isLog, title, ends, 
   });
   const caption = bottom + AXIS + 12;
   svgElement("text", { class: "axis", x: right, y: caption, "text-anchor": "end" }, svg, title);
+  if (before.length) drawBefore(svg, { before, x, bottom, isLog });
   return caption + 12;
+}
+
+/* Says where the bounds were, among the numbers of the axis. */
+function drawBefore(svg, { before, x, bottom, isLog }) {
+  for (const bound of before) {
+    const text = `ours: ${asText(isLog ? 10 ** bound : bound)}`;
+    svgElement("text", { class: "axis ours-before", x: x(bound), y: bottom + 16, "text-anchor": "middle" }, svg, text);
+  }
 }
 
 /* The three answers that a rule can give, each with its seeds, as the top of the page shows them. */
@@ -165,7 +183,7 @@ function drawThreeWays() {
   const x = (share) => left + share * (width - left - 8);
   const high = 20; // of an answer
   const bottom = LABEL + high * answers.length;
-  drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, bottom, left, right: x(1) });
+  drawWanted(svg, { low: x(0.5), high: x(1), top: LABEL, lanes: [[LABEL - 4, bottom]], left, right: x(1) });
   svgElement("line", { class: "bound", x1: x(0.5), x2: x(0.5), y1: LABEL - 4, y2: bottom }, svg);
   const hasRoom = x(1) - x(0.5) >= WORDS;
   if (hasRoom) svgElement("text", { class: "axis", x: x(0.5) - 6, y: LABEL - 8, "text-anchor": "end" }, svg, "bound");

@@ -1,8 +1,13 @@
 "use strict";
 /* The claim that is open: its tests, judged again as the reader moves the sliders. */
 
-const STEPS = 1000; // of a bound's slider
-const HOLDS = new Map([[true, "holds"], [false, "does not hold"], [null, "is open"]]);
+const STOPS = 50; // of a bound's slider, at least
+const FINE = 10; // steps in one, while Shift is held
+const NOT_IN_ORDER = "The lower bound must lie below the upper one.";
+let isFine = false; // whether Shift is held
+for (const name of ["keydown", "keyup", "pointerdown", "pointermove"]) {
+  addEventListener(name, (event) => { isFine = event.shiftKey; }, { capture: true, passive: true });
+}
 const isSample = (values) => Array.isArray(values);
 const countsLostSeeds = (test) => test.rule === "fewer lost";
 const plainNumber = (value, isLog) => (isLog ? 10 ** value : value);
@@ -22,18 +27,21 @@ function showClaim() {
   drawTests(claim);
 }
 
+const WEAKER_IF = /rule (chosen|changed)|after the (first )?runs?\b/i;
+const WEAKER = " Whoever chose this rule had seen the results, so its verdict is weaker evidence than that of a rule written before.";
+
 /* What belongs to a claim besides its tests and its controls. */
 function around(claim) {
   const made = element("div", { class: "around" });
   const words = wordsOf(claim);
   if (words) made.append(words);
-  if (claim.note) made.append(element("h3", {}, "To be said with it"), element("p", {}, ...withCode(`${capital(claim.note)}.`)));
+  if (claim.note) made.append(element("h3", {}, "Caveats"), element("p", {}, ...withCode(`${capital(claim.note)}.${WEAKER_IF.test(claim.note) ? WEAKER : ""}`)));
   const code = element("pre", { tabindex: "0", "aria-label": "the rule" }, element("code", {}, claim.code));
   made.append(element("details", { class: "code" }, element("summary", {}, "The rule as code"), code));
   if (claim.picture) made.append(pictureOf(claim));
   const place = `../experiments/${claim.question}`;
-  const links = element("p", {}, "All about it: ", element("a", { href: `${place}/README.md` }, `the page of its question, ${claim.question}`));
-  links.append(", and ", element("a", { href: `${place}/question.py` }, "the program of its rules"), ".");
+  const links = element("p", {}, "More: ", element("a", { href: `${place}/README.md` }, `the experiment, ${claim.question}`));
+  links.append(", and ", element("a", { href: `${place}/question.py` }, "its rules as a program"), ".");
   made.append(links);
   if (claim.commands.length) made.append(element("h3", {}, "Measure it yourself"), ...commandOf(claim));
   return made;
@@ -42,35 +50,70 @@ function around(claim) {
 /* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
+  if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
+  if (hasManyParts(claim)) made.append(...partsTable(claim), element("h3", {}, "The chart of each part"));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
-  if (oursInBrief(claim) !== claim.ours) made.append(element("p", {}, element("b", {}, "The numbers with their intervals: "), `${claim.ours}.`));
-  if (claim.controls.length) made.append(...controlsTable(claim));
+  if (oursInBrief(claim) !== claim.ours) made.append(intervalsOf(claim));
+  if (claim.controls.length && !hasManyParts(claim)) made.append(...controlsTable(claim));
   if (claim.no_control) made.append(element("h3", {}, "The same rule, put to something simpler"), element("p", {}, `${capital(claim.no_control)}.`));
   return made;
+}
+
+/* The numbers with their intervals, folded where they are many. */
+function intervalsOf(claim) {
+  const title = "The numbers with their intervals";
+  if (claim.ours.length <= LINE) return element("p", {}, element("b", {}, `${title}: `), `${claim.ours}.`);
+  return element("details", {}, element("summary", {}, title), element("p", {}, `${claim.ours}.`));
 }
 
 /* ---- In brief: what is claimed, what was measured, and what the rule asks ---------------------- */
 
 const FEW_TESTS = 3; // that are told in a line
+const PUBLISHED = /^published |^[\d.,%± −and]+$|one run each$/; // a number that the source has
 const LINE = 160; // letters that are read at a glance
 
 function inBrief(claim) {
-  const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim), "claimed"]];
+  const { published, reading, rule } = inBrackets(claim);
+  const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim, published), "claimed"]];
+  if (reading) rows.push(["Read as", `${capital(reading)}.`, "reading"]);
   if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
   rows.push(["The rule", "", "asked"]); // drawTests() fills it
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
+  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`Our rule in words: ${rule}.`))));
   return made;
 }
 
-/* Who says it, with the whole sentence where the heading has not all of it. */
-function saysWho(claim) {
+/* What stands in the brackets of a claim's sentence: `published` is the sentence with the published
+   numbers alone, `reading` how its words are read, `rule` what else the rule asks. */
+function inBrackets(claim) {
+  const readings = [];
+  const rules = [];
+  const published = claim.claim.replace(/\s*\(([^()]*)\)/g, (_, inside) => {
+    const kept = [];
+    if (inside.startsWith("read as: ")) readings.push(inside.slice(9));
+    else {
+      let isBound = false; // what follows "bound:" is told by the rule
+      for (const piece of inside.split(/; /)) {
+        if (PUBLISHED.test(piece)) kept.push(piece);
+        else if (/^bounds?: /.test(piece) && !claim.why_fixed) isBound = true;
+        else if (/^(?!bounds?:)[a-z ]+: /.test(piece)) readings.push(piece);
+        else if (!isBound && piece.split(" ").length > 2) rules.push(piece); // not "of loss", which the samples say
+      }
+    }
+    return kept.length ? ` (${kept.join("; ")})` : "";
+  });
+  return { published, reading: readings.join("; "), rule: rules.join("; ") };
+}
+
+/* Who says it, with the sentence where the heading has not all of it. */
+function saysWho(claim, published) {
   const parts = [claim.source];
   if (claim.primary !== null) parts.unshift(`primary claim ${claim.primary} of 10`);
   if (claim.kind === "open question") parts.push("nobody claims an answer");
   if (claim.kind === "count") parts.push("counted, or algebra");
-  return parts.join(" · ") + (claim.claim.includes("(") ? `: ${claim.claim}` : "");
+  return parts.join(" · ") + (capital(published) === shortOf(claim) ? "" : `: ${published}`);
 }
 
 /* What was measured, in a line; the numbers themselves where they are short, or where no picture shows them. */
@@ -111,17 +154,24 @@ function asksNow(claim, bounds) {
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
   const asked = claim.tests.map((test, i) => {
     const name = nameOfTest(claim, i);
-    return `${name.includes(",") ? `“${name}”` : name} ${i ? "" : "is "}${test.rule} ${limitOf(test, bounds[i])}`;
+    return `${meanOfName(name, test)} is ${asksOf(test, bounds[i])}`;
   });
-  const told = `${yes}, if ${asked.join(" and ")}`;
+  const told = `${yes} if ${asked.join(" and ")}`;
   if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
-  return `${yes}, if each of the ${asked.length} parts below holds`;
+  return `${yes} if each of the ${asked.length} parts below holds`;
 }
 
-/* The bound of a test as it is told. */
-function limitOf(test, bounds) {
+/* The name of a test within a sentence. */
+function meanOfName(name, { baseline, log10: isLog }) {
+  if (name.includes(",")) return `“${name}”`;
+  if (isLog || isSample(baseline)) return name;
+  return name.startsWith("mean ") ? `the ${name}` : `the mean ${name}`;
+}
+
+/* What a test asks: "above 0.5", "between 0.45 and 0.75". */
+function asksOf(test, bounds) {
   const [bound, upper] = bounds.map((value) => asText(plainNumber(value, test.log10)));
-  return test.rule === "within" ? `${bound} to ${upper}` : bound;
+  return test.rule === "within" ? `between ${bound} and ${upper}` : `${test.rule} ${bound}`;
 }
 
 /* A text of the ledger, in which ticks mark a claim, a question or a name of the code. */
@@ -138,23 +188,35 @@ function withCode(text) {
 /* The verdict, the slider of the level, and the way back to the ledger. */
 function judgeBar(claim) {
   const bar = element("div", { class: "judge" });
-  bar.append(element("p", { class: "again", role: "status" }));
+  const verdict = element("div", { class: "verdict-now" }, element("p", { class: "again", role: "status" }));
+  const simpler = simplerInBrief(claim);
+  if (simpler) verdict.append(simpler);
+  bar.append(verdict);
   if (claim.why_fixed) return bar;
   const last = LEVELS.length - 1;
   const place = LEVELS.findIndex((level) => level >= levelNow());
   const input = element("input", { type: "range", min: 0, max: last, value: place < 0 ? last : place, class: "level" });
-  const text = () => `${Number((100 * levelNow()).toFixed(2))} %`;
-  const output = followed(claim, input, text, (k) => {
+  const output = element("output");
+  const show = () => {
+    output.textContent = `${Number((100 * levelNow()).toFixed(2))} %`;
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", () => {
+    const k = Number(input.value);
     state.claim = claim.id;
     state.level = k === USUAL ? "" : String(LEVELS[k]);
+    show();
+    judgeMoved(claim);
   });
+  input.addEventListener("change", writeAddress);
+  show();
   bar.append(element("label", {}, element("span", {}, "confidence ", output), input));
   const reset = element("button", { type: "button", id: "reset" }, "Reset");
   reset.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
     writeAddress();
     showClaim();
-    $("reset").focus();
+    $("claim-title").focus({ preventScroll: true });
   });
   bar.append(reset);
   return bar;
@@ -167,7 +229,9 @@ function howToRead(claim) {
 }
 
 function testBox(claim, test, i) {
-  const box = element("div", { class: "test" }, element("p"));
+  const isFolded = hasManyParts(claim);
+  const box = isFolded ? element("details", { class: "test" }, element("summary")) : element("div", { class: "test" }, element("p"));
+  if (isFolded) box.addEventListener("toggle", () => drawTests(claim));
   if (countsLostSeeds(test)) {
     box.firstChild.append(saysLost(claim, i));
     return box;
@@ -177,49 +241,12 @@ function testBox(claim, test, i) {
   return box;
 }
 
-/* What something simpler got by the same rule: a row a net, the claim's own nets first. */
-function controlsTable(claim) {
-  const places = placesOfControls(claim);
-  const names = places.length ? places.map((i) => nameOfTest(claim, i)) : ["measured"];
-  const head = element("tr");
-  for (const name of ["net", ...names, "verdict by the same rule"]) head.append(element("th", { scope: "col" }, name));
-  const rows = [rowOfNet("the claim’s own nets", places, claim, `${claim.short_verdict}`)];
-  for (const control of claim.controls) rows.push(rowOfNet(control.control, places, control, control.verdict_in_words));
-  const table = element("table", { class: "nets" }, element("thead", {}, head), element("tbody", {}, ...rows));
-  const note = "A net that gets the same verdict passes. Then the verdict does not need what the claim is about.";
-  const title = element("h3", {}, "The same rule, put to something simpler");
-  return [title, element("p", { class: "small" }, note), table];
-}
-
-/* The tests in which a control differs from the claim's own nets; none where that cannot be told in a few columns. */
-function placesOfControls(claim) {
-  const { controls, tests } = claim;
-  if (claim.why_fixed || controls.some((control) => control.tests.length !== tests.length)) return [];
-  const differs = (control, i) => JSON.stringify(control.tests[i].values) + JSON.stringify(control.tests[i].baseline) !==
-    JSON.stringify(tests[i].values) + JSON.stringify(tests[i].baseline);
-  const places = tests.map((_, i) => i).filter((i) => controls.some((control) => differs(control, i)));
-  return places.length > FEW_TESTS ? [] : places;
-}
-
-/* A row of the table: `measured` has the tests, the numbers as text and the verdict of a net. */
-function rowOfNet(name, places, measured, words) {
-  const row = element("tr", {}, element("th", { scope: "row" }, name, element("small", {}, CONTROL_WORDS.get(name) ?? "")));
-  for (const i of places) {
-    const test = measured.tests[i];
-    const isOne = isOneRun(test.values) || isOneRun(test.baseline);
-    row.append(element("td", {}, meanOf(test), isOne ? element("small", {}, " one seed") : ""));
-  }
-  if (!places.length) row.append(element("td", {}, measured.ours));
-  row.append(element("td", {}, element("span", { class: "verdict" }, markOf(measured.verdict), element("span", {}, words))));
-  return row;
-}
-
 /* The picture of the question's page.  A copy of this page without the repository has none. */
 function pictureOf(claim) {
   const { file, says } = claim.picture;
   const image = element("img", { alt: says, loading: "lazy" });
   const link = element("a", { href: `../experiments/${claim.question}/README.md` }, image);
-  const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "The picture of its question"));
+  const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "A picture of this experiment"));
   image.addEventListener("error", () => figure.remove());
   image.setAttribute("src", `../viz/${file}`);
   return figure;
@@ -236,50 +263,109 @@ function commandOf(claim) {
 
 /* ---- Sliders ---------------------------------------------------------------------------------- */
 
-/* Makes a slider judge again.  text() is what it stands at; move(value) is told where it goes.
-   Returns the text beside it. */
-function followed(claim, input, text, move) {
-  const output = element("output", {}, text());
-  input.setAttribute("aria-valuetext", text());
-  input.addEventListener("input", () => {
-    move(Number(input.value));
-    output.textContent = text();
-    input.setAttribute("aria-valuetext", text());
-    writeAddress();
-    drawTests(claim);
-  });
-  return output;
+/* Judges the claim again, after the reader moved something. */
+function judgeMoved(claim) {
+  writeSoon();
+  drawTests(claim);
 }
 
-/* A slider for every bound of a test; it has the ends of the axis above it. */
+/* The step of a slider between these ends: 1 or 5 times a power of ten, at least STOPS of them. */
+function stepOf(from, to) {
+  const most = (to - from) / STOPS;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return most >= 5 * power ? 5 * power : power;
+}
+
+/* The bound at this place of a slider, with few digits, as it will be told. */
+function roundBound(place, step, isLog) {
+  const digits = isFine ? 3 : 2;
+  if (isLog) return Math.log10(Number((10 ** place).toPrecision(digits)));
+  const unit = isFine ? step / FINE : step;
+  return Number((Math.round(place / unit) * unit).toPrecision(12));
+}
+
+/* Sliders and numbers for the bounds of a test; a slider has the ends of the axis above it. */
 function boundSliders(claim, i) {
-  const test = claim.tests[i];
-  const [from, to] = endsOfAxis(claim, i);
-  const step = (to - from) / STEPS;
-  const refused = element("p", { class: "notice refused", role: "alert", hidden: "" }, `The lower bound must lie below the upper one.`);
-  refused.hidden = movedBounds().every(([place, ends]) => place !== i || inOrder(ends));
-  const movers = test.bounds.map((_, k) => {
-    const now = () => boundsNow(claim)[i];
-    const value = Math.round((now()[k] - from) / step);
-    const input = element("input", { type: "range", min: 0, max: STEPS, value, class: "bound-slider" });
-    const output = followed(claim, input, () => asText(plainNumber(now()[k], test.log10)), (place) => {
-      const ends = [...now()];
-      ends[k] = Number((from + step * place).toPrecision(6));
-      refused.hidden = inOrder(ends);
-      if (inOrder(ends)) moveBounds(claim, i, ends);
-      else input.value = Math.round((now()[k] - from) / step);
-    });
-    const name = test.bounds.length === 1 ? "bound " : ["lower bound ", "upper bound "][k];
-    const unseen = claim.tests.length > 1 ? element("span", { class: "unseen" }, `of part ${i + 1}: `) : "";
-    return element("label", { class: "mover" }, element("span", {}, name, unseen, output), input);
-  });
-  return [...movers, refused];
+  const refused = element("p", { class: "notice refused", role: "alert" });
+  const refuse = (why) => {
+    refused.hidden = !why;
+    refused.textContent = why;
+  };
+  const isTurned = movedBounds().some(([place, ends]) => place === i && !inOrder(ends));
+  refuse(isTurned ? NOT_IN_ORDER : "");
+  return [...claim.tests[i].bounds.map((_, k) => mover(claim, i, k, refuse)), refused];
 }
 
-/* The ends of the axis that has the bounds.  They stay when a slider moves. */
+/* A slider and a number for a bound; refuse(why) says why it does not move. */
+function mover(claim, i, k, refuse) {
+  const { bounds, log10: isLog } = claim.tests[i];
+  const [from, to] = endsOfAxis(claim, i);
+  const step = stepOf(from, to);
+  const now = () => boundsNow(claim)[i];
+  const text = () => asText(plainNumber(now()[k], isLog));
+  const name = bounds.length === 1 ? "bound" : ["lower bound", "upper bound"][k];
+  const fullName = claim.tests.length > 1 ? `${name} of part ${i + 1}` : name;
+  const range = { type: "range", min: from, max: to, step: "any", class: "bound-slider", "aria-label": fullName };
+  const slider = element("input", range);
+  const number = element("input", { type: "text", inputmode: "decimal", "aria-label": `${fullName} as a number` });
+  const show = () => {
+    slider.value = now()[k];
+    slider.setAttribute("aria-valuetext", text());
+    number.value = text();
+  };
+  const move = (bound) => {
+    const ends = now().with(k, bound);
+    refuse(inOrder(ends) ? "" : NOT_IN_ORDER);
+    if (inOrder(ends)) moveBounds(claim, i, ends);
+    number.value = text();
+    slider.setAttribute("aria-valuetext", text());
+    judgeMoved(claim);
+  };
+  slider.addEventListener("input", () => move(roundBound(Number(slider.value), step, isLog)));
+  slider.addEventListener("keydown", (event) => {
+    const direction = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    move(nextBound(now()[k], direction, step, isLog));
+    show();
+  });
+  slider.addEventListener("change", () => {
+    writeAddress();
+    show();
+  });
+  number.addEventListener("change", () => {
+    const typed = Number(number.value.replace("−", "-").replace(",", "."));
+    if (Number.isFinite(typed) && number.value.trim() && (typed > 0 || !isLog)) move(isLog ? Math.log10(typed) : typed);
+    else refuse(isLog ? "The bound of a ratio must be a number above 0." : "The bound must be a number.");
+    show();
+  });
+  show();
+  const track = element("div", { class: "track", "data-bound": `${i}:${k}` }, slider);
+  return element("div", { class: "mover" }, element("label", {}, `${name} `, number), track);
+}
+
+/* The bound a step further in this direction. */
+function nextBound(bound, direction, step, isLog) {
+  const unit = isFine ? step / FINE : step;
+  for (let n = 1; n <= FINE; n++) {
+    const next = roundBound(bound + direction * n * unit, step, isLog);
+    if ((next - bound) * direction > unit * 1e-6) return next;
+  }
+  return bound + direction * unit;
+}
+
+/* The ends of the axis that has the bounds: steps of the slider.  They stay when it moves. */
 function endsOfAxis(claim, i) {
+  claim.ends ??= [];
+  claim.ends[i] ??= newEnds(claim, i);
+  return claim.ends[i];
+}
+
+function newEnds(claim, i) {
   const [ours, ...controls] = rowsOf(claim, i).map(({ test }) => test);
-  return endsNear([...ours.bounds, ...numbersOf(ours)], controls.flatMap(numbersOf));
+  const [from, to] = endsNear([...ours.bounds, ...numbersOf(ours)], controls.flatMap(numbersOf));
+  const step = stepOf(from, to);
+  return [Math.floor(from / step) * step, Math.ceil(to / step) * step].map((end) => Number(end.toPrecision(12)));
 }
 
 /* What the strip of the bounds shows of a test. */
@@ -306,6 +392,11 @@ function drawTests(claim) {
   if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
   if (whyUntested) remarks.push(whyUntested);
   if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+  drawParts(claim, level, bounds, found, verdict);
+  const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
+  if (!isFixed) $("reset").disabled = !isMoved;
+  for (const start of $("claim").querySelectorAll(".start")) start.textContent = isMoved ? "with our bounds " : start.dataset.start;
+  showChangesSoon(claim);
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
     const sentence = svg.parentElement.firstChild;
@@ -313,11 +404,12 @@ function drawTests(claim) {
     const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
     sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
     if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
-    drawTest(svg, claim, i, level, bounds[i], sentence.textContent);
+    svg.setAttribute("aria-label", sentence.textContent);
+    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i]);
   }
 }
 
-const answerOf = (holds) => element("b", { class: "answer" }, HOLDS.get(holds));
+const answerOf = (holds) => element("b", { class: "answer" }, ANSWERS.get(holds));
 
 /* A test of lost seeds in words, with its answer in the ledger. */
 function saysLost(claim, i) {
@@ -337,32 +429,31 @@ const sampleName = (claim, i, k) => claim.names[i][k];
 /* A test in words: "the mean of the highway accuracy is above 0.5". */
 function saysTest(claim, i, bounds) {
   const test = claim.tests[i];
-  const limit = limitOf(test, bounds);
+  const asked = asksOf(test, bounds);
   const first = sampleName(claim, i, 0);
   if (!isSample(test.baseline) && test.baseline === 0) {
     const meanOf = test.log10 ? "the geometric mean of" : "the mean of";
-    return `${meanOf} the ${first} is ${test.rule} ${limit}`;
+    return `${meanOf} the ${first} is ${asked}`;
   }
   const second = isSample(test.baseline) ? sampleName(claim, i, 1) : asText(plainNumber(test.baseline, test.log10));
-  return `${first} ${test.log10 ? "÷" : "−"} ${second} is ${test.rule} ${limit}, in the mean`;
+  return `${first} ${test.log10 ? "÷" : "−"} ${second} is ${asked}, in the mean`;
 }
 
 /* The rows of a test: the claim's own, then those of its controls that have other values; `changed`
    is the sample in which they differ. */
 function rowsOf(claim, i) {
   const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i], changed: "values" }];
-  for (const { control, tests } of claim.controls) {
-    if (tests.length !== claim.tests.length) continue;
-    const isNew = (name) => JSON.stringify(tests[i][name]) !== JSON.stringify(claim.tests[i][name]);
-    const changed = ["values", "baseline"].find(isNew);
-    if (changed) rows.push({ name: control, look: "control", test: tests[i], changed });
+  for (const control of claim.controls) {
+    const [k] = changedSamples(claim, control, i);
+    if (k === undefined) continue;
+    const changed = ["values", "baseline"][k];
+    rows.push({ name: control.control, look: "control", test: control.tests[i], changed });
   }
   return rows;
 }
 
-function drawTest(svg, claim, i, level, bounds, description) {
+function drawTest(svg, claim, i, level, bounds) {
   svg.replaceChildren();
-  svg.setAttribute("aria-label", description);
   const width = svg.clientWidth || 600;
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
@@ -396,10 +487,11 @@ function drawTest(svg, claim, i, level, bounds, description) {
   if (upper) {
     const [ours, theirs, ...others] = upper.map((row) => row.dots);
     const ends = endsNear([...ours, ...theirs], others.flat());
-    top = drawStrip(svg, top, width, { rows: upper, bounds: [], isLog, title: "every seed", ends, names });
+    top = drawStrip(svg, top, width, { rows: upper, bounds: [], before: [], isLog, title: "every seed", ends, names });
   }
   const what = isSample(baseline) ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
   const title = `${what}: ${percent} % interval`;
-  top = drawStrip(svg, top, width, { rows: lower, bounds, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
+  const before = claim.tests[i].bounds.filter((bound) => !bounds.includes(bound));
+  top = drawStrip(svg, top, width, { rows: lower, bounds, before, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
   svg.setAttribute("height", top);
 }

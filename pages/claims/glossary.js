@@ -18,7 +18,7 @@ const GLOSSARY = [ // [word, where a claim has it, what it means]
   ["MNIST", /\bMNIST\b/, "images of handwritten digits"],
   ["CIFAR", /\bCIFAR\b/, "small photographs in 10 or in 100 classes"],
   ["the paper", /\bpaper\b/, "Training Very Deep Networks, by Srivastava, Greff and Schmidhuber, 2015"],
-  ["the published program", /\bpublished program\b/, "of others; this project writes it anew"],
+  ["the published program", /\bpublished program\b/, "by other authors, who published these numbers with it; this project has a program of its own"],
   ["the transcript", /\btranscript\b/, "retells the paper in spoken language"],
   ["the blog", /\bblog\b/, "Highway Networks with TensorFlow, by Jim Fleming, 2015"],
   ["the encyclopedia article", /\bencyclopedia article\b/, "one titled Highway Networks, of an address that we do not know"],
@@ -33,10 +33,15 @@ const CONTROL_WORDS = new Map([
   ["a residual net", "without gates"],
 ]);
 
+/* The entries whose words a claim has. */
+function glossaryOf(claim) {
+  const text = [claim.claim, claim.source, ...claim.names.flat()].join(" ");
+  return GLOSSARY.filter(([, where]) => where.test(text));
+}
+
 /* The words of a claim with their meaning; null if it has none of them. */
 function wordsOf(claim) {
-  const text = [claim.claim, claim.source, ...claim.names.flat()].join(" ");
-  const known = GLOSSARY.filter(([, where]) => where.test(text));
+  const known = glossaryOf(claim);
   if (!known.length) return null;
   const list = element("dl", { class: "words" });
   for (const [word, , meaning] of known) list.append(element("div", {}, element("dt", {}, word), element("dd", {}, meaning)));

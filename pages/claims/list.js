@@ -61,40 +61,44 @@ function linkTo(claim, ...children) {
   return link;
 }
 
-/* For each group a pile of marks, one for each claim.  A mark opens its claim, as its row in the list does. */
+/* For each group a button with how many claims it has.  Above, a mark for each claim opens it, as its row in the list does. */
 function makeTally() {
-  for (const [name] of GROUPS) {
+  for (const [name, mark] of GROUPS) {
     const claims = CLAIMS.filter((claim) => groupOf(claim.verdict).name === name);
-    const pile = element("span", { class: "pile", "aria-hidden": "true" });
     for (const claim of claims) {
       claim.mark = markOf(claim.verdict);
       claim.mark.title = shortOf(claim);
       claim.mark.addEventListener("click", () => choose(claim));
-      pile.append(claim.mark);
+      $("marks").append(claim.mark);
     }
     const button = element("button", { type: "button", "data-group": name });
-    button.append(element("b", {}, String(claims.length)), element("span", { class: "group" }, name));
+    const sign = element("span", { class: `mark ${mark}`, "aria-hidden": "true" });
+    button.append(sign, element("b", {}, String(claims.length)), element("span", {}, name));
     button.addEventListener("click", () => {
       state.verdict = state.verdict === name ? "" : name;
       writeAddress();
       showList();
     });
-    $("tally").append(button, pile);
+    $("tally").append(button);
   }
+  $("all").textContent = `All ${CLAIMS.length} claims and questions, a mark each. ${saysPrimary()}`;
 }
 
-function matches(claim) {
+/* How many of the ten primary claims are tested: with all their rows. */
+function saysPrimary() {
+  const numbers = new Set(CLAIMS.map((claim) => claim.primary).filter((number) => number !== null));
+  const tested = [...numbers].filter((number) => CLAIMS.every((claim) => claim.primary !== number || isTested(claim))).length;
+  return `Of the ten primary claims ${tested || "none"} ${tested > 1 ? "are" : "is"} tested so far.`;
+}
+
+function matches(claim, matchesWords) {
   if (state.source && sourceOf(claim) !== state.source) return false;
   if (state.verdict && groupOf(claim.verdict).name !== state.verdict) return false;
   if (state.primary && claim.primary === null) return false;
   if (state.simpler && !claim.passed_by) return false;
   if (state.again && claim.why_fixed) return false;
-  const text = asTyped(`${claim.id} ${claim.claim} ${claim.ours} ${claim.note} ${claim.source} ${claim.question}`);
-  return asTyped(state.q).split(/\s+/).every((word) => text.includes(word));
+  return matchesWords(claim);
 }
-
-/* A text with the letters that a keyboard has. */
-const asTyped = (text) => text.toLowerCase().replaceAll("−", "-");
 
 const isTested = (claim) => groupOf(claim.verdict).name !== "not tested";
 
@@ -133,14 +137,16 @@ function makeRow(claim) {
   const words = element("span", {}, shortOf(claim), element("span", { class: "unseen" }, `: ${name}`));
   words.append(element("small", {}, about.join(" · ")));
   claim.row = element("li", {}, linkTo(claim, markOf(claim.verdict), words));
+  claim.row.claim = claim;
   TOPICS.get(claim.asked).list.append(claim.row);
 }
 
 /* Shows what the filters leave. */
 function showList() {
   let n = 0;
+  const { matchesWords, isAny } = howToSearch();
   for (const claim of CLAIMS) {
-    const shown = matches(claim);
+    const shown = matches(claim, matchesWords);
     claim.row.hidden = !shown;
     claim.mark.classList.toggle("out", !shown);
     n += shown;
@@ -152,8 +158,11 @@ function showList() {
     count.textContent = String(shown);
   }
   $("list").scrollTop = 0;
-  $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : `${n} of ${CLAIMS.length} claims and questions`;
+  const some = `${n} of ${CLAIMS.length} claims and questions`;
+  $("count").textContent = n === CLAIMS.length ? `All ${n} claims and questions` : isAny ? `None has all these words; ${some} have one` : some;
   $("none").hidden = n > 0;
+  if (n === 0) showNear();
+  $("elsewhere").hidden = n === 0 || !openNow().row.hidden;
   for (const button of $("tally").querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.group === state.verdict));
   }
@@ -166,6 +175,7 @@ function showCurrent() {
     for (const link of [claim.row.firstChild, claim.start]) link?.toggleAttribute("aria-current", claim === current);
     claim.mark.classList.toggle("current", claim === current);
   }
+  $("elsewhere").hidden = !current.row.hidden || $("none").hidden === false;
   if (isNarrow() || current.row.hidden) return;
   TOPICS.get(current.asked).fold.open = true;
   const list = $("list");
@@ -175,7 +185,6 @@ function showCurrent() {
 }
 
 function makeFilters() {
-  $("rows").textContent = String(CLAIMS.filter((claim) => claim.primary !== null).length);
   $("clear").addEventListener("click", () => {
     for (const name of FILTERS) state[name] = "";
     writeAddress();
@@ -185,12 +194,13 @@ function makeFilters() {
     $("q").focus();
   });
   $("skip").addEventListener("click", toClaim);
+  $("first").addEventListener("click", () => choose([...$("list").querySelectorAll("li")].find((row) => !row.hidden).claim));
   const sources = [...new Set(CLAIMS.map(sourceOf))];
   $("source").append(new Option("anybody", ""), ...sources.map((source) => new Option(source, source)));
   for (const name of ["q", "source", ...BOXES]) {
     $(name).addEventListener("input", () => {
       state[name] = BOXES.includes(name) ? ($(name).checked ? "yes" : "") : $(name).value;
-      writeAddress();
+      writeSoon();
       showList();
     });
   }

@@ -5,6 +5,7 @@
 function choose(claim) {
   const before = openNow();
   Object.assign(state, { claim: claim?.id ?? "", level: "", bounds: "" });
+  clearTimeout(toWrite);
   history.pushState(null, "", address());
   $("unknown").hidden = true;
   showClaim();
@@ -29,7 +30,7 @@ function showState() {
   setFilters();
   const isUnknown = Boolean(state.claim) && !BY_ID.has(state.claim);
   $("unknown").hidden = !isUnknown;
-  $("unknown").textContent = `This page has no claim ${state.claim}, which its address names. All that it has are below.`;
+  $("unknown").textContent = `There is no claim “${state.claim}” here. The claims that there are stand below.`;
   showList();
   showClaim();
   showCurrent();

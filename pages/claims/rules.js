@@ -135,11 +135,21 @@ function levelOf(test, level) {
   return 1 - ((1 - test.level) * (1 - level)) / 0.05;
 }
 
+const KNOWN = new WeakMap(); // {test: {level: its interval}}
+
+/* The same as interval(); a test keeps those that were asked for. */
+function knownInterval(test, level) {
+  if (!KNOWN.has(test)) KNOWN.set(test, new Map());
+  const intervals = KNOWN.get(test);
+  if (!intervals.has(level)) intervals.set(level, interval(test, level));
+  return intervals.get(level);
+}
+
 /* The tests of a claim, each with these bounds instead of its own, at this level.  Returns for each
    {interval, p, holds}; p, with its corrections, is null for a test that is not corrected. */
 function testAgain(tests, level, boundsOfTests) {
   const found = tests.map((test) => ({
-    interval: interval(test, levelOf(test, level)),
+    interval: knownInterval(test, levelOf(test, level)),
     p: null,
     holds: null,
   }));

@@ -22,6 +22,7 @@ const FILTERS = ["q", "source", "verdict", ...BOXES];
 const state = { q: "", source: "", verdict: "", primary: "", simpler: "", again: "", claim: "", level: "", bounds: "" };
 
 function readAddress() {
+  clearTimeout(toWrite);
   const said = new URLSearchParams(location.hash.slice(1));
   for (const name of Object.keys(state)) state[name] = said.get(name) ?? "";
 }
@@ -32,7 +33,21 @@ function address() {
   return said.size ? `#${said}` : location.pathname;
 }
 
-const writeAddress = () => history.replaceState(null, "", address());
+const OFTEN = 250; // milliseconds between two addresses, at least: browsers refuse more
+let written = 0; // when
+let toWrite = 0; // the timer of writeSoon()
+
+function writeAddress() {
+  clearTimeout(toWrite);
+  written = performance.now();
+  history.replaceState(null, "", address());
+}
+
+/* Writes the address now, or as soon as it may be written again. */
+function writeSoon() {
+  clearTimeout(toWrite);
+  toWrite = setTimeout(writeAddress, Math.max(0, written + OFTEN - performance.now()));
+}
 
 const isNarrow = () => matchMedia("(max-width: 1000px)").matches;
 
