@@ -714,9 +714,7 @@ def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
     driver.execute_script("takeGuess(ACTS[1].questions[0], 12)")
     assert f"it is {driver.execute_script('return decidedAt(now.answers)')}." in driver.find_element("id", "act").text
     images = np.array(MEASURED["trials"]["decided"]["images"])
-    told = (
-        f"{images[0] / 100:.1f} % are decided before the first block, {images[:2].sum() / 100:.1f} % once block 1 is passed"
-    )
+    told = f"{images[0] / 100:.1f} % are decided before the first block, {images[:2].sum() / 100:.1f} % once block 1 is passed"
     told_after = f"after block 20 the answer still changes for {images[21:].sum() / 100:.1f} %."
     answer = driver.find_element("id", "act").text.replace("\u00a0", " ")
     assert told in answer
@@ -763,7 +761,9 @@ def test_the_address_holds_the_image_and_the_changes(driver):
     address = driver.execute_script("return location.hash")
     index = DATA["images"]["list"][110][0]
     assert address == f"#act=3&image={index}&closed=1-3,7&shift=-0.5"
-    driver.execute_script("play.answered = [0, 0, 0]; takeAct(0); choose(3); history.replaceState(null, '', arguments[0])", address)
+    driver.execute_script(
+        "play.answered = [0, 0, 0]; takeAct(0); choose(3); history.replaceState(null, '', arguments[0])", address
+    )
     driver.execute_script("takeAddress()")
     state = "[play.act, play.answered[2], shown.image, shown.shift, location.hash]"
     assert driver.execute_script(f"return {state}") == [2, 1, 110, -0.5, address]
@@ -772,7 +772,11 @@ def test_the_address_holds_the_image_and_the_changes(driver):
     assert f"With your changes: {now}." in driver.find_element("id", "questions").text
     press(driver, "reset-shift")
     press(driver, "reset-closed")
-    assert driver.execute_script("return [shown.shift, now === whole, document.activeElement.id]") == [0, True, "answer-title"]
+    assert driver.execute_script("return [shown.shift, now === whole, document.activeElement.id]") == [
+        0,
+        True,
+        "answer-title",
+    ]
     assert "With your changes" not in driver.find_element("id", "questions").text
     assert now != whole
 
