@@ -685,7 +685,8 @@ def test_the_note_says_which_blocks_move_the_answer(driver):
     )
     assert told == [
         "Closing block 3: 47 points less sure, then reads 9; block 1: 37 points surer.",
-        "Closing block 3: 47 points less sure of the wrong 4, then reads 9, right; block 1: 37 points surer of the wrong 4.",
+        "Closing block 3: 47 points less sure of the wrong 4, then reads 9, right; "
+        "block 1: 37 points surer of the wrong 4.",
     ]
 
 
