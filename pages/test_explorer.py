@@ -715,7 +715,8 @@ def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
     driver.execute_script("takeGuess(ACTS[1].questions[0], 12)")
     assert f"it is {driver.execute_script('return decidedAt(now.answers)')}." in driver.find_element("id", "act").text
     images = np.array(MEASURED["trials"]["decided"]["images"])
-    told = f"{images[0] / 100:.1f} % are decided before the first block, {images[:2].sum() / 100:.1f} % once block 1 is passed"
+    told = f"{images[0] / 100:.1f} % are decided before the first block, "
+    told += f"{images[:2].sum() / 100:.1f} % once block 1 is passed"
     told_after = f"after block 20 the answer still changes for {images[21:].sum() / 100:.1f} %."
     answer = driver.find_element("id", "act").text.replace("\u00a0", " ")
     assert told in answer
