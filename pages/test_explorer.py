@@ -560,7 +560,7 @@ def test_only_blocks_that_exist_can_be_closed(driver, start, end, expected):
 def test_the_chosen_block_s_measured_error_is_said(driver):
     driver.execute_script("shown.block = 7; redraw()")
     text = driver.find_element("id", "after").text
-    assert text == f"Misread without block 7: {misread(7, 7).split()[0]} of 60 000, with it 8."
+    assert text == f"Misread without block 7: {misread(7, 7).split()[0]} of 60 000 training images, with it 8."
 
 
 def press(driver, name: str) -> None:
@@ -680,16 +680,31 @@ def test_the_note_says_which_blocks_move_the_answer(driver):
     told = driver.execute_script(
         "play.act = 0; found = { digit: 4, before: 0.5, effects: now.T.map(() => null) };"
         "const sharesOf = (four, nine) => range(0, 9).map((d) => (d === 4 ? four : d === 9 ? nine : 0));"
-        "found.effects[2] = sharesOf(0.03, 0.9); found.effects[0] = sharesOf(0.87, 0.1); return whatMatters()"
+        "found.effects[2] = sharesOf(0.03, 0.9); found.effects[0] = sharesOf(0.87, 0.1);"
+        "return [4, 9].map((label) => { shown.label = label; return whatMatters(); })"
     )
-    assert told == "Closing block 3: 47 points less sure, then reads 9; block 1: 37 points surer."
+    assert told == [
+        "Closing block 3: 47 points less sure, then reads 9; block 1: 37 points surer.",
+        "Closing block 3: 47 points less sure of the wrong 4, then reads 9, right; "
+        "block 1: 37 points surer of the wrong 4.",
+    ]
 
 
 @browser_only
 @together
 def test_an_empty_drawing_is_not_read(driver):
+    """Nor does any sentence of the three acts speak of its answer."""
+    driver.execute_script("shiftBy(2)")
     driver.find_element("id", "clear").click()
+    assert driver.find_element("id", "clear").text == "Clear"
     assert driver.find_element("id", "says").text.split("\n") == ["–", "nothing drawn"]
+    settle(driver)
+    for act in range(3):
+        driver.execute_script("takeAct(arguments[0], false)", act)
+        assert driver.find_element("id", "note").text == "Draw a digit first."
+        assert "Answer" not in driver.find_element("id", "closed").text
+        assert "sure" not in driver.find_element("id", "map-ends").text
+    assert driver.execute_script("return [changeOfAnswer(), afterBlock()]") == ["", ""]
     assert driver.find_elements("css selector", "#digits [aria-pressed=true]") == []
 
 
@@ -700,7 +715,8 @@ def test_a_guess_is_told_beside_what_is_so_for_this_image(driver):
     driver.execute_script("takeGuess(ACTS[1].questions[0], 12)")
     assert f"it is {driver.execute_script('return decidedAt(now.answers)')}." in driver.find_element("id", "act").text
     images = np.array(MEASURED["trials"]["decided"]["images"])
-    told = f"{images[0] / 100:.1f} % are decided before any block, half by block "
+    told = f"{images[0] / 100:.1f} % are decided before the first block, "
+    told += f"{images[:2].sum() / 100:.1f} % once block 1 is passed"
     told_after = f"after block 20 the answer still changes for {images[21:].sum() / 100:.1f} %."
     answer = driver.find_element("id", "act").text.replace("\u00a0", " ")
     assert told in answer
@@ -723,7 +739,7 @@ def test_back_leads_to_the_act_before(driver):
     assert closed(driver) == []  # the next question is about the whole net
     assert driver.execute_script("return shown.shift") == 0
     press(driver, "next")
-    assert driver.execute_script("return [play.act, location.hash]") == [2, "#act=3"]
+    assert driver.execute_script("return [play.act, location.hash.split('&')[0]]") == [2, "#act=3"]
     assert not driver.find_element("id", "next").is_displayed()
     driver.back()
     WebDriverWait(driver, 10).until(lambda driver: driver.execute_script("return play.act") == 1)
@@ -737,6 +753,34 @@ def test_an_address_that_is_not_understood_is_named(driver):
         driver.execute_script("history.replaceState(null, '', `#${arguments[0]}`); takeAddress()", address)
         assert notice in driver.find_element("id", "unknown").text
         assert driver.find_element("id", "unknown").is_displayed() == bool(notice)
+
+
+@browser_only
+@together
+def test_the_address_holds_the_image_and_the_changes(driver):
+    """Whoever opens it sees them, and the answers of the act, of which a guess would come too late."""
+    driver.execute_script("takeAct(2); closeBlocks([0, 1, 2, 6]); shiftBy(-0.5); announce()")
+    address = driver.execute_script("return location.hash")
+    index = DATA["images"]["list"][110][0]
+    assert address == f"#act=3&image={index}&closed=1-3,7&shift=-0.5"
+    driver.execute_script(
+        "play.answered = [0, 0, 0]; takeAct(0); choose(3); history.replaceState(null, '', arguments[0])", address
+    )
+    driver.execute_script("takeAddress()")
+    state = "[play.act, play.answered[2], shown.image, shown.shift, location.hash]"
+    assert driver.execute_script(f"return {state}") == [2, 1, 110, -0.5, address]
+    assert closed(driver) == [1, 2, 3, 7]
+    now, whole = driver.execute_script("return [openGates(now), openGates()]")
+    assert f"With your changes: {now}." in driver.find_element("id", "questions").text
+    press(driver, "reset-shift")
+    press(driver, "reset-closed")
+    assert driver.execute_script("return [shown.shift, now === whole, document.activeElement.id]") == [
+        0,
+        True,
+        "answer-title",
+    ]
+    assert "With your changes" not in driver.find_element("id", "questions").text
+    assert now != whole
 
 
 @browser_only
@@ -777,7 +821,7 @@ def test_the_page_says_where_answers_are_decided(driver):
         if decided:
             expected.append(sum(images[:decided]) / 100)
         np.testing.assert_allclose(shares, expected, atol=0.051)
-        assert f"half of all by block {half}" in text
+        assert f"half of all once block {half} is passed" in text
 
 
 @browser_only

@@ -902,11 +902,11 @@ def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened
 
     page.send_keys(Keys.ARROW_RIGHT)
     opened.execute_script("settings.speed = 'most'")
-    page.send_keys("1", " ")
+    page.send_keys("2", " ")
     wait_for(opened, "run.records.length")
     page.send_keys("a")  # a teacher need not wait for the end
     assert not opened.execute_script("return run.playing")
-    assert text_of(opened, "compared").startswith("You predicted that only highway learns: ")
+    assert text_of(opened, "compared").startswith("You predicted that only highway learns: in the end not so. ")
     assert opened.find_element("id", "answer-text").is_displayed()
     page.send_keys(Keys.ARROW_LEFT, Keys.ARROW_RIGHT)
     assert opened.execute_script("return [stopOf(settings), $('play').disabled, location.search]") == [

@@ -15,7 +15,7 @@ const ACTS = [
       `${small(DATA.lesion.error_all_idle)} of the training images.`,
     text: () =>
       "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer than " +
-      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} images.`,
+      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images (${misread(DATA.lesion.error)} with all blocks open).`,
     questions: [
       {
         asks: "How many of 49 blocks are harmless?",
@@ -24,8 +24,8 @@ const ACTS = [
         truth: () => DATA.lesion.idle.length,
         answer: () =>
           `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are misread without ` +
-          "the block; left of the limit it is hollow, the block harmless. Press a row’s square on the map, or choose a block " +
-          "with the slider below, to close it.",
+          "the block; left of the limit it is hollow, the block harmless.",
+        tries: ["Press a row’s square on the map, or choose a block with the slider below, to close it."],
       },
       {
         asks: `Close all ${DATA.lesion.idle.length} at once: what share is misread?`,
@@ -34,8 +34,8 @@ const ACTS = [
         truth: () => Number((100 * DATA.lesion.error_all_idle).toPrecision(2)),
         answer: () =>
           "Harmless one by one is not harmless together. Well chosen, " +
-          `${DATA.lesion.closed_together} can be closed together for less than 1 %. On the map all ${DATA.lesion.idle.length} are closed ` +
-          "now: open some.",
+          `${DATA.lesion.closed_together} can be closed together for less than 1 %.`,
+        tries: [`On the map all ${DATA.lesion.idle.length} are closed now: open some.`],
         then: () => only(DATA.lesion.idle.map((block) => block - 1)),
       },
     ],
@@ -45,23 +45,23 @@ const ACTS = [
     layout: "lines",
     ends: () => [
       { text: "0 %", at: "0%" },
-      { text: `100 %\nsure: ${found ? found.digit : answerOf(now)}`, at: `calc(50% - ${4 + ARROW_WIDTH}px)`, is_left: true },
-      { text: `${misread(DATA.lesion.error)}\nwith all`, at: placeOfError(DATA.lesion.error) },
+      { text: isEmpty() ? "100 %" : `100 %\nsure: ${found ? found.digit : answerOf(now)}`, at: `calc(${100 * LEFT}% - ${4 + ARROW_WIDTH}px)`, is_left: true },
+      { text: `${misread(DATA.lesion.error)}\nall open`, at: placeOfError(DATA.lesion.error) },
       { text: `${misread(DATA.lesion.error + DATA.lesion.limit)}\nlimit`, at: placeOfError(DATA.lesion.error + DATA.lesion.limit) },
-      { text: misread(ERRORS[1]), at: "100%", is_left: true },
+      { text: `${misread(ERRORS[1])}\nlog scale`, at: "100%", is_left: true },
     ],
     note: () => whatMatters(),
     help:
-      "Bars: how sure of its answer the net is if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
-      "the answer becomes this digit. Dots: how many training images the net misreads with the row’s block alone closed, on a " +
+      "Bars: how sure of its answer the net, as it is now, is if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
+      "the answer becomes this digit. Dots, pale when you have changed the net: how many training images the whole net misreads with the row’s block alone closed, on a " +
       "logarithmic scale. The two lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless.",
   },
   {
     name: "2. Where is it decided?",
     short: "decision",
     learned: () =>
-      `${percent(decidedUpTo(0))} of the test images are decided before any block, half by block ${median(DATA.measured.decided)}, as the ` +
-      "output layer reads it.",
+      `${percent(decidedUpTo(0))} of the test images are decided before the first block, ${percent(decidedUpTo(median(DATA.measured.decided)))} ` +
+      `once block ${median(DATA.measured.decided)} is passed, as the output layer reads it.`,
     text: () =>
       "The output layer was trained to read the last state. It can be applied to the state after any block: then it says " +
       "what the net would answer so far. An image is decided at the first block from which this answer no longer changes.",
@@ -71,13 +71,15 @@ const ACTS = [
         of_image: true,
         most: DATA.net.depth,
         unit: () => `of ${DATA.net.depth}`,
-        truth: () => decidedAt(whole.answers),
+        truth: (run = whole) => decidedAt(run.answers),
         answer: () =>
-          `Of the ${grouped(DATA.measured.n_test)} test images ${percent(decidedUpTo(0))} are decided before any block, half by block ` +
-          `${median(DATA.measured.decided)}; after block 20 the answer still changes for ${percent(1 - decidedUpTo(20))}. So what are ` +
-          `${DATA.net.depth} blocks for? These digits need few of them; the net shows that so many can be trained. But the layer was trained ` +
-          "to read the last state only. Where it reads the answer from an early state, little changes afterwards; that need not " +
-          "mean that the net decides there. Pick other images, and close blocks.",
+          `Of the ${grouped(DATA.measured.n_test)} test images ${percent(decidedUpTo(0))} are decided before the first block, ` +
+          `${percent(decidedUpTo(median(DATA.measured.decided)))} once block ${median(DATA.measured.decided)} is passed; after block 20 the answer still changes for ` +
+          `${percent(1 - decidedUpTo(20))}.`,
+        means: () =>
+          "But the layer was trained to read the last state only: an answer that it reads early need not be decided there. " +
+          `${DATA.net.depth - DATA.lesion.closed_together} of ${DATA.net.depth} blocks suffice for 99 % of the training images; the net shows that so many can be trained.`,
+        tries: ["Pick other images.", "Close blocks."],
       },
     ],
     map: "read",
@@ -96,7 +98,7 @@ const ACTS = [
     name: "3. What does a gate do?",
     short: "gates",
     learned: () =>
-      `Of ${DATA.net.depth * DATA.net.hidden} gates few are open for an image, ${openGates()} for this one. A closed gate hands its unit’s value on.`,
+      `Of ${DATA.net.depth * DATA.net.hidden} gates few are more than half open for an image${isEmpty() ? "" : `, ${openGates()} for this one`}. A closed gate hands its unit’s value on.`,
     text: () =>
       "Every unit of a block has an input x, a new value H, and a gate T between 0 and 1, which mixes them: " +
       "y = H\u00a0T + x\u00a0(1 − T). Where T = 0 the unit hands x on; where T = 1 it takes H.",
@@ -106,10 +108,18 @@ const ACTS = [
         of_image: true,
         most: DATA.net.depth * DATA.net.hidden,
         unit: () => `of ${DATA.net.depth * DATA.net.hidden}`,
-        truth: () => openGates(),
+        truth: (run = whole) => openGates(run),
         answer: () =>
-          "Few, and another image opens others. Where gates are closed a unit keeps its value, often through many blocks. Tap a " +
-          "cell of the map, or move the sliders below it, to see a sum. Then shift b_T, which moves all gates at once, and compare this image with the mean of its digit.",
+          "In the net as it was trained few are, and another image opens others.",
+        means: () =>
+          `Most gates are mostly closed: their mean T over the training images is ${meanOfGates().toFixed(2)}, and for ${percent(shareOfGatesBelow(0.2))} of them it is ` +
+          "below 0.2. One block changes a unit little, many blocks much.",
+        tries: [
+          "Tap a cell of the map, or move the sliders below it: the sum of a unit.",
+          "Shift b_T, which moves all gates at once.",
+          "Compare this image with the mean of its digit.",
+        ],
+        then: () => chooseActiveUnit(),
       },
     ],
     map: "gates",
@@ -131,27 +141,37 @@ const ACTS = [
 const CLIMB = {
   title: "The image climbs",
   label: "The states after 49 blocks of 50 units. Arrow keys move from block to block and from unit to unit.",
-  legend: () => `<span>the answer leaves here \u2191</span>`,
+  legend: () => `<span>${isEmpty() ? "the answer" : `the answer, ${answerOf(now)},`} leaves here \u2191</span>`,
   layout: "ramp",
   ends: () => SHOW.states.ends,
   bar: () => SHOW.states.bar,
   note: () =>
-    "\u2191 The image enters here, as 50 numbers. A row is a block, a column a number. What keeps its colour is handed on.",
+    "\u2190 The image enters at row 0, as 50 numbers. A row is a block, a column a number. What keeps its colour is handed on.",
   help:
     "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its number. What " +
     "the question asks for is drawn once you have guessed.",
 };
 
-/* The act that is shown, and of each act how many of its questions have been answered. */
-const play = { act: 0, answered: ACTS.map(() => 0) };
+/* The act that is shown, and of each act how many of its questions have been answered; `is_reading` while the page does
+   what its address asks. */
+const play = { act: 0, answered: ACTS.map(() => 0), is_reading: true };
 
 const isAnswered = (act) => play.answered[act] > 0;
 
 /* What the map shows now. */
 const viewNow = () => (isAnswered(play.act) ? ACTS[play.act] : CLIMB);
 
-/* How many gates this image opens in the whole net. */
-const openGates = () => whole.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0);
+/* How many gates this image opens, in the whole net or in another run of it. */
+const openGates = (run = whole) => run.T.reduce((sum, gates) => sum + gates.filter((T) => T > 0.5).length, 0);
+
+const meanOfGates = () => T_MEAN.flat().reduce((a, b) => a + b) / T_MEAN.flat().length;
+const shareOfGatesBelow = (limit) => T_MEAN.flat().filter((T) => T < limit).length / T_MEAN.flat().length;
+
+/* Chooses, of the first block, the unit that its gate changes most: a sum in which something is to be seen. */
+function chooseActiveUnit() {
+  const changes = Array.from(now.T[0], (T, i) => T * Math.abs(now.H[0][i] - now.states[0][i]));
+  Object.assign(shown, { block: 1, unit: argmax(changes) + 1 });
+}
 
 const blocksThatMatter = () => range(0, net.depth - 1).filter((layer) => !DATA.lesion.idle.includes(layer + 1));
 
@@ -167,7 +187,6 @@ function showAct() {
   set("act-name", name);
   set("act-text", text());
   set("map-title", viewNow().title);
-  $("map-legend").innerHTML = viewNow().legend();
   set("help", viewNow().help);
   $("first").classList.toggle("guessing", !isAnswered(play.act));
   $("questions").replaceChildren();
@@ -208,6 +227,11 @@ function askQuestion(question, k) {
     question.told.place = element("b", told, { textContent: verdictNow(question) });
     told.append(" ");
     write(element("span", told), question.told.answer);
+    told.tabIndex = -1;
+    if (question.means) write(element("p", box), question.means());
+    if (question.tries) element("p", box, { className: "try", textContent: "Try:" });
+    const list = question.tries ? element("ul", box) : null;
+    for (const text of question.tries || []) write(element("li", list), text);
   }
   if (k < play.answered[play.act]) return;
   const form = element("form", box);
@@ -226,11 +250,13 @@ function askQuestion(question, k) {
 
 /* What a guess was worth; of another image than that of the guess what is so. */
 function verdictNow({ of_image, told, truth }) {
-  if (!of_image || told.pixels === shown.pixels) return told.verdict;
-  return `For this image it is ${truth()}.`;
+  if (!of_image) return told.verdict;
+  if (isEmpty()) return DRAW_FIRST;
+  const verdict = told.pixels === shown.pixels ? told.verdict : `For this image it is ${truth()}.`;
+  return now === whole ? verdict : `${verdict} With your changes: ${truth(now)}.`;
 }
 
-/* Called when another image is shown. */
+/* Called when another image is shown, or the net is changed. */
 function showVerdicts() {
   for (const question of ACTS[play.act].questions) {
     if (question.told) write(question.told.place, verdictNow(question));
@@ -248,28 +274,88 @@ function takeGuess(question, guess) {
   showAct();
   question.then?.();
   redraw();
-  ($("questions").querySelector("input") || $("next")).focus({ preventScroll: true }); // the button that was pressed is gone
-  $("questions").children[play.answered[play.act] - 1].scrollIntoView({ block: "nearest" });
+  const answered = $("questions").children[play.answered[play.act] - 1];
+  const next = $("next").hidden ? answered.querySelector("[tabindex]") : $("next");
+  ($("questions").querySelector("input") || next).focus({ preventScroll: true }); // the button that was pressed is gone
+  answered.scrollIntoView({ block: "nearest" });
   announce(aloud(`${verdict} ${question.told.answer}`));
 }
 
 /* Shows an act.  `turn` says whether that is a page of its own in the browser's history, to which Back leads. */
 function takeAct(act, turn = true) {
   play.act = act;
-  if (turn) history.pushState(null, "", `#act=${act + 1}`);
   if (turn || !isAnswered(act)) openAll(); // so that its question is about the whole net
+  if (turn) history.pushState(null, "", addressNow());
   showAct();
   redraw();
   climb();
 }
 
-/* The act that the address asks for, "#act=2"; the first if it asks for none. */
+/* The act, the image, the closed blocks and the shift, "#act=3&image=9&closed=1-3,7&shift=2": without what the page
+   begins with. */
+function addressNow() {
+  const { closed, shift, image } = shown;
+  const parts = [`act=${play.act + 1}`];
+  if (image !== null && image !== leastSure(FIRST_DIGIT)) parts.push(`image=${DATA.images.list[image][0]}`);
+  if (closed.size) parts.push(`closed=${named(closed).replaceAll(" to ", "-").replaceAll(", ", ",")}`);
+  if (shift) parts.push(`shift=${shift}`);
+  return `#${parts.join("&")}`;
+}
+
+/* Writes it into the address; called when a change is done. */
+function keepAddress() {
+  if (!play.is_reading) history.replaceState(null, "", addressNow());
+}
+
+/* "1-3,7" -> the layers of these blocks; null if it is not understood. */
+function layersOf(text) {
+  const layers = text.split(",").flatMap((part) => {
+    const [from, to = from] = part.split("-").map(Number);
+    return from >= 1 && from <= to && to <= net.depth ? range(from, to).map((block) => block - 1) : [NaN];
+  });
+  return layers.every(Number.isInteger) ? layers : null;
+}
+
+/* What a part of the address asks for, as a function that does it; undefined if it is not understood. */
+function readPart(name, text) {
+  const act = ACTS.findIndex((_, k) => name === "act" && text === `${k + 1}`);
+  if (act >= 0) return () => (play.act = act);
+  const image = DATA.images.list.findIndex(([index]) => name === "image" && text === `${index}`);
+  if (image >= 0) return () => offer(DATA.images.list[image][1], image);
+  const layers = name === "closed" ? layersOf(text) : null;
+  if (layers) return () => layers.forEach((layer) => shown.closed.add(layer));
+  const shift = DATA.measured.shifts.find((row) => name === "shift" && text === `${row.shift}`);
+  return shift && (() => (shown.shift = shift.shift));
+}
+
+/* Tells all answers of an act, without a guess: an address that changes the net leads to what is seen after it. */
+function tellAll(act) {
+  for (const question of ACTS[act].questions) {
+    const unit = question.unit() === "%" ? "\u00a0%" : "";
+    question.told ||= { verdict: `It is ${question.truth()}${unit}.`, answer: question.answer(), pixels: shown.pixels };
+  }
+  play.answered[act] = ACTS[act].questions.length;
+}
+
+/* Shows what the address asks for, and names what it does not understand. */
 function takeAddress() {
-  const asked = location.hash.slice(1);
-  const act = ACTS.findIndex((_, k) => asked === `act=${k + 1}`);
-  $("unknown").hidden = act >= 0 || !asked;
-  $("unknown").textContent = `The address asks for ${asked}, which this page does not know: this is the first of its ${ACTS.length} questions.`;
-  takeAct(Math.max(act, 0), false);
+  play.is_reading = true;
+  const parts = location.hash.slice(1).split("&").filter(Boolean);
+  const wrong = [];
+  play.act = 0;
+  Object.assign(shown, { closed: new Set(), shift: 0 });
+  for (const part of parts) {
+    const [name, text = ""] = part.split("=");
+    const does = readPart(name, text);
+    if (does) does();
+    else wrong.push(part);
+  }
+  $("unknown").hidden = !wrong.length;
+  $("unknown").textContent = `The address asks for ${wrong.join(" and ")}, which this page does not know: that part is left out.`;
+  look();
+  if (shown.closed.size || shown.shift) tellAll(play.act);
+  takeAct(play.act, false);
+  play.is_reading = false;
 }
 
 function listenToActs() {
@@ -280,6 +366,8 @@ function listenToActs() {
   });
   $("next").addEventListener("click", () => takeAct(play.act + 1));
   set("how-many", imagesMeasured());
+  set("harmless", `${DATA.lesion.idle.length} harmless`);
+  $("harmless").style.setProperty("--at", placeOfError(DATA.lesion.error));
   window.addEventListener("popstate", takeAddress);
   takeAddress();
 }

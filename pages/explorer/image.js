@@ -26,8 +26,8 @@ function paintDigit(canvas, pixels) {
 /* What the whole net makes of the images. */
 const NAMES_OF_KINDS = { right: "read right", doubtful: "barely", wrong: "read wrong" };
 
-/* Shows the test images of a digit and chooses one. */
-function offer(digit) {
+/* Shows the test images of a digit and chooses one of them, by its place in the list. */
+function offer(digit, image = leastSure(digit)) {
   pressOnly($("digits"), $("digits").children[digit]);
   $("thumbs").replaceChildren();
   for (const kind of ["right", "doubtful", "wrong"]) {
@@ -45,11 +45,13 @@ function offer(digit) {
     });
     $("thumbs").append(row);
   }
-  choose(leastSure(digit));
+  choose(image);
 }
 
 /* The image that is chosen first for a digit.  The net gets it right, but is less sure of it than of the
    others: so a closed block is more likely to move its answer. */
+const FIRST_DIGIT = 9; // that the page begins with
+
 function leastSure(digit) {
   const candidates = [];
   DATA.images.list.forEach(([, label, kind], k) => {
@@ -63,10 +65,12 @@ function leastSure(digit) {
 function choose(k) {
   const [index, label] = DATA.images.list[k];
   pressOnly($("thumbs"), $("thumbs").querySelector(`[data-image="${k}"]`));
-  Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, a ${label}.` });
+  Object.assign(shown, { pixels: imageOf(k), image: k, label, about: `Test image no. ${index} shows a ${label}.` });
   pen.lastPoint = null;
   paintDigit($("picture"), shown.pixels);
+  paintDigit($("entering"), shown.pixels);
   $("seen").hidden = true;
+  $("clear").textContent = "Draw your own";
   look();
   climb();
   announce();
@@ -76,9 +80,10 @@ function startDrawing() {
   inkContext.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
   pressOnly($("digits"), null);
-  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
+  Object.assign(shown, { pixels: new Uint8Array(784), image: null, label: null, about: "The net sees:" });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, lastPoint: null });
   $("seen").hidden = false;
+  $("clear").textContent = "Clear";
   showInk();
   look();
 }
@@ -110,7 +115,7 @@ function showInk() {
   ctx.imageSmoothingEnabled = true;
   ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
   if (!shown.pixels.some((grey) => grey)) Object.assign(ctx, { fillStyle: "white", font: "17px system-ui" }).fillText("draw here", 48, 88);
-  paintDigit($("seen"), shown.pixels);
+  for (const id of ["seen", "entering"]) paintDigit($(id), shown.pixels);
   if (!pen.usesKeys) return;
   ctx.strokeStyle = pen.down ? "#ffffff" : "#999999"; // where the arrow keys would draw
   ctx.strokeRect(pen.x * scale - 4, pen.y * scale - 4, 8, 8);

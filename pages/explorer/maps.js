@@ -247,7 +247,7 @@ const READ_SHARE = 0.72;
 
 function drawRead(ctx, width) {
   const cells = READ_SHARE * width;
-  rows(ctx, cells, 0, now.answers, (share) => shade(palette().share, share));
+  if (!isEmpty()) rows(ctx, cells, 0, now.answers, (share) => shade(palette().share, share));
   const counts = DATA.measured.decided;
   const longest = Math.sqrt(Math.max(...counts));
   ctx.fillStyle = css(now === whole ? "faint" : "line"); // pale if the reader has changed the net
@@ -255,6 +255,7 @@ function drawRead(ctx, width) {
     const length = (Math.sqrt(count) / longest) * (width - cells - 6);
     ctx.fillRect(cells + 6, topOf(row) + 2, length, rowHeight() - 4);
   });
+  if (isEmpty()) return;
   const y = topOf(decidedAt(now.answers)) + rowHeight(); // where it is decided
   ctx.fillStyle = css("paper");
   ctx.fillRect(0, y - 3, width, 6);
@@ -262,6 +263,7 @@ function drawRead(ctx, width) {
   ctx.fillRect(0, y - 1, width, 2);
 }
 
+const LEFT = 0.4; // the share of the map's width that the bars take
 const ERRORS = [1e-4, 2e-2]; // the ends of the scale of training errors, logarithmic
 
 function alongErrors(error) {
@@ -270,24 +272,26 @@ function alongErrors(error) {
 }
 
 /* Where on the map a training error stands, as CSS. */
-const placeOfError = (error) => `calc(50% + 4px + ${alongErrors(error)} * (50% - 8px))`;
+const placeOfError = (error) => `calc(${100 * LEFT}% + 4px + ${alongErrors(error)} * (${100 - 100 * LEFT}% - 8px))`;
 
 /* Left, bars: what closing a block does to this image's answer.  Right, dots: the training error with
-   the block closed.  Two lines mark the error of the whole net, and that from which a block is not idle. */
+   the block alone closed, which are pale when the reader has changed the net.  Two lines mark the error of the whole net, and that from which a block is not idle. */
 function drawEffect(ctx, width) {
-  const half = width / 2 - 4;
+  const half = LEFT * width - 4;
   const { error, idle, limit } = DATA.lesion;
-  const xOfError = (value) => half + 8 + alongErrors(value) * (half - 4);
+  const xOfError = (value) => half + 8 + alongErrors(value) * (width - half - 12);
   ctx.fillStyle = css("line");
   for (const x of [xOfError(error), xOfError(error + limit)]) ctx.fillRect(x - 0.5, 0, 1, topOf(0) - GAP);
-  Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5 });
+  const pale = now === whole ? 1 : 0.3;
+  Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5, globalAlpha: pale });
   for (let layer = 0; layer < net.depth; layer++) {
     ctx.beginPath();
     ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, Math.min(3, rowHeight() / 2 - 0.5), 0, 2 * Math.PI);
     if (idle.includes(layer + 1)) ctx.stroke();
     else ctx.fill();
   }
-  if (found) drawMoves(ctx, half);
+  ctx.globalAlpha = 1;
+  if (found && !isEmpty()) drawMoves(ctx, half);
 }
 
 const ARROW_WIDTH = 28; // of the text that names another answer, in pixels

@@ -11,11 +11,13 @@ const $ = (id) => document.getElementById(id);
 /* What is shown.  Blocks are counted in two ways here and in the other programs of the page.  As a `block`,
    0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
    first block, as in `T` and `H`.  `closed` holds layers, while DATA.lesion.idle holds
-   blocks.  `unit` counts from 1. */
-const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
+   blocks.  `unit` counts from 1.  `image` is the place of a test image in DATA.images.list, null of a drawing. */
+const shown = { pixels: null, image: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
 let wholeOf = null; // the pixels from which `whole` was computed
+
+const DRAW_FIRST = "Draw a digit first.";
 
 /* Shares as text.  percent() has more digits near 0 and 1; small() has two significant digits. */
 const percent = (share) => {
@@ -59,6 +61,7 @@ const imagesMeasured = () => grouped(DATA.measured.n_train);
    invisible element "announced". */
 function announce(text = `${$("says").textContent}. ${$("closed").textContent}`) {
   set("announced", text);
+  keepAddress();
 }
 
 function button(text, action, parent, pressed) {
@@ -83,16 +86,19 @@ function look(start = performance.now()) {
   if (wholeOf !== shown.pixels) {
     whole = net.run(shown.pixels);
     wholeOf = shown.pixels;
-    showVerdicts();
   }
   const changed = shown.closed.size || shown.shift;
   now = changed ? net.run(shown.pixels, shown.closed, shown.shift) : whole;
+  showVerdicts();
   showAnswer();
   redraw();
   ask();
   const took = performance.now() - start;
   set("took", `The last answer was computed and drawn in ${took.toFixed(took < 10 ? 1 : 0)} ms.`);
 }
+
+/* Whether nothing is drawn yet, so that there is no answer to speak of. */
+const isEmpty = () => !shown.pixels.some((grey) => grey);
 
 const answerOf = (run) => argmax(run.answers[net.depth]);
 const digitShown = () => (shown.label === null ? answerOf(now) : shown.label);
@@ -108,7 +114,7 @@ function showAnswer() {
   const answer = answerOf(now);
   let verdict = "";
   if (shown.label !== null) verdict = shown.label === answer ? ", right" : ", wrong";
-  const is_empty = !shown.pixels.some((grey) => grey);
+  const is_empty = isEmpty();
   const [digit_read, how_sure] = $("says").children;
   write(digit_read, is_empty ? "–" : String(answer));
   write(how_sure, is_empty ? "nothing drawn" : `${percent(shares[answer])} sure${verdict}`);
@@ -120,13 +126,25 @@ function showAnswer() {
   });
   const told = shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", ");
   $("bars").setAttribute("aria-label", is_empty ? "nothing drawn" : told);
-  set("closed", now === whole ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
+  set("closed", now === whole || is_empty ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
+  showChanges();
   $("shift").value = shown.shift;
   set("shift-value", plus(shown.shift));
 }
 
+/* A button for each kind of change to the net, which undoes it. */
+function showChanges() {
+  const { closed, shift } = shown;
+  $("changed").hidden = !closed.size && !shift;
+  $("reset-shift").hidden = !shift;
+  $("reset-closed").hidden = !closed.size;
+  set("reset-shift", `b_T ${plus(shift)} \u00d7 reset`);
+  set("reset-closed", `${closed.size} closed \u00d7 open`);
+}
+
 /* What the changes to the net do to the answer, in words. */
 function changeOfAnswer() {
+  if (isEmpty()) return "";
   const before = inShort(whole);
   const after = inShort(now);
   return before === after ? `still ${after}` : `${before} \u2192 ${after}`;
@@ -134,6 +152,7 @@ function changeOfAnswer() {
 
 /* Where the image is decided, and where the others are, in a few sentences. */
 function aboutDecided() {
+  if (isEmpty()) return DRAW_FIRST;
   const decided = decidedAt(now.answers);
   const { decided: counts, n_test: n } = DATA.measured;
   const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
@@ -142,7 +161,7 @@ function aboutDecided() {
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
   return `Decided ${where}: from there on the output layer reads ${answerOf(now)}. ${condition}` +
     `${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided there${before}; ` +
-    `half of all by block ${median(counts)}.`;
+    `half of all once block ${median(counts)} is passed.`;
 }
 
 /* The share of the test images that are decided by a block. */
@@ -237,6 +256,13 @@ function listenToLesions() {
     openAll();
     announce();
   });
+  for (const [id, undo] of [["reset-shift", () => shiftBy(0)], ["reset-closed", () => only([])]]) {
+    $(id).addEventListener("click", () => {
+      undo();
+      if ($(id).hidden || $("changed").hidden) $("answer-title").focus({ preventScroll: true }); // the button that was pressed is gone
+      announce();
+    });
+  }
   const shifts = DATA.measured.shifts.map((row) => row.shift);
   Object.assign($("shift"), { min: shifts[0], max: shifts[shifts.length - 1], step: shifts[1] - shifts[0], value: 0 });
   $("shift").addEventListener("input", () => shiftBy(Number($("shift").value)));
@@ -280,7 +306,8 @@ function showFound() {
 
 /* The lines below the map: the ends of its scale, and what it shows as a whole. */
 function showNote() {
-  const { layout, ends, bar, note } = viewNow();
+  const { layout, ends, bar, note, legend } = viewNow();
+  $("map-legend").innerHTML = legend();
   $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;
   if (bar) $("map-ends").style.setProperty("--bar", bar());
@@ -297,8 +324,10 @@ function endOfScale(end) {
 
 /* Which blocks move the answer's probability most. */
 function whatMatters() {
+  if (isEmpty()) return DRAW_FIRST;
   if (!found) return "";
   const { digit, before, effects } = found;
+  const wrong = shown.label !== null && shown.label !== digit ? ` of the wrong ${digit}` : "";
   const moved = [];
   effects.forEach((shares, layer) => {
     if (shares) moved.push({ block: layer + 1, change: shares[digit] - before, says: argmax(shares) });
@@ -306,8 +335,8 @@ function whatMatters() {
   moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   const much = moved.filter(({ change }) => Math.abs(change) >= 0.01).slice(0, 3);
   const texts = much.map(({ block, change, says }) => {
-    const turns = says === digit ? "" : `, then reads ${says}`;
-    return `block ${block}: ${Math.abs(100 * change).toFixed(0)} points ${change < 0 ? "less sure" : "surer"}${turns}`;
+    const turns = says === digit ? "" : `, then reads ${says}${says === shown.label ? ", right" : ""}`;
+    return `block ${block}: ${Math.abs(100 * change).toFixed(0)} points ${change < 0 ? "less sure" : "surer"}${wrong}${turns}`;
   });
   if (!moved.length) return "No block is open.";
   if (!texts.length) return `Closing any one block moves its certainty by less than a point.`;
@@ -318,6 +347,7 @@ function whatMatters() {
 function aboutGates() {
   const { values, is_gate } = gatesShown();
   if (!is_gate) return "";
+  if (isEmpty()) return DRAW_FIRST;
   const all = values.flat();
   const open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
@@ -352,7 +382,7 @@ function start() {
   listenToTheUnit();
   set("held", DATA.net.about);
   set("where-open", whereOpen());
-  offer(9);
+  offer(FIRST_DIGIT);
   listenToActs();
   set("announced", ""); // nothing has changed yet
 }

@@ -40,6 +40,7 @@ function reading() {
 }
 
 function afterBlock() {
+  if (isEmpty()) return "";
   const answers = now.answers[shown.block];
   const says = argmax(answers);
   return `Block ${shown.block}. Answer so far: ${says} (${percent(answers[says])}).`;
@@ -71,7 +72,7 @@ function aloneClosed() {
   if (!block) return "";
   const { error, idle } = DATA.lesion;
   const alone = misread(errorOfRange(block - 1, block - 1));
-  return `Misread without block ${block}: ${alone} of ${imagesMeasured()}, with it ${misread(error)}` +
+  return `Misread without block ${block}: ${alone} of ${imagesMeasured()} training images, with it ${misread(error)}` +
     `${idle.includes(block) ? "; harmless" : ""}.`;
 }
 

@@ -3,7 +3,7 @@
    time in large type; a prediction is entered before the nets may train; keys lead through it. */
 
 /* What can be predicted: whether the first net learns, and whether the second does. */
-const OUTCOMES = [[true, false], [false, true], [true, true], [false, false]];
+const OUTCOMES = [[false, true], [true, false], [true, true], [false, false]]; // the tower on the left is that of the second net
 
 let predicted = null; // the number of the outcome that was chosen for this run
 
@@ -43,15 +43,24 @@ function answerNow() {
   show();
 }
 
+/* Which nets learn: as the run has shown at its end; earlier as the stop is known to end; null if neither tells. */
+function outcomeOf(step) {
+  if (step >= run.until) return [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
+  const stop = TOUR[stopOf(settings)];
+  return stop ? stop.least.map((least) => least > 0) : null;
+}
+
 /* Called at the end of a run, or when the answer is asked for earlier. */
 function comparePrediction() {
-  if (predicted === null) return;
   const step = run.records.length;
-  const seen = [0, 1].map((k) => accuracyAt(step, k) >= GUESSING);
-  const is_right = OUTCOMES[predicted].every((learns, k) => learns === seen[k]);
   const accuracies = namesOnCharts().map((name, k) => `${name} reads ${percent(accuracyAt(step, k))}`).join(", ");
-  write($("compared"), `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${is_right ? "so it is" : "not so"}. ` +
-    `After ${step} steps ${accuracies}.`);
+  const after = `After ${step} ${step === 1 ? "step" : "steps"} ${accuracies}.`;
+  if (predicted === null) return write($("compared"), after);
+  const outcome = outcomeOf(step);
+  const is_right = outcome?.every((learns, k) => learns === OUTCOMES[predicted][k]);
+  const judged = outcome ? (is_right ? "so it is" : "not so") : "too early to tell";
+  const in_the_end = outcome && step < run.until ? "in the end " : "";
+  write($("compared"), `You predicted that ${textOfOutcome(OUTCOMES[predicted])}: ${in_the_end}${judged}. ${after}`);
   speak(`${$("spoken").textContent} ${$("compared").textContent}`);
 }
 

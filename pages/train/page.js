@@ -7,7 +7,7 @@ const CHANCE = 0.1; // share of ten digits that a guess gets right
 const LOSS_OF_GUESSING = Math.log(10);
 const FLOORS = [-10, -20]; // the lower ends that the axes of gradient and spread may have, as powers of ten
 const CEILING = 2; // their upper end
-const LEARNED = 0.7; // at this test accuracy and above, the page says that a net reads "most digits"
+const LEARNED = 0.6; // at this test accuracy and above, the page says that a net reads "most digits"
 const GUESSING = 0.2; // below this test accuracy it says that a net still guesses
 const PATIENCE = 50; // it says so only from this step on
 const LOST = 1e-4; // if a smaller share of the gradient arrives at the first layer, the page says so
@@ -284,16 +284,15 @@ function showTower(k, portraits, step) {
   const portrait = nets[k];
   const { width, depth } = settings;
   const figure = $(`tower-${k}`);
-  const [alikeTop, upTop, downTop, alikeBottom, upBottom, downBottom] = figure.querySelectorAll(".ends b");
+  const [sameTop, upTop, downTop, sameBottom, upBottom, downBottom] = figure.querySelectorAll(".ends b");
   figure.style.setProperty("--kind", `var(--${netsOf(settings)[k].kind})`);
   write(figure.querySelector("h2"), namesOfNets()[k]);
   const accuracy = accuracyAt(step, k);
   figure.querySelector(".percent").textContent = accuracy === null ? "–" : percent(accuracy);
-  const right = portrait.guess === portraits.digit;
   figure.querySelector(".takes").innerHTML =
-    `of 1000 digits right (chance: 10\u00a0%)<br>this ${portraits.digit} read as <b>${portrait.guess}</b>${right ? "" : ", wrong"}`;
-  alikeTop.textContent = percent(portrait.alike[depth]);
-  alikeBottom.textContent = percent(portrait.alike[0]);
+    `<b>of digits read right</b><br><span>chance: 10\u00a0%, </span>this ${portraits.digit} read as <b>${portrait.guess}</b>`;
+  sameTop.textContent = percent(portrait.alike[depth]);
+  sameBottom.textContent = percent(portrait.alike[0]);
   upTop.textContent = magnitude(portrait.spreads[depth]);
   upBottom.textContent = magnitude(portrait.spreads[0]);
   downTop.textContent = magnitude(lengthOf(portrait.gradients, depth, width));
@@ -401,7 +400,10 @@ function showButtons() {
   $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
-  $("look-back").disabled = taken < 2;
+  $("back").hidden = run.playing || taken < 2;
+  $("progress").hidden = !$("back").hidden;
+  $("to-start").setAttribute("aria-pressed", stepShown() === 0);
+  $("to-end").setAttribute("aria-pressed", stepShown() === taken);
   $("look-back-value").textContent = `${stepShown()} of ${taken}`;
 }
 
@@ -471,6 +473,7 @@ function receive({ data }) {
 
 function takeRecords(records) {
   run.waiting = false;
+  const was_playing = run.playing;
   records.forEach(keepRecord);
   keepPace(performance.now() - pace.asked);
   speakOfProgress();
@@ -484,6 +487,7 @@ function takeRecords(records) {
     comparePrediction();
     offerAnswer();
   }
+  if (!was_playing) tellPause(); // these steps were asked for before the pause
 }
 
 /* After a run: a button beside Play that leads to the answer, if it has opened where it cannot be seen. */
@@ -578,6 +582,10 @@ function pause() {
   keepSteps(run.records.length);
   show();
   nameCharts();
+  if (!run.waiting) tellPause();
+}
+
+function tellPause() {
   const taken = run.records.length;
   speak(`${taken < run.until ? "Paused" : "Finished"} at step ${taken}. ${verdictAt(taken)}`);
 }
@@ -601,7 +609,7 @@ function showSettings() {
     if (valueOf(name, field.value) !== settings[name]) field.value = settings[name]; // not while the reader types it
     const output = $(`${name}-value`);
     if (output) output.textContent = withMinus(settings[name]);
-    if (output && name.endsWith("b_T")) output.textContent += `, T = ${gateOf(settings[name]).toFixed(2)}`;
+    if (output && name.endsWith("b_T")) output.textContent += `, T = ${shareInWords(gateOf(settings[name]))}`;
   }
   $("python").textContent = pythonOf(settings);
   $("second-bias").hidden = settings.second !== "highway";
@@ -622,16 +630,24 @@ function showStops() {
   [...$("stops").children].forEach((button, i) => {
     button.setAttribute("aria-pressed", i === stop);
     button.setAttribute("aria-label", `${i + 1} ${TOUR[i].short}${finished.has(i) ? ", done" : ""}`);
+    button.classList.toggle("done", finished.has(i));
     button.firstChild.textContent = finished.has(i) ? "✓" : i + 1;
   });
 }
 
 function showStop(stop) {
-  const { name, text, question, answer } = TOUR[stop];
+  const { name, text, question, answer, link } = TOUR[stop];
   $("stop-name").textContent = name;
   write($("stop-text"), text);
   write($("stop-question"), question);
   write($("answer-text"), answer);
+  $("first").classList.toggle("later", stop > 0);
+  $("stop-link").hidden = !link;
+  if (link) {
+    const seen = $("stop-link").firstChild;
+    seen.textContent = link.text;
+    seen.href = `#${addressOf({ ...STANDARD, ...link.settings })}`;
+  }
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
   $("to-answer").hidden = true;
@@ -642,7 +658,8 @@ function showStop(stop) {
 function showNoStop() {
   $("stop-name").textContent = "Your own settings";
   $("stop-text").textContent = "These settings are your own. What do you expect? Say it before you press play.";
-  for (const id of ["stop-question", "stop-answer", "next"]) $(id).hidden = true;
+  $("first").classList.add("later");
+  for (const id of ["stop-question", "stop-answer", "stop-link", "next"]) $(id).hidden = true;
 }
 
 /* Changes settings, as the tour, the form or the address asks.  `turn` says whether that is a page of its own in the
@@ -694,7 +711,9 @@ function makeControls() {
   TOUR.forEach(({ name, short }, stop) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.append(document.createElement("b"), ` ${short}`);
+    const mark = document.createElement("b");
+    mark.dataset.number = stop + 1;
+    button.append(mark, ` ${short}`);
     button.title = name;
     button.addEventListener("click", () => takeStop(stop));
     $("stops").append(button);
@@ -703,19 +722,24 @@ function makeControls() {
   $("play").addEventListener("click", () => (run.playing ? pause() : play()));
   $("one").addEventListener("click", oneStep);
   $("again").addEventListener("click", () => restart());
-  $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
+  $("next").addEventListener("click", () => {
+    takeStop(stopOf(settings) + 1);
+    if ($("next").hidden) $("stops").lastChild.focus();
+  });
   $("to-answer").addEventListener("click", () => {
     if (isLesson) answerNow();
     $("stop-answer").scrollIntoView({ block: "center" });
+    $("stop-answer").querySelector("summary").focus({ preventScroll: true }); // the button that was pressed goes
     $("to-answer").hidden = true;
   });
-  $("look-back").addEventListener("input", lookBack);
+  $("look-back").addEventListener("input", () => lookAt(Number($("look-back").value)));
+  $("to-start").addEventListener("click", () => lookAt(0));
+  $("to-end").addEventListener("click", () => lookAt(run.records.length));
   window.addEventListener("hashchange", takeAddress);
   listenToTakeaway();
 }
 
-function lookBack() {
-  const step = Number($("look-back").value);
+function lookAt(step) {
   run.shown = step === run.records.length ? null : step;
   show();
   if (!run.playing) nameCharts();

@@ -38,7 +38,7 @@ const TOUR = [
       "layer hands on T = 0.05 of H, and 0.95 of x.",
     question: "Which net learns? Follow the digit up, and the gradient down.",
     answer:
-      "The highway net learns; the plain net guesses. Each plain layer makes the images more alike: at the start they differ " +
+      "The highway net learns; the plain net guesses. Each plain layer brings the images closer together: at the start they differ " +
       "by less than a millionth after the last. Thirty highway layers leave about a quarter of the difference (0.84 to 0.20 " +
       "with seed 1). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
   },
@@ -52,7 +52,7 @@ const TOUR = [
     question: "Do plain layers learn, if there are only five in a row?",
     answer:
       "They do: both nets learn. At the start five plain layers weaken the digit, too, to a seventeenth (0.84 to 0.049 with seed 1), " +
-      "but enough of it arrives, and enough of the gradient comes back. Depth is the difficulty.",
+      "but enough of it arrives, and enough of the gradient comes back. With these small weights depth is the difficulty; stop 4 changes the weights.",
   },
   {
     name: "3. He initialisation",
@@ -62,7 +62,7 @@ const TOUR = [
     least: [0.65, 0],
     text:
       "Only the start differs: He initialisation (Kaiming He) gives the weights a larger variance. " +
-      "Digit and gradient arrive. But compare the bars left of the plain tower, at the bottom and at the top.",
+      "Before you play: digit and gradient arrive, but compare the bars left of the plain tower, at the bottom and at the top.",
     question: "Do thirty plain layers learn, if their weights start larger?",
     answer:
       "No, it still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
@@ -77,10 +77,10 @@ const TOUR = [
     least: [0.65, 0.3],
     text:
       "Again only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near. " +
-      "Compare the bars of the plain tower again.",
+      "Before you play: compare the bars of the plain tower again.",
     question: "Do thirty plain layers learn, if their weights start orthogonal?",
     answer:
-      "They do: the start alone cures them, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
+      "They do: this start is enough, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
       "before training the nearest image shows the same digit for 44 to 53 % after layer 0, and still for 38 to 47 % after the last " +
       "(seeds 1 to 3). The plain net still learns less than the highway net, and with seed 3 far less.",
   },
@@ -109,7 +109,7 @@ const TOUR = [
     question: "Does a highway net learn, if its gates start half open?",
     answer:
       "It does not. Half of x is carried past one layer, a quarter past two, and past thirty about as little " +
-      "as in the plain net. Gates alone are not enough: they must start nearly closed.",
+      "as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
   },
   {
     name: "7. 100 layers",
@@ -121,11 +121,12 @@ const TOUR = [
       "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
     question: "With T = 0.18 at the start, thirty layers learn. Do a hundred learn, too?",
+    link: { text: "See the thirty layers learn", settings: { second: "highway", second_b_T: -1.5 } },
     answer:
       "They do not. Where T = 0.18, a layer carries on 82 % of what it is given, and a hundred in a row leave " +
-      "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. Where T = 0.02, they leave a sixth. What is left is faint, but not scrambled: before training the " +
-      "nearest image shows the same digit for 34 to 39 % after its last layer. The deeper the net, the more tightly its gates must be " +
-      "closed at the start.",
+      "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. That is faint, but not scrambled: before training the " +
+      "nearest image shows the same digit for 34 to 39 % after its last layer. Where T = 0.02, they leave a sixth. With weights this " +
+      "small, the deeper the net, the more tightly its gates must be closed at the start.",
   },
   {
     name: "8. Shut gates",
@@ -139,7 +140,7 @@ const TOUR = [
     question: "Does a net learn whose layers do next to nothing?",
     answer:
       "It does, and reads as many digits right: about 90 % with each of three seeds, the other net 87 to 89 %. Its gates hardly open: in no layer is the mean T above 0.05. " +
-      "What lets a deep net train is the way past its layers, not what they compute. These digits need no depth.",
+      "What lets these two nets train is the way past their layers, not what the layers compute. These digits need no depth.",
   },
 ];
 

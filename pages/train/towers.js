@@ -79,7 +79,7 @@ class Tower {
     if (portrait.T) this.drawGates();
     const middle = (this.shaft - this.side) / 2;
     this.drawImage(left + middle, this.image, (value) => this.colors.ink[Math.round(((value + 1) / 2) * SHADES)]);
-    this.drawImage(right + middle, portrait.pixels, (value) => this.colorOf(down === 1 ? value : 0));
+    if (down === 1) this.drawImage(right + middle, portrait.pixels, (value) => this.colorOf(value));
     if (this.chosen) this.drawMarks(right);
   }
 
@@ -101,9 +101,10 @@ class Tower {
     const wide = this.shaft / this.width;
     const apart = Math.min(high, wide) >= 5 ? 1 : 0;
     for (let layer = 0; layer < this.rows; layer++) {
+      if (!isReached(layer)) continue; // blank: grey would say that nothing is left there
       const top = this.height - (layer + 1) * high;
       for (let unit = 0; unit < this.width; unit++) {
-        const value = isReached(layer) ? values[layer * this.width + unit] : 0;
+        const value = values[layer * this.width + unit];
         this.fill(this.colorOf(value), left + unit * wide, top, wide, high, apart);
       }
     }
