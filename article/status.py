@@ -97,4 +97,5 @@ def primary_passed(read) -> str:
     passed = sum(row["passed_by"] != "" for row in reproduced)
     untried = sum(not row["controls"] for row in reproduced)
     text = f"a simpler net passes, too, in {passed} of the {len(reproduced)} rows that are reproduced"
-    return f"{text}, and in {untried} others no simpler net was tried" if untried else text
+    others = "another one" if untried == 1 else f"{untried} others"
+    return f"{text}, and in {others} no simpler net was tried" if untried else text

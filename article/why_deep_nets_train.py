@@ -200,14 +200,6 @@ def not_fitting(cells: list[dict]) -> str:
     )
 
 
-@table("article-best-plain-loss", kind="none")
-@table("article-best-highway-loss", kind="sees x")
-@table("article-best-rezero-loss", kind="rezero")
-def loss_at_100(read, kind: str) -> str:
-    """The lowest loss of a kind at 100 blocks in `what_trains`."""
-    return lowest_loss(with_settings(read("results/what_trains.json")["summary"], row="cell"), kind, 100)
-
-
 @table("article-which-carry")
 def which_carry(read) -> str:
     """Loss and accuracy of every kind of block where all train; nothing before it is measured."""
