@@ -80,9 +80,9 @@ def test_a_lesson_is_led_by_keys(browser):
     browser.type(" ")
     assert browser.evaluate("[run.playing, $('play').disabled]") == [False, True]
     browser.evaluate("void (use({ speed: 'most' }), run.until = 60)")
-    browser.type("1 ")
+    browser.type("2 ")
     browser.wait_for("run.records.length === 60 && !run.playing")
-    assert browser.evaluate("$('compared').innerText").startswith("You predicted that only highway learns: so it is.")
+    assert browser.evaluate("$('compared').innerText").startswith("You predicted that only highway learns: so it is")
     browser.type("\ue014")  # the right arrow
     assert browser.evaluate("[stopOf(settings), $('play').disabled]") == [1, True]
 
