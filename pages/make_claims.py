@@ -119,7 +119,10 @@ def turned_where(is_turned: list[bool], tests: list[dict]) -> list[dict]:
     """The tests, some with their samples in the other order; other tests, as of a control that lost seeds, stay."""
     if len(tests) != len(is_turned):
         return tests
-    return [turned(test) if turns and says_below(test) else test for turns, test in zip(is_turned, tests, strict=True)]
+    found = []
+    for turns, test in zip(is_turned, tests, strict=True):
+        found.append(turned(test) if turns and says_below(test) else test)
+    return found
 
 
 def turned(test: dict) -> dict:

@@ -48,7 +48,9 @@ function drawRing(svg, problem, k) {
   });
   problem.table.forEach((_, number) => {
     const { x, y } = placeOfNumber(number);
-    const kind = number === problem.start ? "start" : number === way.at(-1) ? "end" : "";
+    let kind = "";
+    if (number === way.at(-1)) kind = "end";
+    if (number === problem.start) kind = "start";
     svgElement("circle", { class: kind, cx: x, cy: y, r: RING.number }, svg);
     svgElement("text", { class: kind, x, y: y + 6, "text-anchor": "middle" }, svg).textContent = number;
   });
