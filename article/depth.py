@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from article.ledger_rows import rows_measured, verdicts
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, with_settings
@@ -19,9 +21,25 @@ def best_start(read) -> str:
 @table("article-plain-grows")
 def plain_grows(read) -> str:
     """The loss of plain nets of 100 layers over that of 10."""
-    nets = with_settings(read("results/optimization.json")["summary"], row="net", block="plain")
-    loss = {net["depth"] + 1: net["loss"]["mean"] for net in nets}
-    return f"{loss[100] / loss[10]:.0f}"
+    return f"{growth(read('results/optimization.json'), 'plain'):.0f}"
+
+
+@table("article-plain-grows-from-its-best-start")
+def plain_grows_from_its_best_start(read) -> str:
+    """The same where five searches choose the start, too."""
+    return f"{growth(read('results/best_start.json'), 'plain'):.2g}"
+
+
+def growth(record: dict, block: str) -> float:
+    """The mean loss of 100 layers over that of 10."""
+    loss = losses(record, block)
+    return loss[100] / loss[10]
+
+
+def losses(record: dict, block: str) -> dict[int, float]:
+    """{layers: mean training loss}, the least depth first."""
+    nets = with_settings(record["summary"], row="net", block=block)
+    return {net["depth"] + 1: net["loss"]["mean"] for net in sorted(nets, key=lambda net: net["depth"])}
 
 
 @table("article-draws")
@@ -31,29 +49,27 @@ def draws(read) -> str:
     return f"{fewest} to {most}"
 
 
-@picture("optimization", "figure_1_finals", "one_hidden_layer")
-def article_depth(optimization, finals, one_layer):
-    """The training loss against depth after 20 and 400 epochs, beside that of one hidden layer."""
-    fig, axes = panels(1, 2, 3.2, sharey=True)
-    growth = {}
-    for ax, record in zip(axes, (optimization, finals), strict=True):
-        epochs = record["settings"]["epochs"]
-        nets = with_settings(record["summary"], row="net")
+@picture("optimization", "best_start", "figure_1_finals", "one_hidden_layer")
+def article_depth(optimization, best_start, finals, one_layer):
+    """The training loss against depth: with the start that the activation implies, with a searched start, and after
+    400 epochs, beside that of one hidden layer."""
+    fig, axes = panels(1, 3, 3.2, sharey=True)
+    titles = ("20 epochs, one start", "20 epochs, searched start", "400 epochs, one start")
+    for ax, record, title in zip(axes, (optimization, best_start, finals), titles, strict=True):
         for block in ("highway", "plain"):
-            found = sorted(with_settings(nets, block=block), key=lambda net: net["depth"])
-            layers = [net["depth"] + 1 for net in found]
-            losses = [net["loss"]["mean"] for net in found]
-            ax.plot(layers, losses, MARKER[block], ls="-", color=COLOR[block], label=block)
-            growth.setdefault(block, losses[-1] / losses[0])  # after 20 epochs
+            loss = losses(record, block)
+            ax.plot(list(loss), list(loss.values()), MARKER[block], ls="-", color=COLOR[block], label=block)
+        epochs = 400 if record is finals else 20
         [alone] = with_settings(one_layer["summary"], row="Figure 1", epochs=epochs)
         ax.axhline(alone["loss"]["mean"], color=GREY, ls=":", label="one hidden layer")
         ax.set(xscale="log", yscale="log", xlabel="layers")
-        ax.set_title(f"after {epochs} epochs")
-        ax.set_xticks(layers, layers)
+        ax.set_title(title)
+        ax.set_xticks(list(loss), list(loss))
         ax.minorticks_off()
     axes[0].set_ylabel("training loss")
-    axes[1].legend(loc="upper left")
-    of_plain = f"plain nets' loss grows {growth['plain']:.0f}-fold"
-    of_highway = f"highway nets' {growth['highway']:.1f}-fold"
-    headline(fig, f"With depth, from 10 to 100 layers, {of_plain}, {of_highway} (after 20 epochs)")
+    axes[2].legend(loc="upper left")
+    of_plain = f"plain nets' loss grows {growth(optimization, 'plain'):.0f}-fold"
+    with_search = f"{growth(best_start, 'plain'):.0f}-fold if its start is searched"
+    of_highway = math.ceil(max(growth(record, "highway") for record in (optimization, best_start)))
+    headline(fig, f"From 10 to 100 layers {of_plain}, {with_search}; highway nets' less than {of_highway}-fold")
     return fig

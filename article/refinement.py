@@ -46,7 +46,9 @@ def paths(read) -> str:
         f"keeps {of('highway', 'answers_kept_shuffled', 'at_start')} of its answers,",
         f"a trained one {of('highway', 'answers_kept_shuffled')}.",
         "On average, weighted by its size, the gradient passes back through the $H$ of only",
-        f"{of('highway', 'mean_length')} blocks out of 30 in highway nets (gates held fixed), and of",
+        f"{of('highway', 'mean_length')} blocks out of 30 in highway nets if the gates are held fixed, which misses",
+        f"{of('highway', 'missing_with_fixed_gates')} of its length, through",
+        f"{of('highway', 'mean_length_with_gates')} if a gate counts as a block, and of",
         f"{of('residual', 'mean_length')} in residual nets.",
         "**This is not yet refinement.**",
         "Applied half-way, the net's own output layer is less accurate than a linear classifier fitted there, by",
@@ -54,7 +56,6 @@ def paths(read) -> str:
         f"and {of('residual', 'lag_of_own_reader')} in residual ones.",
         "Highway blocks hardly move the state against the gradient of the loss",
         f"(a cosine of {of('highway', 'mean_cosine')}); residual blocks do ({of('residual', 'mean_cosine')}).",
-        "In these nets trained highway blocks look more like an ensemble than like steps of one estimate.",
         "And nets with shut gates, whose blocks do nothing, pass most of these rules:",
         "a smooth rise of the error, short paths and indifference to order do not show that blocks do anything.",
     )

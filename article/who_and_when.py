@@ -33,7 +33,7 @@ def date_in_words() -> str:
     return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
 
 
-NOT_THE_PAPERS = "the authors of this reproduction, none of whom wrote the paper"
+NOT_THE_PAPERS = "none of them wrote the paper"
 
 
 @table("article-byline")

@@ -5,8 +5,8 @@ that a browser opens from disk.
 
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
-takeaway.js (Python, CSV), lesson.js, towers.js and page.js.  From pages/shared/ it has net.js (the nets and
-their training), base.css, palette.js, words.js and charts.js."""
+takeaway.js (Python, CSV), lesson.js, summary.js, towers.js, layer.js and page.js.  From pages/shared/
+it has net.js (the nets and their training), base.css, palette.js, words.js and charts.js."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ PAGE_PARTS = (
     "towers.js",
     "layer.js",
     "lesson.js",
+    "summary.js",
     "page.js",
 )
 N_TRAIN = 2000

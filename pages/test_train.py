@@ -917,6 +917,38 @@ def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened
     assert opened.execute_script("return document.documentElement.scrollHeight") <= 720
 
 
+@browser_only
+@together
+def test_after_the_last_stop_stands_what_was_seen_at_each(opened):
+    from selenium.webdriver import Keys
+
+    screenshots.look_as(opened, 1280, 720)
+    opened.get("about:blank")
+    opened.get(FILE.as_uri() + "?lesson=1")
+    wait_for(opened, "worker && run.portraits.size")
+    page = opened.find_element("tag name", "body")
+    opened.execute_script("run.until = 12; settings.speed = 'most'")
+    page.send_keys("3", " ")
+    wait_for(opened, "run.records.length === 12 && !run.playing")
+    accuracies = opened.execute_script("return [1, 0].map((k) => percent(accuracyAt(12, k)))")
+    right = opened.execute_script("return outcomeOf(12).every(Boolean)")
+    stops = opened.execute_script("return TOUR.length")
+    page.send_keys(*[Keys.ARROW_RIGHT] * stops)
+    table = "return [...$('summary-rows').rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    rows = opened.execute_script(table)
+    assert rows[0][1:3] == ["plain {}, highway {}".format(*accuracies), "right" if right else "wrong"]
+    assert [row[1] for row in rows[1:]] == ["not trained to the end yet"] * (stops - 1)
+    assert not opened.find_element("id", "towers").is_displayed()
+    assert opened.execute_script("return document.documentElement.scrollHeight") <= 720
+    assert violations(opened) == []
+    page.send_keys(Keys.ARROW_LEFT)
+    assert opened.find_element("id", "towers").is_displayed()
+    assert opened.execute_script("return stopOf(settings)") == stops - 1
+    page.send_keys(Keys.ARROW_RIGHT)
+    opened.execute_script("$('summary-rows').querySelector('button').click()")
+    assert opened.execute_script("return [stopOf(settings), isSummed()]") == [0, False]
+
+
 # ---- For every reader ------------------------------------------------------------------------------------------------
 
 

@@ -204,8 +204,9 @@ def lag_of_own_reader(look: dict) -> float:
 
 
 def by_short_paths(look: dict, shares: str) -> float:
+    """The share that comes by short paths.  Trials have each share rounded, so that their sum is not quite 1."""
     longest = int(SHORT * len(look["one_deleted"]))
-    return sum(look[shares][: longest + 1])
+    return sum(look[shares][: longest + 1]) / sum(look[shares])
 
 
 def short_by_direction(look: dict) -> float:

@@ -75,12 +75,13 @@ function forgetPrediction() {
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
   if (event.target.matches("input, select") || (event.key === " " && event.target.matches("button, summary"))) return;
+  if (isSummed() && !["ArrowLeft", "f"].includes(event.key)) return; // no nets are in view
   const stop = stopOf(settings);
   const actions = {
     " ": () => $("play").click(),
     a: answerNow,
-    ArrowRight: () => stop + 1 < TOUR.length && takeStop(stop + 1),
-    ArrowLeft: () => stop > 0 && takeStop(stop - 1),
+    ArrowRight: takeNext,
+    ArrowLeft: () => (isSummed() ? hideSummary() : stop > 0 && takeStop(stop - 1)),
     f: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
   };
   OUTCOMES.forEach((_, k) => (actions[k + 1] = () => $("choices").children[k].click()));

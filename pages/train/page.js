@@ -617,10 +617,9 @@ function showSettings() {
   showLayers();
 }
 
-const finished = new Set(); // the stops of the tour whose nets were trained to the end
-
 function finishStop() {
-  finished.add(stopOf(settings));
+  if (stopOf(settings) === -1) return;
+  keepSeen();
   showStops();
 }
 
@@ -629,9 +628,9 @@ function showStops() {
   const stop = stopOf(settings);
   [...$("stops").children].forEach((button, i) => {
     button.setAttribute("aria-pressed", i === stop);
-    button.setAttribute("aria-label", `${i + 1} ${TOUR[i].short}${finished.has(i) ? ", done" : ""}`);
-    button.classList.toggle("done", finished.has(i));
-    button.firstChild.textContent = finished.has(i) ? "✓" : i + 1;
+    button.setAttribute("aria-label", `${i + 1} ${TOUR[i].short}${seen.has(i) ? ", done" : ""}`);
+    button.classList.toggle("done", seen.has(i));
+    button.firstChild.textContent = seen.has(i) ? "✓" : i + 1;
   });
 }
 
@@ -651,8 +650,9 @@ function showStop(stop) {
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
   $("stop-answer").open = false;
   $("to-answer").hidden = true;
-  $("next").hidden = stop + 1 === TOUR.length;
-  $("next").textContent = `Next: ${TOUR[stop + 1]?.short}`;
+  $("next").hidden = false;
+  $("next").textContent = stop + 1 < TOUR.length ? `Next: ${TOUR[stop + 1].short}` : "What you have seen";
+  hideSummary();
 }
 
 function showNoStop() {
@@ -660,6 +660,7 @@ function showNoStop() {
   $("stop-text").textContent = "These settings are your own. What do you expect? Say it before you press play.";
   $("first").classList.add("later");
   for (const id of ["stop-question", "stop-answer", "stop-link", "next"]) $(id).hidden = true;
+  hideSummary();
 }
 
 /* Changes settings, as the tour, the form or the address asks.  `turn` says whether that is a page of its own in the
@@ -680,6 +681,13 @@ function takeStop(stop) {
   showStop(stop);
   restart();
   if ($("tour").getBoundingClientRect().top < 0) $("tour").scrollIntoView();
+}
+
+/* To the next stop; after the last to what was seen. */
+function takeNext() {
+  const next = stopOf(settings) + 1;
+  if (next < TOUR.length) takeStop(next);
+  else showSummary();
 }
 
 function takeField(field) {
@@ -722,10 +730,7 @@ function makeControls() {
   $("play").addEventListener("click", () => (run.playing ? pause() : play()));
   $("one").addEventListener("click", oneStep);
   $("again").addEventListener("click", () => restart());
-  $("next").addEventListener("click", () => {
-    takeStop(stopOf(settings) + 1);
-    if ($("next").hidden) $("stops").lastChild.focus();
-  });
+  $("next").addEventListener("click", takeNext);
   $("to-answer").addEventListener("click", () => {
     if (isLesson) answerNow();
     $("stop-answer").scrollIntoView({ block: "center" });

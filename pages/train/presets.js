@@ -25,7 +25,7 @@ const STANDARD = Object.fromEntries(Object.entries(FIELDS).map(([name, { standar
 /* Every stop but the first and the last changes one thing of the first.  Of each net, the highway net first: `arrives`
    says whether before training the signal reaches the last layer and the gradient the first; `least` is the test
    accuracy that it has at least by the last step, 0 for a net that only guesses.  pages/test_train.py checks both with
-   three seeds. */
+   three seeds.  `shows` is what the stop says of deep nets with these weights, for the summary after the last. */
 const TOUR = [
   {
     name: "1. Thirty layers",
@@ -37,6 +37,7 @@ const TOUR = [
       "Both start from the same small weights. A plain layer hands on H, which it computes from its input x. At first a highway " +
       "layer hands on T = 0.05 of H, and 0.95 of x.",
     question: "Which net learns? Follow the digit up, and the gradient down.",
+    shows: "A way past each layer lets thirty layers learn.",
     answer:
       "The highway net learns; the plain net guesses. Each plain layer brings the images closer together: at the start they differ " +
       "by less than a millionth after the last. Thirty highway layers leave about a quarter of the difference (0.84 to 0.20 " +
@@ -50,6 +51,7 @@ const TOUR = [
     least: [0.65, 0.65],
     text: "The same two kinds of layer, and the same start, but only five of each.",
     question: "Do plain layers learn, if there are only five in a row?",
+    shows: "Five plain layers lose too little to matter.",
     answer:
       "They do: both nets learn. At the start five plain layers weaken the digit, too, to a seventeenth (0.84 to 0.049 with seed 1), " +
       "but enough of it arrives, and enough of the gradient comes back. With these small weights depth is the difficulty; stop 4 changes the weights.",
@@ -64,6 +66,7 @@ const TOUR = [
       "Only the start differs: He initialisation (Kaiming He) gives the weights a larger variance. " +
       "Before you play: digit and gradient arrive, but compare the bars left of the plain tower, at the bottom and at the top.",
     question: "Do thirty plain layers learn, if their weights start larger?",
+    shows: "A larger start brings the digit up, but scrambled.",
     answer:
       "No, it still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
       "the same digit: before training 39 to 52 % after layer 0 of the plain net, 17 to 27 % after its last (seeds 1 to 3; chance: 10 %). " +
@@ -79,6 +82,7 @@ const TOUR = [
       "Again only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near. " +
       "Before you play: compare the bars of the plain tower again.",
     question: "Do thirty plain layers learn, if their weights start orthogonal?",
+    shows: "A start that keeps distances lets plain layers learn, too.",
     answer:
       "They do: this start is enough, with the same optimizer and the same learning rate. The digit arrives unscrambled: " +
       "before training the nearest image shows the same digit for 44 to 53 % after layer 0, and still for 38 to 47 % after the last " +
@@ -92,6 +96,7 @@ const TOUR = [
     least: [0.65, 0.65],
     text: "The small weights of the first stop again. The other net has no gates: each of its layers adds its input to its result, y = x + H(x).",
     question: "Does a net without gates learn, if the digit has a way past each layer?",
+    shows: "The way past needs no gate.",
     answer:
       "It does: both nets learn; digit and gradient arrive in both. What carries them is the way past each layer; gates make that " +
       "way adjustable. The gates stay nearly closed: nearly all of x is carried on. The residual layers scramble the digits, too " +
@@ -107,6 +112,7 @@ const TOUR = [
       "Two highway nets that differ only in b_T, the gates’ bias at the start. At −3 a gate starts nearly closed, T = 0.05, " +
       "and carries most of x on; at 0 it starts half open, T = 0.5.",
     question: "Does a highway net learn, if its gates start half open?",
+    shows: "Gates that start half open lose the digit.",
     answer:
       "It does not. Half of x is carried past one layer, a quarter past two, and past thirty about as little " +
       "as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
@@ -122,6 +128,7 @@ const TOUR = [
       "This takes longer: a step is three times the work.",
     question: "With T = 0.18 at the start, thirty layers learn. Do a hundred learn, too?",
     link: { text: "See the thirty layers learn", settings: { second: "highway", second_b_T: -1.5 } },
+    shows: "The deeper the net, the more nearly its gates must start closed.",
     answer:
       "They do not. Where T = 0.18, a layer carries on 82 % of what it is given, and a hundred in a row leave " +
       "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. That is faint, but not scrambled: before training the " +
@@ -138,6 +145,7 @@ const TOUR = [
       "Thirty layers again: the highway net of the first stop beside one with b_T = −8. There T starts at 0.0003, so that each " +
       "layer hands x on nearly as it is, and adds next to nothing.",
     question: "Does a net learn whose layers do next to nothing?",
+    shows: "Layers that do next to nothing read these digits as well.",
     answer:
       "It does, and reads as many digits right: about 90 % with each of three seeds, the other net 87 to 89 %. Its gates hardly open: in no layer is the mean T above 0.05. " +
       "What lets these two nets train is the way past their layers, not what the layers compute. These digits need no depth.",
