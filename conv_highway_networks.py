@@ -207,7 +207,7 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         ranks=ranks,
         **others,
     )
-    if ranks > 1 and settings.optimizer == "muon":
+    if ranks > 1 and settings.optimizer in ("muon", "muon and adam"):  # they take all parameters of a net
         raise InputError(f"the net {args.net} is trained in one process: run it without mpiexec")
     if ranks > min(batch_size, settings.n_test):
         raise InputError(

@@ -29,7 +29,7 @@ from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
 from highways.lab.trials import Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import RESULTS, check_results_replaceable, load_results, record_bytes
+from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, record_bytes
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -65,8 +65,8 @@ def duration_or_source(question: Question) -> str:
 
 def made_by(question: Question) -> str:
     """The commands that write the run*.json by which a question's claims are judged."""
-    files = {name: None for claim in question.claims for name in claim.over if name in committed.COMMANDS}
-    return " and ".join(f"'{committed.COMMANDS[name]}'" for name in files)
+    files = {name: None for claim in question.claims for name in claim.over if name in COMMANDS}
+    return " and ".join(f"'{COMMANDS[name]}'" for name in files)
 
 
 def without_trials(question: Question) -> str:

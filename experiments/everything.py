@@ -15,9 +15,8 @@ import highway_networks as hn
 from experiments import all_questions
 from highways.commands import BROKEN_PIPE, INTERRUPTED, TERMINATED, Parser, first_line, run_command
 from highways.files import ROOT, printable
-from highways.lab.committed import COMMANDS
 from highways.lab.question import PROGRAM
-from highways.records import core_seconds, groups_of, seconds_of, was_trained_apart
+from highways.records import COMMANDS, core_seconds, groups_of, seconds_of, was_trained_apart
 
 FASHION = "/usr/share/datasets/fashion-mnist"
 CIFAR_NOTE = "CIFAR's archives, 170 MB each, which are downloaded unless they are in ~/.cache/highway-networks-cifar"

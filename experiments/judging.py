@@ -11,7 +11,7 @@ from highways.lab import committed
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim
 from highways.lab.question import PROGRAM, Question
-from highways.records import load_results, load_run, sealed
+from highways.records import COMMANDS, load_results, load_run, path_of, sealed
 
 
 def with_summary(question: Question, record: dict) -> dict:
@@ -57,9 +57,9 @@ def read_results(folder: Path) -> dict[str, dict]:
     for name in sorted(wanted - awaited):
         path = folder / path_of(name)
         if not path.exists():
-            how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
+            how = COMMANDS.get(name, f"{PROGRAM} {name}")
             raise InputError(f"{path} is missing: {how} makes it")
-        load = load_run if name in committed.COMMANDS else load_results
+        load = load_run if name in COMMANDS else load_results
         records[name] = committed.checked(name, load(path))
         if name in needed:
             check_budget(find_question(name), records[name])
@@ -84,7 +84,7 @@ def check_budget(question: Question, record: dict) -> None:
 
 def judged_record(records: dict) -> dict:
     """The contents of results/claims.json, made from `records`, {name: results}."""
-    commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
+    commands = {name: record.get("command") or COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
     return sealed({
         "experiment": "claims",
@@ -96,10 +96,6 @@ def judged_record(records: dict) -> dict:
         "summary": ledger.counts(rows),
         "trials": rows,
     })  # fmt: skip
-
-
-def path_of(name: str) -> str:
-    return f"{name}.json" if name in committed.COMMANDS else f"results/{name}.json"
 
 
 def is_judged_already(path: Path, record: dict) -> bool:

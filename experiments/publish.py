@@ -42,20 +42,20 @@ from matplotlib import ft2font
 
 import make_highway_networks_gif as gif
 from experiments import all_questions, api, register_pictures_and_tables, results_table
-from experiments.judging import is_judged_already, judged_record, path_of, read_results, with_summary
+from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
-from highways.records import RESULTS, load_results, record_bytes
+from highways.records import RESULTS, load_results, path_of, record_bytes
 from pages import make_claims as claims_page
 from pages import make_explorer as explorer
 from pages import make_pointers as pointers
 from pages import make_train as train_page
 from pages import measure_pointers, screenshots
-from visualize_highway_networks import PUBLISHED, RUNS
+from visualize_highway_networks import PUBLISHED
 
 LEDGER = "results/claims.json"
 DIGESTS = "viz/digests.json"
@@ -196,7 +196,7 @@ def file_of(source: str) -> str:
     """The file of a record that pictures name so."""
     if source in PUBLISHED:
         return f"data/{source}.json"
-    return RUNS.get(source, f"results/{source}.json")
+    return path_of(source)
 
 
 def numbers(value):

@@ -31,10 +31,22 @@ ROUNDING = 1e-5  # of mean gates in float32
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
 PASSED = set()  # {(schema, SHA-256 of a record that has passed check())}
+COMMANDS = {  # that make the run*.json of the repository
+    "run": "python highway_networks.py --seed 0",
+    "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
+    "run_seeds": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
+    "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
+    "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
+}
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
 # ---- Reading and writing ------------------------------------------------------------------------
+
+
+def path_of(name: str) -> str:
+    """The file of the record of this name, in the repository's folder or in another like it."""
+    return f"{name}.json" if name in COMMANDS else f"results/{name}.json"
 
 
 def load_record(path) -> dict:

@@ -85,7 +85,7 @@ def test_its_images_are_mnist_s_made_small(mnist, images):
         np.testing.assert_allclose(small.reshape(14, 14), means, atol=1 / 15 + 1e-12)  # half a grey level
 
 
-def test_its_colours_are_those_of_the_pictures(capsys):
+def test_its_colours_are_those_of_the_pictures():
     for kind in parts.COLORED:
         assert f"--{kind}: {KINDS[kind]};" in PAGE
 

@@ -466,7 +466,7 @@ def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
     assert not judging.is_judged_already(path, judged)
 
 
-def test_a_name_that_the_results_lack_is_the_fault_of_the_claim(capsys):
+def test_a_name_that_the_results_lack_is_the_fault_of_the_claim():
     """It is not called unmeasured, as a claim is that a smoke test has no nets for."""
     record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
 

@@ -288,7 +288,7 @@ def test_git_brings_a_committed_record_back_which_no_smoke_test_replaces(tmp_pat
         assert (f"git checkout {name} brings the committed one back" in process.stdout) == committed
 
 
-def test_nets_too_big_for_the_memory_are_refused_in_one_line(tmp_path, data_set):
+def test_nets_too_big_for_the_memory_are_refused_in_one_line(data_set):
     sizes = ("--depth", 10**9, "--hidden", 10**4, "--n-train", 200, "--n-test", 60)
     words = (*sizes, "--data-dir", data_set, "--no-save")
     for jobs in (1, 2):

@@ -27,10 +27,10 @@ from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
 from highways.lab import committed as committed_records
-from highways.lab.committed import COMMANDS as COMMANDS_OF_RUNS
 from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
+from highways.records import COMMANDS as COMMANDS_OF_RUNS
 from highways.records import RESULTS, RUN, check, sealed, select
 
 register_pictures_and_tables()
@@ -504,6 +504,14 @@ def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkey
         (tmp_path / name).write_text(json.dumps(sealed(edited)))
         with pytest.raises(InputError, match=why):
             committed_records.read_committed(name)
+
+
+@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
+def test_trials_that_were_measured_without_git_are_refused():
+    record = READ("results/lesion.json")
+    env = record["env"] | {"git_of_trials": ["None"]}
+    with pytest.raises(InputError, match="of the commit None, which is not in the history of this repository"):
+        checked("lesion", sealed(record | {"env": env}))
 
 
 @pytest.mark.parametrize("commit", ["58f54ed355e2-dirty ", "58f54ed355e2-dirty\n", "58f54ed355e2+mine"])

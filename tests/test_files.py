@@ -428,19 +428,6 @@ def test_what_a_killed_writer_left_stays_and_harms_nobody(tmp_path):
     assert left.read_text() == "torn"
 
 
-def test_two_processes_with_one_id_do_not_share_temporary_files(tmp_path, monkeypatch):
-    """Processes in two containers may have the same process id."""
-    monkeypatch.setattr(files.os, "getpid", lambda: 1)
-    target = tmp_path / "run.json"
-    with written_beside({target: b"one"}) as one, written_beside({target: b"two"}) as two:
-        assert one != two
-        one[target].replace(target)
-        assert target.read_bytes() == b"one"
-        two[target].replace(target)
-    assert target.read_bytes() == b"two"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 def test_asking_for_the_commit_writes_nothing_in_the_repository(tmp_path, monkeypatch):
     """A lock of git's, left by a killed run, would stop the user's next git command."""
     (tmp_path / "program.py").write_text("pass\n")

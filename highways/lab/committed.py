@@ -13,15 +13,8 @@ from pathlib import Path
 import highway_networks as hn
 from highways import cifar
 from highways.files import ROOT, InputError, has_file, known_commits, read_json
-from highways.records import check_ledger, load_results, load_run
+from highways.records import COMMANDS, check_ledger, load_results, load_run
 
-COMMANDS = {
-    "run": "python highway_networks.py --seed 0",
-    "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
-    "run_seeds": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
-    "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
-    "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
-}
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged
 KNOWN_DATA = {"MNIST": hashlib.sha256("".join(hn.SHA256.values()).encode()).hexdigest(), **hn.OTHER_SETS}
@@ -89,7 +82,8 @@ def _check_evidence(name: str, record: dict) -> None:
 
 def _commits_of(record: dict) -> set:
     """The commits that a record names; None where it does not say one."""
-    commits = {record["env"].get("git"), *record["env"].get("git_of_trials", [])} - {"None"}
+    of_trials = record["env"].get("git_of_trials", [])  # as text
+    commits = {record["env"].get("git"), *(None if commit == "None" else commit for commit in of_trials)}
     trials = record.get("trials", [])
     for group in trials.values() if isinstance(trials, dict) else [trials]:
         for trial in group:

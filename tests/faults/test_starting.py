@@ -72,7 +72,7 @@ def refuse_threads(monkeypatch):
 
 
 @linux
-def test_a_worker_that_is_refused_a_thread(monkeypatch, tmp_path, data_set, capfd):
+def test_a_worker_that_is_refused_a_thread(monkeypatch, data_set, capfd):
     refuse_threads(monkeypatch)
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--no-save")
     assert hn.main([*map(str, words)]) == 2
@@ -192,7 +192,7 @@ def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
 
 @unix
 @pytest.mark.parametrize("words", [(), ("--seeds", "0,1")])
-def test_each_line_is_one_write(words, tmp_path, data_set):
+def test_each_line_is_one_write(words, data_set):
     """A socket of datagrams keeps writes apart: those of the command and of its workers are whole lines."""
     receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     command = [ROOT / "highway_networks.py", *SMALL, *words, "--data-dir", data_set, "--jobs", 2, "--no-save"]

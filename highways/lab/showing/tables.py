@@ -49,8 +49,7 @@ def budget(read, name: str, text: str) -> str:
 
 def takes(read, name: str) -> str:
     """How long a record's measurement took on two cores."""
-    path = f"{name}.json" if name.startswith("run_") else f"results/{name}.json"
-    seconds = records.seconds_on_two_cores(read(path))
+    seconds = records.seconds_on_two_cores(read(records.path_of(name)))
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
     if seconds > 90:
