@@ -41,7 +41,7 @@ import PIL
 from matplotlib import ft2font
 
 import make_highway_networks_gif as gif
-from experiments import all_questions, api, register_pictures_and_tables, results_table
+from experiments import all_questions, api, grouped_questions, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -60,8 +60,8 @@ from visualize_highway_networks import PUBLISHED
 LEDGER = "results/claims.json"
 DIGESTS = "viz/digests.json"
 DRAWING = re.compile(
-    r"experiments\.\w+\.show|highways\.lab\.showing\.\w+|highways\.statistics"
-)  # modules that decide what a picture looks like
+    r"experiments\.\w+\.(show|trial)|highways\.lab\.(showing|judging)\.\w+|highways\.statistics|pages\.\w+"
+)  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
@@ -135,21 +135,18 @@ def products(read) -> list[Product]:
             add(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
     add("highway_networks.gif", make_gif, Path(gif.__file__), ["run.json"])
 
+    def add_page(program, sources, files, more=()):
+        name = f"pages/{program.PARTS.name}.html"
+        parts = [program.PARTS / part for part in ("page.html", *program.PAGE_PARTS)]
+        add(name, lambda: program.whole_page().encode(), Path(program.__file__), sources, [*parts, *files], more)
+
     images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
-    parts = [explorer.PARTS / name for name in ("page.html", *explorer.PAGE_PARTS)]
-    sources = [f"results/{name}.json" for name in ("gates", "lesion", "explorer")]
-    files = [ROOT / explorer.NET, *images, *parts]
-    add("pages/explorer.html", make_explorer, Path(explorer.__file__), sources, files)
-    parts = [train_page.PARTS / name for name in ("page.html", *train_page.PAGE_PARTS)]
-    add("pages/train.html", make_train_page, Path(train_page.__file__), [], [*images, *parts])
-    parts = [pointers.PARTS / name for name in ("page.html", *pointers.PAGE_PARTS)]
-    files = [measure_pointers.NET, *parts]
-    add("pages/pointers.html", make_pointers_page, Path(pointers.__file__), ["results/pointers.json"], files)
-    parts = [claims_page.PARTS / name for name in ("page.html", *claims_page.PAGE_PARTS)]
-    names = [ROOT / "pages" / name for name in ("sample_names.py", "sample_words.py")]
-    rules = [*names, *sorted((ROOT / "experiments").glob("*/question.py"))]
-    more = [claims_page.pictures()]
-    add("pages/claims.html", make_claims_page, Path(claims_page.__file__), [LEDGER], [*parts, *rules], more)
+    rules = sorted((ROOT / "experiments").glob("*/question.py"))
+    of_explorer = [f"results/{name}.json" for name in ("gates", "lesion", "explorer")]
+    add_page(explorer, of_explorer, [ROOT / explorer.NET, *images])
+    add_page(train_page, [], images)
+    add_page(pointers, ["results/pointers.json"], [measure_pointers.NET])
+    add_page(claims_page, [LEDGER], rules, [claims_page.pictures(), grouped_questions()])
     return found
 
 
@@ -174,22 +171,6 @@ def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
 
 def make_gif() -> bytes:
     return gif.gif_bytes(gif.load_frames(ROOT / "run.json"))
-
-
-def make_explorer() -> bytes:
-    return explorer.whole_page().encode()
-
-
-def make_train_page() -> bytes:
-    return train_page.whole_page().encode()
-
-
-def make_pointers_page() -> bytes:
-    return pointers.whole_page().encode()
-
-
-def make_claims_page() -> bytes:
-    return claims_page.whole_page().encode()
 
 
 def file_of(source: str) -> str:

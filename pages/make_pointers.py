@@ -10,7 +10,6 @@ pages/shared/ net.js, which computes, base.css, words.js and charts.js."""
 
 from __future__ import annotations
 
-import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import json
 
 import numpy as np

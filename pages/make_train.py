@@ -10,7 +10,6 @@ it has net.js (the nets and their training), base.css, palette.js, words.js and 
 
 from __future__ import annotations
 
-import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import base64
 import json
 import zlib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

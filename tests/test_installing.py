@@ -91,7 +91,9 @@ def test_a_training_says_that_tqdm_is_not_installed(tmp_path):
     [
         (("visualize_highway_networks.py", "--help"), "matplotlib"),
         (("make_highway_networks_gif.py", "--out", "missing/new.gif"), "imageio"),
+        (("-m", "pages.make_claims", "--help"), "matplotlib"),
         (("-m", "pages.make_explorer", "--help"), "matplotlib"),
+        (("-m", "pages.make_train", "--help"), "matplotlib"),
     ],
 )
 def test_a_program_that_draws_says_what_is_not_installed(tmp_path, words, package):

@@ -172,6 +172,19 @@ def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_impor
     assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
 
 
+def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
+    deciding = {
+        "claims": ("pages/sample_names.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
+        "pointers": ("pages/make_explorer.py", "pages/measure_pointers.py", "experiments/depth_on_demand/trial.py"),
+        "train": ("pages/make_explorer.py",),
+        "explorer": (),
+    }
+    for page, modules in deciding.items():
+        code = publish.code_of(ROOT / "pages" / f"make_{page}.py")
+        for module in (*modules, "pages/parts.py", "highways/lab/showing/style.py"):  # style.py has the colours
+            assert (ROOT / module).read_bytes() in code, (page, module)
+
+
 @pytest.fixture
 def nothing_but_pictures(tmp_path, monkeypatch):
     """make(*names): publishes these pictures in an empty folder, where no text differs.
