@@ -8,7 +8,9 @@ import hashlib
 import inspect
 import json
 import linecache
+import operator
 import os
+import re
 import symtable
 import sys
 import sysconfig
@@ -23,6 +25,7 @@ from highways.trial_code import LIBRARY_TEXTS, registered
 
 PROJECT = ("highway_networks", "conv_highway_networks", "highways")
 STANDARD_LIBRARY = os.path.realpath(sysconfig.get_path("stdlib"))
+IMPORT = re.compile(rb"\b(?:from|import)\b(?:.*\\\n)*.*")  # goes on in the next line after a backslash
 
 
 def checksum_of(texts: list[bytes]) -> str:
@@ -36,9 +39,8 @@ LIBRARY = checksum_of([*LIBRARY_TEXTS, (ROOT / "conv_highway_networks.py").read_
 class Contents:
     """Checksums of the code and the arrays that values consist of."""
 
-    def __init__(self, functions: list | None = None):
+    def __init__(self):
         self.checksums = []
-        self.functions = functions or []  # those that are in the checksums: a function may use itself
 
     def shown(self, value, what: str):
         """A value as the log and the rows show it.  Its code and its arrays go into the checksums.
@@ -53,7 +55,7 @@ class Contents:
             return f"array {self.checksums[-1][:8]}"
         if isinstance(value, hn.Named):
             settings = hn.record_of(value).get(f"{value.family}_settings")
-            self._add_class(type(value))
+            self._add_definition(type(value), what)
             return call_of(value.name, [], settings) if settings else value.name
         if isinstance(value, functools.partial):
             called = self.shown(value.func, what)
@@ -61,7 +63,8 @@ class Contents:
             by_name = {name: self.shown(argument, what) for name, argument in sorted(value.keywords.items())}
             return call_of(called, given, by_name)
         if callable(value):
-            return self._shown_callable(value, what)
+            self._add_definition(value, what)
+            return value.__qualname__ if isinstance(value, type) else value.__name__
         if type(value) is list:
             return [self.shown(item, what) for item in value]
         if type(value) is dict:
@@ -70,57 +73,18 @@ class Contents:
         hn.check_json(value, what)
         if isinstance(value, str):
             for kind in registered(value):
-                self._add_class(kind)
+                self._add_definition(kind, what)
         return value
 
-    def _shown_callable(self, value, what: str) -> str:
-        if isinstance(value, type):
-            self._add_class(value)
-            return value.__qualname__
-        if isinstance(value, types.MethodType):
-            self._add_function(value.__func__, what)
-            return f"{self.shown(value.__self__, what)}.{value.__name__}"
-        if isinstance(value, types.FunctionType):
-            self._add_function(value, what)
-            return value.__name__
-        if hasattr(value, "__wrapped__"):  # functools.cache
-            return self.shown(value.__wrapped__, what)
-        raise InputError(f"{what}: the source of {value!r} cannot be read; give a function of Python's")
-
-    def _add_class(self, kind: type) -> None:
-        if "<locals>" in kind.__qualname__:
-            raise InputError(f"the class {kind.__qualname__} is inside a function: define it outside")
-        self.checksums.append(checksum_of_definition(kind))
-
-    def _add_function(self, function: types.FunctionType, what: str) -> None:
-        """Adds the source of a function and, of one that is inside another, the values that it uses of
-        the outer one.
-
-        What a decorator keeps for itself, such as a cache or a lock, is left out."""
-        if any(function is other for other in self.functions):
-            return
-        self.functions.append(function)
-        if function.__name__ == "<lambda>":
+    def _add_definition(self, defined, what: str) -> None:
+        """Adds the text of a function or a class, which must have its name at the top of its file: what one inside
+        another function uses, its text does not tell."""
+        if found_by_name(defined) != defined:
             raise InputError(
-                f"{what}: a lambda has no name to know it by; define a function with def, at the top of a file"
+                f"{what}: {defined!r} has no name at the top of a file; define it there, with def or class, "
+                "and give what it uses as a setting"
             )
-        self.checksums.append(checksum_of_definition(function))
-        used = {}
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            used[name] = cell.cell_contents
-        if "<locals>" in function.__qualname__:
-            used["defaults"] = [*(function.__defaults__ or ())]
-            used["defaults by name"] = function.__kwdefaults__ or {}
-        for name, value in used.items():
-            contents = Contents(self.functions)
-            try:
-                as_shown = contents.shown(value, f"what {function.__qualname__} uses as {name} (give it as a setting)")
-            except ValueError:
-                is_of_decorator = value is not getattr(function, "__wrapped__", value)
-                if is_of_decorator:
-                    continue
-                raise
-            self.checksums += [f"{name} = {json.dumps(as_shown)}", *contents.checksums]
+        self.checksums.append(checksum_of_definition(defined))
 
     def _add_data(self, data: hn.Dataset, what: str) -> None:
         for array in (data.x_train, data.y_train, data.x_test, data.y_test):
@@ -142,30 +106,36 @@ def call_of(name: str, given: list, by_name: dict) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
-def checksum_of_definition(defined) -> str:
-    """The place of a function or a class in its text, and the checksum of this text and of those it
-    imports."""
-    parts = [defined] if isinstance(defined, types.FunctionType) else vars(defined).values()
-    lines = [part.__code__.co_firstlineno for part in parts if isinstance(part, types.FunctionType)]
+def found_by_name(defined):
+    """What the name of a function or a class stands for in its module; None if it stands for nothing."""
     try:
-        texts = texts_of(defined, lines)
+        return operator.attrgetter(defined.__qualname__)(sys.modules[defined.__module__])
+    except (AttributeError, KeyError):
+        return None
+
+
+def checksum_of_definition(defined) -> str:
+    """The name of a function or a class, the checksum of its text, and that of the files that count."""
+    defined = inspect.unwrap(defined)  # functools.cache
+    try:
+        file = file_of(defined)
+        if file is None:
+            text = text_in_notebook(defined)
+            files = []
+        else:
+            text = inspect.getsource(defined).encode() + text_that_counts(file)
+            files = texts_imported_by(file)
     except (OSError, TypeError, SyntaxError, UnicodeError) as error:
         raise InputError(f"the source of {defined.__qualname__} cannot be read: {error}") from None
-    own = hashlib.sha256(texts[0]).hexdigest()
-    return f"{defined.__qualname__} {lines} {own} {checksum_of(texts)}"
+    return f"{defined.__qualname__} {hashlib.sha256(text).hexdigest()} {checksum_of(files)}"
 
 
-def texts_of(defined, lines: list[int]) -> list[bytes]:
-    """The text that defines a function or a class, then those of the user's files that it imports."""
+def file_of(defined) -> Path | None:
+    """The file that defines a function or a class; None in a notebook."""
     if defined.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
-        return [text_in_notebook(defined)]
+        return None
     file = Path(os.path.realpath(inspect.getfile(defined)))
-    if not file.is_file():
-        return [text_in_notebook(defined)]
-    text = text_that_counts(file, lines)
-    if defined.__module__.split(".")[0] in PROJECT:
-        return [text]
-    return [text, *texts_beside(file, text)]
+    return file if file.is_file() else None
 
 
 def text_in_notebook(defined) -> bytes:
@@ -178,19 +148,24 @@ def text_in_notebook(defined) -> bytes:
     raise OSError("no file has it")
 
 
-def texts_beside(file: Path, text: bytes) -> list[bytes]:
-    """The texts of the modules in a file's folder and package that it imports, and that these import."""
-    found = {file: text}
-    waiting = [file]
+def texts_imported_by(file: Path) -> list[bytes]:
+    """The texts of the files that a file imports from its folder, and that these import.  Of a package, and of the
+    one that the file is in, all files count; of what is installed, none."""
+    folder = file.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    first, *_ = file.relative_to(folder).parts
+    if is_installed(file) or first.removesuffix(".py") in PROJECT:
+        return []
+    found = {}
+    waiting = [file, *files_called(first, folder)]
     while waiting:
-        importing = waiting.pop()
-        if is_installed(importing):
-            continue
-        for other in modules_beside(importing, found[importing]):
-            if other not in found:
-                found[other] = text_that_counts(other, [])
-                waiting.append(other)
-    del found[file]
+        path = waiting.pop()
+        if path not in found:
+            found[path] = text_that_counts(path)
+            imports = b" ".join(IMPORT.findall(found[path])).decode(errors="replace")
+            for name in {*re.findall(r"\w+", imports)} - {*PROJECT}:
+                waiting += files_called(name, folder)
     return list(found.values())
 
 
@@ -199,35 +174,11 @@ def is_installed(file: Path) -> bool:
     return bool(of_package) or file.is_relative_to(STANDARD_LIBRARY)
 
 
-def modules_beside(file: Path, text: bytes) -> list[Path]:
-    """The files in a file's folder and package that it imports."""
-    folders = [file.parent]
-    while (folders[-1] / "__init__.py").is_file():
-        folders.append(folders[-1].parent)
-    candidates = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                candidates += places_of(folders, alias.name)
-        if isinstance(node, ast.ImportFrom):
-            searched = folders[node.level - 1 : node.level] if node.level else folders
-            module = f"{node.module}." if node.module else ""
-            for alias in node.names:
-                candidates += places_of(searched, module + alias.name)
-    return [Path(os.path.realpath(place)) for place in candidates if place.is_file()]
-
-
-def places_of(folders: list[Path], module: str) -> list[Path]:
-    """Where the files of a module, and of the packages that it is in, may lie."""
-    names = module.split(".")
-    if names[0] in PROJECT:
-        return []
-    places = []
-    for folder in folders:
-        for n in range(1, len(names) + 1):
-            place = folder.joinpath(*names[:n])
-            places += [place.with_name(f"{place.name}.py"), place / "__init__.py"]
-    return places
+def files_called(name: str, folder: Path) -> list[Path]:
+    """The file of the module of this name in a folder, and those of the package of this name."""
+    module = folder / f"{name}.py"
+    of_package = (folder / name).rglob("*.py")
+    return [Path(os.path.realpath(file)) for file in (module, *of_package) if file.is_file()]
 
 
 def names_of_the_module(table: symtable.SymbolTable) -> set[str]:
@@ -239,12 +190,12 @@ def names_of_the_module(table: symtable.SymbolTable) -> set[str]:
     return names
 
 
-_texts = {}  # by file and lines, as they were when they were read first
+_texts = {}  # by file, as they were when they were read first
 
 
-def text_that_counts(file: Path, lines: list[int]) -> bytes:
-    """The text of a file without what stands under `if __name__ == "__main__":`, unless one of these
-    lines is there, or a function of the file uses a name that is assigned there.
+def text_that_counts(file: Path) -> bytes:
+    """The text of a file without what stands under `if __name__ == "__main__":`, unless a function of the file uses
+    a name that is assigned there.
 
     Raises InputError where it has changed since it was read first: what is imported may be either."""
     text = file.read_bytes()
@@ -254,10 +205,9 @@ def text_that_counts(file: Path, lines: list[int]) -> bytes:
         if not isinstance(node, ast.If) or ast.unparse(node.test) != "__name__ == '__main__'" or node.orelse:
             continue
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        defines = any(node.lineno <= line <= node.end_lineno for line in lines)
-        if not defines and not names & used:
+        if not names & used:
             del kept[node.lineno - 1 : node.end_lineno]
     counts = b"\n".join(kept)
-    if _texts.setdefault((file, *lines), counts) != counts:
+    if _texts.setdefault(file, counts) != counts:
         raise InputError(f"{file} has changed since this program read it: start the program again")
     return counts

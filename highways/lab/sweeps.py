@@ -16,7 +16,6 @@ import inspect
 import itertools
 import json
 import os
-import pickle
 import sys
 import time
 from contextlib import closing, contextmanager
@@ -27,7 +26,7 @@ import numpy as np
 
 import highway_networks as hn
 from highways.commands import INTERRUPTED
-from highways.files import InputError, Lock, commit, write_whole
+from highways.files import Lock, commit, write_whole
 from highways.lab.contents import LIBRARY, Contents
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
 from highways.processes import all_cores, in_processes
@@ -48,16 +47,17 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     What is finished is kept in the file `log`: the same call after an interruption, or one with
     more values, runs only what is missing.  A run is made again when the setting has changed, its
     arrays included, this library, or the text of a file: the one that defines the function or such
-    a value, or one of the same folder or package that this file imports.  What stands under
-    `if __name__ == "__main__":` does not count, unless a function uses what is assigned there.  Of
-    what is defined in a notebook only the text of the function, or the cell of the class, counts.
+    a value, one of the same folder that it imports, and any of a package that it imports or is in.
+    What stands under `if __name__ == "__main__":` does not count, unless a function uses what is
+    assigned there.  Of what is defined in a notebook only the text of the function, or the cell of
+    the class, counts.
 
     Nothing else is seen: neither data files nor other packages, nor what a program assigns while it
     runs.  Give another log= or remove the log when these change.
 
     Raises TypeError for settings that the function does not take, and for results that JSON cannot
-    hold; ValueError for other values of settings, for functions whose source cannot be read, and for
-    a `log` that is something else."""
+    hold; ValueError for other values of settings, for functions that are inside another or whose
+    source cannot be read, and for a `log` that is something else."""
     refuse_in_import()
     of_function = Contents()
     name = of_function.shown(function, "the function")
@@ -76,8 +76,6 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
             print(f"{len(planned) - len(missing)} of {len(planned)} runs were in {path}")
         tasks = [(function, passed(setting), key) for key, setting in missing.items()]
         jobs = usable_jobs(function, min(jobs or all_cores(), len(tasks) or 1))
-        if jobs > 1 or scheduler:
-            check_can_be_sent(function, tasks)
         finished = finished_runs(tasks, jobs, scheduler)
         progress = Progress(len(tasks))
         with path.open("a", encoding="utf-8") as file, closing(finished), said_if_interrupted(path, keys, results):
@@ -223,20 +221,6 @@ def usable_jobs(function, jobs: int) -> int:
         print("the runs go one after another: other processes cannot find a function of this notebook")
         return 1
     return jobs
-
-
-def check_can_be_sent(function, tasks: list[tuple]) -> None:
-    """Raises InputError for functions, and classes among the values, that other processes would not
-    find."""
-    values = {id(value): value for _, setting, _ in tasks for value in setting.values() if callable(value)}
-    for value in (function, *values.values()):
-        try:
-            pickle.dumps(value)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise InputError(
-                f"other processes cannot be given this function: {error}; define it at the top of a file, "
-                "outside of other functions, or give jobs=1, which runs it here"
-            ) from error
 
 
 class Progress:
