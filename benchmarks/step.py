@@ -1,7 +1,6 @@
 """How long is a training step?  This project against JAX and PyTorch at their best, and the limit.
 
-    python -m benchmarks.step                      both blocks at the headline's sizes  -> results/benchmark_step.json
-    python -m benchmarks.step --block highway --depth 100 --width 100 --batch 256       -> the screen
+    python -m benchmarks.step        both blocks at the headline's sizes  -> results/benchmark_step.json
 
 Everything runs on one core.  The rivals of benchmarks/rivals are interleaved: in each round each
 makes a few steps.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles
@@ -178,7 +177,6 @@ def time_holding(rounds: int) -> float:
 
 def main(argv=None) -> int:
     parser = arguments("step", __doc__)
-    parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
     for flag, default, text in (
         ("--depth", 30, "hidden blocks"),
         ("--width", 50, "units of a block"),
@@ -187,14 +185,9 @@ def main(argv=None) -> int:
     ):
         parser.add_argument(flag, type=number(int, 1), default=default, help=f"{text} (%(default)s)")
     args = parser.parse_args(argv)
-    if args.block and args.out:
-        parser.error("--block only prints its times: not allowed with --out")
     where = pin()
-    report = None if args.block else Report(parser, args, ("torch", "jax"))
+    report = Report(parser, args, ("torch", "jax"))
     sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}
-    if args.block:
-        show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))
-        return 0
     trials = {}
     summary = {}
     for block in hn.PAIR:

@@ -1,11 +1,9 @@
 """The benchmarks compare like with like: every rival computes our loss and gradient, or the benchmark refuses."""
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from benchmarks import (
     commands,
     conv_rivals,
     conv_step,
-    explorer,
     ranks,
     report,
     rivals,
@@ -130,26 +127,6 @@ def test_a_rival_that_computes_something_else_is_refused(monkeypatch):
         rivals.make((*SIZES, "highway"), *step.mnist_like(64), (rivals.Ours, rivals.Straightforward))
 
 
-def test_the_comparison_on_the_screen():
-    words = ("--block", "plain", "--depth", "2", "--width", "8", "--batch", "16", "--rounds", "2")
-    process = subprocess.run(
-        [sys.executable, "-m", "benchmarks.step", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
-    for kind in rivals.ALL:
-        [line] = [line for line in process.stdout.splitlines() if line.startswith(f"{kind.name}  ")]
-        is_left_out = "left out: " in line
-        assert is_left_out or float(line.split()[-1]) > 0
-        needs_numpy_alone = kind in (rivals.Ours, rivals.Straightforward, rivals.MatrixProducts)
-        assert not (is_left_out and needs_numpy_alone)
-    assert not list(ROOT.glob("results/.*.tmp"))
-
-
 def test_a_step_is_taken_apart_completely():
     parts = step.where_time_goes("highway", 3, 8, 16, 1)
     named = ("gather", "forward", "loss", "backward", "clip and Adam")
@@ -183,7 +160,6 @@ SUMMARIES = {
     "ranks": [f"{name}_speed_up" for name in ranks.NETS],
     "start_up": list(start_up.START_UP),
     "subnormals": ["highway_1000_flushed_over_not", "plain_1000_flushed_over_not"],
-    "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
 
 
@@ -272,7 +248,6 @@ ALL = {
     "commands": commands,
     "scaling": scaling,
     "conv_step": conv_step,
-    "explorer": explorer,
     "ranks": ranks,
     "start_up": start_up,
     "subnormals": subnormals,
@@ -297,11 +272,7 @@ def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(subnormals, "time_steps", lambda *words: {"flushed": [1.0], "not flushed": [2.0]})
     for module in (step, conv_step, subnormals):
         monkeypatch.setattr(module, "pin", lambda: "not pinned")
-    page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
-    monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
-    monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
     monkeypatch.setattr(ranks, "turn", lambda name, n: 1.0 / n)
-    monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
         with monkeypatch.context() as patched:
@@ -354,14 +325,6 @@ def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(n
     assert committed(name) == before
 
 
-def test_without_a_browser_a_line_says_so(quick, monkeypatch):
-    monkeypatch.setattr(explorer.screenshots, "missing", lambda: "chromium")
-    before = committed("explorer")
-    with pytest.raises(InputError, match="there is no chromium"):
-        quick("explorer")
-    assert committed("explorer") == before
-
-
 def test_out_may_not_name_the_committed_file(quick):
     before = committed("step")
     with pytest.raises(InputError, match="is for the default settings and all rivals"):
@@ -411,12 +374,6 @@ def test_the_default_settings_are_judged_wherever_they_go(quick, tmp_path, capsy
     assert record["command"] == "python -m benchmarks.commands"
     assert list(record["settings"]["targets"]) == SUMMARIES["commands"]
     assert "headline_over_straightforward 1.000, aimed at 0.22: missed" in capsys.readouterr().out
-
-
-def test_the_comparison_on_the_screen_takes_no_out(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        step.main(["--block", "plain", "--out", str(tmp_path / "x.json")])
-    assert "not allowed with --out" in capsys.readouterr().err
 
 
 def test_a_users_data_set_does_not_reach_the_commands(monkeypatch, tmp_path):
