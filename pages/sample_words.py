@@ -321,6 +321,10 @@ LABELS = {
         *at_all_depths("accuracy, as many parameters"),
         *at_all_depths("accuracy, width 50"),
     ],
+    "trained-nets-need-their-gates": [
+        [f"error's rise, mean T of {part}, {data}"]
+        for data, part in product(("MNIST", "CIFAR-100"), ("every unit", "every block"))
+    ],
     "residual-needs-no-tuned-start": [
         [f"log10 of loss unscaled ÷ scaled, {activation}"] for activation in ("tanh", "ReLU")
     ],

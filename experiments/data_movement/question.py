@@ -50,7 +50,7 @@ import numpy as np
 from experiments.data_movement.trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
 from experiments.fifty_layers.trial import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, Sample, claim, values_of
-from highways.lab.judging.rules import corrected, is_above, is_below
+from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -319,15 +319,8 @@ def skipping_saves_a_tenth(r):
     verdicts = corrected(*comparisons)
     saves = verdicts[::2]
     loses_little = verdicts[1::2]
-    parts = [both(*pair) for pair in zip(saves, loses_little, strict=True)]
+    parts = [all_hold(pair) for pair in zip(saves, loses_little, strict=True)]
     return parts, "; ".join(texts)
-
-
-def both(one: bool | None, other: bool | None) -> bool | None:
-    """Whether both conditions hold; None if that is open."""
-    if False in (one, other):
-        return False
-    return None if None in (one, other) else True
 
 
 QUESTION = Question(

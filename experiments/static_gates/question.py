@@ -104,7 +104,7 @@ import highway_networks as hn
 from experiments.fifty_layers.trial import DECAY, longer
 from experiments.static_gates.trial import FULL, trial
 from highways.lab.judging.claim import NotMeasured, claim
-from highways.lab.judging.rules import Paired, holm, p_value, paired
+from highways.lab.judging.rules import ERROR, Paired, corrected, holm, is_above, p_value, paired
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -209,7 +209,6 @@ def run(runner: Runner) -> dict:
 
 # ---- Comparing ----------------------------------------------------------------------------------
 
-SIGNIFICANCE = 0.05  # a difference is shown if p is below
 POINT = 0.01  # of the training error
 MARGIN_OF_ACCURACY = {"MNIST": 0.005, CIFAR: 0.01}
 OTHER_MARGIN = 0.01  # of accuracy, on sets that no claim is about
@@ -294,10 +293,10 @@ def with_holm(found: dict[tuple[str, str], Cost]) -> dict[tuple[str, str], Cost]
     A comparison that a lost seed decides counts, too: the number was fixed before the runs."""
     p_values = holm([cost.p for cost in found.values()])
     p_values_of_margin = holm([cost.p_of_margin for cost in found.values()])
-    corrected = {}
+    adjusted = {}
     for key, p, p_of_margin in zip(found, p_values, p_values_of_margin, strict=True):
-        corrected[key] = found[key]._replace(p=p, p_of_margin=p_of_margin)
-    return corrected
+        adjusted[key] = found[key]._replace(p=p, p_of_margin=p_of_margin)
+    return adjusted
 
 
 def who_lost(full_values: list, variant_values: list) -> str | None:
@@ -326,9 +325,9 @@ def is_needed(cost: Cost) -> bool | None:
     worse; None if neither is shown."""
     if cost.lost:
         return {"variant": True, "full": False, "both": None}[cost.lost]
-    if cost.p_of_margin < SIGNIFICANCE and cost.excess.mean < cost.margin:
+    if cost.p_of_margin < ERROR and cost.excess.mean < cost.margin:
         return False
-    if cost.p < SIGNIFICANCE and cost.excess.mean > 0:
+    if cost.p < ERROR and cost.excess.mean > 0:
         return True
     return None
 
@@ -449,29 +448,18 @@ def trained_nets_need_their_gates(r):
     every unit or of every block, raises the training error by more than a point"""
     full_nets = [trial for trial in finals_of_both_sets(r) if trial["variant"] == FULL]
     texts = []
-    excesses = []
+    comparisons = []
     for data, nets in by_data_set(full_nets).items():
         for by, means in (("unit", "mean of every unit"), ("scalar", "mean of every block")):
             rises = [rise(*errors_of(net, by)) for net in nets]
-            excesses.append([None if risen is None else risen - POINT for risen in rises])
+            comparisons.append(is_above(rises, POINT))
             mean, low, high, _ = paired(rises)
             texts.append(f"{data}, {means} {mean:.3g} (95 %: {low:.3g} to {high:.3g})")
-    return rises_shown(excesses), f"training error rises by: {'; '.join(texts)}"
+    return corrected(*comparisons), f"training error rises by: {'; '.join(texts)}"
 
 
 def rise(before: float | None, after: float | None) -> float | None:
     return None if before is None else after - before
-
-
-def rises_shown(excesses: list[list]) -> list[bool | None]:
-    """For every list over seeds: whether its mean is above 0, with Holm's correction; None where that
-    is not shown."""
-    tests = [paired(excess) for excess in excesses]
-    adjusted = holm([test.p for test in tests])
-    verdicts = []
-    for test, p in zip(tests, adjusted, strict=True):
-        verdicts.append(test.mean > 0 if p < SIGNIFICANCE else None)
-    return verdicts
 
 
 # of the claims that compare a variant with full
