@@ -62,8 +62,8 @@ def read(name: str) -> dict:
 
 def step_of(name: str, command: str, record: dict, needs: tuple[str, ...] = ()) -> Step:
     apart = []
-    if "trials" in record:
-        apart = [trial for group in groups_of(record) for trial in group if was_trained_apart(trial)]
+    for group in groups_of(record.get("trials", [])).values():
+        apart += filter(was_trained_apart, group)
     return Step(
         name,
         command,

@@ -114,14 +114,14 @@ def check(record, schema: str, place) -> None:
 
 
 def _check(record, schema: str, place) -> None:
-    whole = record
+    as_written = record
     if schema in (CONVOLUTIONAL_RUN, RESULTS) and isinstance(record, dict):
         record = with_new_names(record)
     error = next(_validator(schema).iter_errors(record), None)
     if error:
         says = f"highways/schemas/{schema}.json says what it may hold"
         _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
-    if "digest" in whole and whole["digest"] != digest_of(whole):
+    if "digest" in as_written and as_written["digest"] != digest_of(as_written):
         _refuse(place, "the record", "is not as it was written: its digest does not match")
     _check_numbers(record, place)
     if schema == RESULTS:
@@ -368,8 +368,7 @@ def _check_settings(run: dict, expected: dict, place, entry: str) -> None:
 
 def _check_trials(trials, place) -> None:
     """The trials of results: none is there twice, not even under another seed."""
-    groups = trials if isinstance(trials, dict) else {"trials": trials}
-    for group, of_group in groups.items():
+    for group, of_group in groups_of(trials).items():
         rows = [trial for trial in of_group if isinstance(trial, dict)] if isinstance(of_group, list) else []
         for trial in rows:
             _check_trial(trial, place, f"a trial in {group}")
@@ -454,8 +453,7 @@ def check_replaceable(path: Path, is_smoke_test: bool, schema: str = RUN) -> Non
         try:
             check(read_json(path), schema, path)
         except InputError as error:
-            which = "runs of this program"
-            message = f"{path} holds something else than {which}: it is not replaced, choose another --out"
+            message = f"{path} holds something else than runs of this program: it is not replaced, choose another --out"
             raise InputError(f"{message} ({error})") from error
     if is_smoke_test and is_committed(path):
         raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
@@ -575,17 +573,19 @@ def seconds_of(trial: dict) -> float:
     return ranks_of(trial) * max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
 
 
-def groups_of(record: dict) -> list[list[dict]]:
-    """The trials of results, a list for each group."""
-    trials = record["trials"]
-    return list(trials.values()) if isinstance(trials, dict) else [trials]
+def groups_of(trials: dict | list) -> dict[str, list[dict]]:
+    """{name: the trials of a group}; the trials of results without groups are one, "trials"."""
+    return trials if isinstance(trials, dict) else {"trials": trials}
 
 
 def _durations(record: dict) -> list[list[float]]:
     """The seconds of each run on one core, a list for each group of runs."""
     if "runs" in record:
         return [[pair["wallclock_sec"] for pair in record["runs"]]]
-    return [[seconds_of(trial) for trial in group if not was_trained_apart(trial)] for group in groups_of(record)]
+    durations = []
+    for group in groups_of(record["trials"]).values():
+        durations.append([seconds_of(trial) for trial in group if not was_trained_apart(trial)])
+    return durations
 
 
 def ranks_of(trial: dict) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import highway_networks as hn
 from highways import cifar
 from highways.files import ROOT, InputError, has_file, known_commits, read_json
-from highways.records import COMMANDS, check_ledger, load_results, load_run
+from highways.records import COMMANDS, check_ledger, groups_of, load_results, load_run
 
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged
@@ -84,8 +84,7 @@ def _commits_of(record: dict) -> set:
     """The commits that a record names; None where it does not say one."""
     of_trials = record["env"].get("git_of_trials", [])  # as text
     commits = {record["env"].get("git"), *(None if commit == "None" else commit for commit in of_trials)}
-    trials = record.get("trials", [])
-    for group in trials.values() if isinstance(trials, dict) else [trials]:
+    for group in groups_of(record.get("trials", [])).values():
         for trial in group:
             if isinstance(trial, dict):
                 commits.update(trial.get("commits", []))

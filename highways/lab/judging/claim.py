@@ -25,7 +25,7 @@ from typing import NamedTuple
 from highways.files import InputError
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
-from highways.records import with_settings
+from highways.records import groups_of, with_settings
 from highways.statistics import format_stat, mean_sd_n
 
 KINDS = ("claim", "count", "open question")
@@ -216,10 +216,8 @@ def check_about(claim: Claim, *records: dict) -> None:
 
 def _names_in(record: dict) -> set[str]:
     """The names of a record, of its settings, and of its trials' settings and results."""
-    trials = record.get("trials", [])
-    groups = trials.values() if isinstance(trials, dict) else [trials]
     names = {*record, *record.get("settings", {})}
-    for group in groups:
+    for group in groups_of(record.get("trials", [])).values():
         for trial in group:
             names.update(trial)
     return names
@@ -238,8 +236,7 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
 
     Raises OtherResults if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
-    has_groups = isinstance(trials, dict)
-    groups = trials if has_groups else {"all": trials}
+    groups = groups_of(trials)
     settings = {**record, **record.get("settings", {})}
     is_smoke_test = settings.get("budget") == "quick"
     for name, wanted in claim.about.items():
@@ -263,7 +260,7 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
             )
     if "trials" not in record:
         return record
-    return {**record, "trials": groups if has_groups else groups["all"]}
+    return {**record, "trials": groups if isinstance(trials, dict) else groups["trials"]}
 
 
 def _name_of(record: dict) -> str:
