@@ -39,7 +39,24 @@ EPSILON = 1e-5  # added to the variance
 PACE = 0.1  # the share of the way that running statistics move to those of a batch
 
 
-class Normalised:
+class RunningStatistics:
+    """A mixin, to be named before a kind of layer among the base classes of one that has the statistics `mean` and
+    `variance`."""
+
+    def _next_statistics(self, arrays, mean, variance):
+        """Computes the running statistics after this batch, which keep_statistics() will store.
+        Raises FloatingPointError where they are not finite."""
+        arrays.running_mean = self.mean + PACE * (mean - self.mean)
+        arrays.running_variance = self.variance + PACE * (variance - self.variance)
+        if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
+            raise FloatingPointError("the batch's mean or variance is not finite")
+
+    def keep_statistics(self, arrays):
+        self.mean[:] = arrays.running_mean
+        self.variance[:] = arrays.running_variance
+
+
+class Normalised(RunningStatistics):
     """A mixin, to be named before a kind of convolution among the base classes of a layer.  It
     normalises v = W_H * x to u before b_H is added.
 
@@ -110,18 +127,6 @@ class Normalised:
         """Copies v from z, which the next rows overwrite, to u, where it waits for its mean and
         variance."""
         views.u[rows] = z[:, :, : self.out_shape[0]]
-
-    def _next_statistics(self, arrays, mean, variance):
-        """Computes the running statistics after this batch, which keep_statistics() will store.
-        Raises FloatingPointError where they are not finite."""
-        arrays.running_mean = self.mean + PACE * (mean - self.mean)
-        arrays.running_variance = self.variance + PACE * (variance - self.variance)
-        if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
-            raise FloatingPointError("the batch's mean or variance is not finite")
-
-    def keep_statistics(self, arrays):
-        self.mean[:] = arrays.running_mean
-        self.variance[:] = arrays.running_variance
 
     def _normalise(self, views, rows, mean):
         """u = (v - mean) / deviation, H = max(0, gamma u + b_H)."""

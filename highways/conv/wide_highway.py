@@ -30,14 +30,22 @@ import numpy as np
 from numpy import add, divide, exp2, greater_equal, matmul, maximum, multiply, subtract  # called in loops
 
 from highways.conv.layer import Layer, draw_weights, in_phases
-from highways.conv.normalised import ALL_BUT_MAPS, EPSILON, PACE, combined, moments_of, of_maps, sum_of_products
+from highways.conv.normalised import (
+    ALL_BUT_MAPS,
+    EPSILON,
+    RunningStatistics,
+    combined,
+    moments_of,
+    of_maps,
+    sum_of_products,
+)
 from highways.conv.winograd import Winograd, tile
 
 GELU = 1.702
 LOG2_E = 1 / math.log(2)
 
 
-class WideHighway(Layer):
+class WideHighway(RunningStatistics, Layer):
     """y of `maps` maps, at least as many as x has, on images of x's side.
 
     The parameters are W, that is W_H, (maps, 3, 3, maps of x); W_T (maps, maps of x); and b, b_H over b_T,
@@ -142,18 +150,6 @@ class WideHighway(Layer):
         """Yields (row of v, v of this row), from some rows of W_H * x."""
         for i, row in enumerate(range(rows.start, rows.stop)):
             yield row, z[i : i + 1]
-
-    def _next_statistics(self, arrays, mean, variance):
-        """Computes the running statistics after this batch, which keep_statistics() will store.
-        Raises FloatingPointError where they are not finite."""
-        arrays.running_mean = self.mean + PACE * (mean - self.mean)
-        arrays.running_variance = self.variance + PACE * (variance - self.variance)
-        if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
-            raise FloatingPointError("the batch's mean or variance is not finite")
-
-    def keep_statistics(self, arrays):
-        self.mean[:] = arrays.running_mean
-        self.variance[:] = arrays.running_variance
 
     def _activate(self, arrays, row, mean):
         """u = (v - mean) / deviation, H = a sigmoid(1.702 a) with a = u + b_H."""
