@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from experiments import question_names
-
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "nets", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
@@ -105,20 +103,3 @@ def test_only_trials_are_imported_from_another_question():
         for module in imported(path):
             if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):
                 assert not module.endswith((".question", ".show")), f"{path.relative_to(ROOT)} imports {module}"
-
-
-def test_an_import_of_what_is_above_is_seen(tmp_path):
-    path = tmp_path / "module.py"
-    path.write_text("def late():\n    from experiments import lesion\n    from highways.lab.trials import Runner\n")
-    assert imported(path) == {"experiments.lesion", "highways.lab.trials"}
-
-
-def test_what_judges_and_shows_knows_no_question():
-    """No string in it is a question's name, and no file of it is named for one."""
-    words = {"gate_bias", "controls"}  # a setting, and what a claim's rule is put to, whatever the question
-    names = {*question_names()} - words
-    for path in files_of("highways/lab/*/*.py"):
-        assert path.stem not in names
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant):
-                assert node.value not in names, f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"

@@ -94,38 +94,15 @@ class Claim:
 REGISTERED: dict[str, dict[str, Claim]] = {}  # {module: {id: a claim that it defines}}
 
 
-def claim(
-    id: str,
-    *,
-    source: str,
-    says: str = "",
-    kind: str = "claim",
-    about: dict | None = None,
-    over: tuple[str, ...] = (),
-    note: str = "",
-    controls: tuple[Control, ...] = (),
-    no_control: str = "",
-    one_run: bool = False,
-):
-    """Makes a Claim of the function below it, and registers it as one of its module.
+def claim(id: str, *, says: str = "", **fields):
+    """Makes a Claim, which says what its other fields are, of the function below it, and registers it as
+    one of its module.
 
     The claim's sentence is `says`, or else the function's docstring; in it {NAME} stands for a
     constant of the function's module."""
 
     def register(rule) -> Claim:
-        made = Claim(
-            id=id,
-            source=source,
-            says=says or sentence_of(rule, id),
-            rule=rule,
-            kind=kind,
-            about=about or {},
-            over=over,
-            note=note,
-            controls=controls,
-            no_control=no_control,
-            one_run=one_run,
-        )
+        made = Claim(id=id, says=says or sentence_of(rule, id), rule=rule, **fields)
         claims = REGISTERED.setdefault(rule.__module__, {})
         if id in claims and claims[id].rule.__qualname__ != rule.__qualname__:
             raise ValueError(f"{rule.__module__} has two claims with the id {id}")
