@@ -40,19 +40,6 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_pair_prints_ten_aligned_lines_where_lines_cannot_be_updated(data_set, jobs):
-    process = in_process(hn.main, *SMALL, "--epochs", 12, "--data-dir", data_set, "--no-save", "--jobs", jobs)
-    assert process.returncode == 0, process.stderr
-    lines = [line for line in process.stdout.splitlines() if " to go" in line]
-    assert len(lines) == 10
-    assert len({line.index("epoch") for line in lines}) == 1  # "plain" is as wide as "highway"
-    for block in hn.PAIR:
-        of_block = [line for line in lines if line.startswith(f"{block}, depth 3, seed 0 ")]
-        assert [line.split("epoch")[1].split()[0] for line in of_block] == ["1/12", "3/12", "6/12", "9/12", "12/12"]
-    assert lines[-1].endswith(" s, 0 s to go")
-
-
 def test_a_sweep_prints_a_line_for_each_net_and_the_time_to_go(data_set):
     process = in_process(hn.main, *SMALL, "--seeds", "0,1", "--data-dir", data_set, "--no-save", "--jobs", 1)
     lines = [line for line in process.stdout.splitlines() if " to go" in line]
