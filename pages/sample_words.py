@@ -322,8 +322,8 @@ LABELS = {
         *at_all_depths("accuracy, width 50"),
     ],
     "trained-nets-need-their-gates": [
-        [f"error's rise, mean T of {part}, {data}"]
-        for data, part in product(("MNIST", "CIFAR-100"), ("every unit", "every block"))
+        [f"error's rise − 0.01, mean T of {part}, {data}"]
+        for data, part in product(("MNIST", "CIFAR-100"), ("unit", "block"))
     ],
     "residual-needs-no-tuned-start": [
         [f"log10 of loss unscaled ÷ scaled, {activation}"] for activation in ("tanh", "ReLU")
