@@ -122,6 +122,9 @@ def checksum_of_definition(defined) -> str:
         if file is None:
             text = text_in_notebook(defined)
             files = []
+        elif defined.__module__.split(".")[0] in PROJECT:
+            text = text_that_counts(file)
+            files = []
         else:
             text = inspect.getsource(defined).encode() + text_that_counts(file)
             files = texts_imported_by(file)
@@ -155,7 +158,7 @@ def texts_imported_by(file: Path) -> list[bytes]:
     while (folder / "__init__.py").is_file():
         folder = folder.parent
     first, *_ = file.relative_to(folder).parts
-    if is_installed(file) or first.removesuffix(".py") in PROJECT:
+    if is_installed(file):
         return []
     found = {}
     waiting = [file, *files_called(first, folder)]
@@ -198,16 +201,21 @@ def text_that_counts(file: Path) -> bytes:
     a name that is assigned there.
 
     Raises InputError where it has changed since it was read first: what is imported may be either."""
-    text = file.read_bytes()
+    counts = without_main(file.read_bytes(), str(file))
+    if _texts.setdefault(file, counts) != counts:
+        raise InputError(f"{file} has changed since this program read it: start the program again")
+    return counts
+
+
+@functools.cache
+def without_main(text: bytes, name: str) -> bytes:
+    """The text of the file of this name as text_that_counts() gives it."""
     kept = text.split(b"\n")
-    used = names_of_the_module(symtable.symtable(text, str(file), "exec"))
+    used = names_of_the_module(symtable.symtable(text, name, "exec"))
     for node in reversed(ast.parse(text).body):
         if not isinstance(node, ast.If) or ast.unparse(node.test) != "__name__ == '__main__'" or node.orelse:
             continue
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         if not names & used:
             del kept[node.lineno - 1 : node.end_lineno]
-    counts = b"\n".join(kept)
-    if _texts.setdefault(file, counts) != counts:
-        raise InputError(f"{file} has changed since this program read it: start the program again")
-    return counts
+    return b"\n".join(kept)
