@@ -83,6 +83,7 @@ def rows_measured(read, question: str) -> list[dict]:
     return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
 
 
+@table("article-best-start", question="best_start")
 def verdicts(read, question: str) -> str:
     """A line for each row that rests on this question's results; nothing before it is measured."""
     lines = []
@@ -94,9 +95,7 @@ def verdicts(read, question: str) -> str:
 
 
 AWAITED = {
-    "what_trains": "which start and which carry make nets train, predicted from untrained nets",
     "which_carry": "which kind of block fits best where all train",
-    "best_start": "by what factor a plain net's loss exceeds a highway net's when both have their best start",
     "depth_on_demand": "what gates that see x are for on tasks that need depth",
     "primary": "the ten claims with new seeds and repeated searches",
 }
