@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from experiments import without_brackets
+from highways.lab.judging.controls import listed
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 from highways.records import select
@@ -107,8 +108,7 @@ def awaited(read) -> str:
     waiting = [f"{words} (`{name}`)" for name, words in AWAITED.items() if not rows_measured(read, name)]
     if not waiting:
         return ""
-    named = waiting[0] if len(waiting) == 1 else f"{', '.join(waiting[:-1])} and {waiting[-1]}"
-    return f"Rules are committed, and results are not there yet, on {named}."
+    return f"Rules are committed, and results are not there yet, on {listed(waiting)}."
 
 
 @table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")
