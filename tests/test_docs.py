@@ -37,7 +37,13 @@ register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
 # pages whose commands and Python other tests follow
-FOLLOWED_ELSEWHERE = ("docs/make_it_yours.md", "docs/your_own_block.md", "docs/your_own_question.md")
+FOLLOWED_ELSEWHERE = (
+    "docs/make_it_yours.md",
+    "docs/your_own_block.md",
+    "docs/your_own_question.md",
+    "nets/README.md",
+    "benchmarks/records/README.md",
+)
 TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
 # ---- The committed JSON ----------------------------------------------------------------------------------------------
 
