@@ -11,7 +11,6 @@ The picture of an open claim is that of its question's page, and stays a file in
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import re
 import textwrap
@@ -24,7 +23,7 @@ from highways.lab.judging.claim import Claim
 from highways.lab.judging.controls import verdict_in_words
 from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
-from pages.parts import STYLE, page_of, run_page_command
+from pages.parts import STYLE, json_in_page, page_of, run_page_command
 from pages.sample_names import names_by_values, names_of_samples
 from pages.sample_words import labels
 
@@ -208,8 +207,8 @@ def why_fixed(row: dict) -> str:
 
 def page(ledger: dict) -> str:
     """The page with this ledger."""
-    claims = json.dumps(claims_part(ledger), ensure_ascii=False).replace("</", "<\\/")
-    asked = json.dumps([*grouped_questions()])
+    claims = json_in_page(claims_part(ledger))
+    asked = json_in_page([*grouped_questions()])
     return page_of(PARTS, PAGE_PARTS, {"claims": claims, "asked": asked})
 
 

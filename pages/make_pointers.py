@@ -11,7 +11,6 @@ pages/shared/ net.js, which computes, base.css, words.js and charts.js."""
 from __future__ import annotations
 
 import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
-import json
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from highways.files import ROOT, InputError, printable
 from highways.records import load_results
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import CHARTS, ENGINE, STYLE, WORDS, page_of, run_page_command
+from pages.parts import CHARTS, ENGINE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "pointers"
 PAGE_PARTS = (
@@ -83,8 +82,7 @@ def whole_page() -> str:
     """The page, from the committed net and record."""
     record = checked_record()
     data = data_of(DeepNet.load(NET), record)
-    as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return page_of(PARTS, PAGE_PARTS, {"data": as_json.replace("<", "\\u003c")})
+    return page_of(PARTS, PAGE_PARTS, {"data": json_in_page(data)})
 
 
 def main(argv=None) -> int:

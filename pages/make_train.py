@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import highways.lab.showing  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import base64
-import json
 import zlib
 
 import numpy as np
@@ -21,7 +20,7 @@ from highway_networks import Dataset, subset
 from highways.commands import run_program
 from highways.files import ROOT
 from pages.make_explorer import load_page_mnist
-from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "train"
 PAGE_PARTS = (
@@ -77,8 +76,8 @@ def images_part(mnist: Dataset) -> dict:
 
 
 def whole_page() -> str:
-    images = json.dumps(images_part(load_page_mnist()))
-    return page_of(PARTS, PAGE_PARTS, {"images": images})
+    images = images_part(load_page_mnist())
+    return page_of(PARTS, PAGE_PARTS, {"images": json_in_page(images)})
 
 
 def main(argv=None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,12 @@ def file_of(template: Path, names: tuple[str, ...], data: dict[str, str]) -> str
     for name, part in parts.items():
         text = text.replace(f"/*{{{name}}}*/", part)
     return text
+
+
+def json_in_page(value) -> str:
+    """A value as JSON for a script element of a page: no text in it ends the element, or begins a comment."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
 
 
 def run_page_command(argv: list[str] | None, name: str, shows: str, whole_page: Callable[[], str]) -> int:
