@@ -699,31 +699,6 @@ def test_what_is_quoted_stands_there(file, lines):
     assert lines in (ROOT / file).read_text(encoding="utf-8")
 
 
-def slug(heading: str) -> str:
-    """The anchor that a heading has on GitHub."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-IDS = {f"claim={row['id']}" for row in READ("results/claims.json")["trials"]}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    """An anchor is a heading; on the page of claims it opens a claim."""
-    for target in set(re.findall(r"\]\(([^)\s]+)\)", fill.SHOWN.sub("", PAGES[page]))):
-        if target.startswith("https://"):
-            continue
-        path, _, anchor = target.partition("#")
-        file = (ROOT / page).parent / path if path else ROOT / page
-        assert file.exists(), target
-        assert ROOT in file.resolve().parents, target
-        if anchor and file.name == "claims.html":
-            assert anchor in IDS, target
-        elif anchor:
-            headings = re.findall(r"^#+ (.+)", file.read_text(encoding="utf-8"), re.M)
-            assert anchor in map(slug, headings), target
-
-
 def test_files_that_pages_name_are_there():
     for page, text in TAUGHT.items():
         named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", text)
