@@ -6,7 +6,7 @@ disk.
 The page holds the net results/pointers.npz and the numbers of results/pointers.json, which
 pages/measure_pointers.py makes.  Its markup, style and programs are in pages/pointers/: page.html includes page.css,
 follower.js (problems and the net), ring.js, towers.js and page.js.  It has trained.js from pages/explorer/, and from
-pages/shared/ net.js, which computes, base.css, words.js and charts.js."""
+pages/shared/ net.js, which computes, base.css, words.js, svg.js and charts.js."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from highways.files import ROOT, InputError, printable
 from highways.records import load_results
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import CHARTS, ENGINE, STYLE, WORDS, json_in_page, page_of, run_page_command
+from pages.parts import CHARTS, ENGINE, STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "pointers"
 PAGE_PARTS = (
@@ -30,6 +30,7 @@ PAGE_PARTS = (
     ENGINE,
     "../explorer/trained.js",
     WORDS,
+    SVG,
     CHARTS,
     "follower.js",
     "ring.js",

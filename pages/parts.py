@@ -12,8 +12,8 @@ from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
-SHARED = ("base.css", "net.js", "palette.js", "words.js", "charts.js")
-STYLE, ENGINE, PALETTE, WORDS, CHARTS = [f"../shared/{name}" for name in SHARED]
+SHARED = ("base.css", "net.js", "palette.js", "words.js", "svg.js", "charts.js")
+STYLE, ENGINE, PALETTE, WORDS, SVG, CHARTS = [f"../shared/{name}" for name in SHARED]
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 
 

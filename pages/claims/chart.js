@@ -1,7 +1,6 @@
 "use strict";
 /* The drawing of a test: every seed as a dot, the interval of the mean, and the bound. */
 
-const SVG = "http://www.w3.org/2000/svg";
 const AXIS = 24; // the height of an axis, in CSS pixels
 const SIDE = 12; // what is free left and right of it
 const LABEL = 20; // the height of what is said above a bound
@@ -12,16 +11,6 @@ const LETTER = 7.5; // the width of a bold letter of 13 CSS pixels, about
 const LETTERS = 44; // that a name may have
 const PLOT = 320; // the least width of what stands beside the names
 
-const RAISED = Object.fromEntries([..."-0123456789"].map((digit, i) => [digit, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[i]]));
-
-function svgElement(name, attributes, parent, text = "") {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
 /* A number as it is printed: four significant digits, or three and a power of ten. */
 function asText(value) {
   if (value === null || Number.isNaN(value)) return "?";
@@ -29,16 +18,14 @@ function asText(value) {
   const sign = value < 0 ? "−" : "";
   if (size === 0 || (size >= 1e-3 && size < 1e6)) return sign + Number(size.toPrecision(4));
   const [digits, exponent] = size.toExponential(2).split("e");
-  const power = `10${[...String(Number(exponent))].map((digit) => RAISED[digit]).join("")}`;
+  const power = `10${superscript(Number(exponent))}`;
   const factor = Number(digits);
   return sign + (factor === 1 ? power : `${factor} · ${power}`);
 }
 
 /* The ticks of an axis: multiples of a round step, about five. */
 function ticksOf(from, to) {
-  const span = to - from || 1;
-  const power = 10 ** Math.floor(Math.log10(span / 4));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power * 5 >= span);
+  const step = roundStep(to - from || 1, 5);
   const ticks = [];
   for (let k = Math.ceil(from / step); k * step <= to + step * 1e-9; k++) ticks.push(Number((k * step).toPrecision(12)));
   return ticks;
