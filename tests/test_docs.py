@@ -1,5 +1,5 @@
 """The pages: their numbers are those of the committed JSON, their commands and their Python run as
-written, the files that they quote hold what they quote, and their links lead somewhere."""
+written, and the files that they quote hold what they quote.  pages/test_site.py follows their links."""
 
 import copy
 import fnmatch
@@ -674,7 +674,7 @@ def test_a_question_s_page_begins_with_its_finding(name):
     assert "](" not in found
 
 
-# ---- Python, quotations, links ---------------------------------------------------------------------------------------
+# ---- Python, quotations ----------------------------------------------------------------------------------------------
 
 QUOTED = r"<!-- from (\S+) -->\n\n```python\n(.*?)```"
 EXAMPLES = [
