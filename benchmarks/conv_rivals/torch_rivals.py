@@ -121,8 +121,9 @@ class TorchGateChannelsLast(TorchGate):
 class TorchCompiled(Torch):
     """torch.compile of the loss; the optimiser stays eager.
 
-    PyTorch gives up at eight compilations of one function.  Here every rival of every net compiles
-    the same function, with dropout and without."""
+    Every rival of every net compiles the same function, with dropout and without.  PyTorch would
+    give up at the eighth, and compile all but the first for any size, which is slower and, in
+    PyTorch 2.13, may fail."""
 
     name = "torch.compile"
     at_its_best = True
@@ -136,7 +137,7 @@ class TorchCompiled(Torch):
 
     def loss_function(self):
         self.torch._dynamo.config.recompile_limit = self.most_compilations
-        return self.torch.compile(self.forward, fullgraph=True)
+        return self.torch.compile(self.forward, fullgraph=True, dynamic=False)
 
 
 class TorchCompiledChannelsLast(TorchCompiled):
