@@ -179,7 +179,6 @@ LONG = [  # parsed, not run
     "--out run_conv_19_100.json",
     "python conv_highway_networks.py --net eight-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_eight.json",
     "python conv_highway_networks.py --net highway-a --protocol paper --out run_conv_a_paper.json",
-    "python conv_highway_networks.py --net record-mnist --seeds 0,1,2",
     "python conv_highway_networks.py --net nineteen-layers --protocol whitened --stop-after 100",
     "python straightforward.py",
     "python -m article.make",  # run by article/test_article.py
