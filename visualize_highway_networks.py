@@ -5,6 +5,10 @@ and benchmarks write; and from data/published.json and data/authors_logs_cifar.j
     python visualize_highway_networks.py                           everything whose JSON exists
     python visualize_highway_networks.py --only depth_sweep,seeds  these pictures
     python visualize_highway_networks.py --format svg --scale 1.5  for slides: larger text
+
+A matplotlibrc changes nothing.  To draw with rcParams of your own, in Python: after
+experiments.register_pictures_and_tables(), registry.PICTURES["depth_sweep"].draw(record) of
+highways/lab/showing/registry.py returns a figure.
 """
 
 from __future__ import annotations

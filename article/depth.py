@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import math
 
-from article.ledger_rows import rows_measured, verdicts
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, with_settings
-
-
-@table("article-best-start")
-def best_start(read) -> str:
-    """The verdicts where both kinds have their best start; nothing before it is measured."""
-    if not rows_measured(read, "best_start"):
-        return ""
-    sentence = "With five whole searches of each kind, which also search the start (`best_start`):"
-    return f"\n\n{sentence}{verdicts(read, 'best_start')}"
 
 
 @table("article-plain-grows")

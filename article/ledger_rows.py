@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from experiments import without_brackets
+from highways.lab.judging.controls import listed
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 from highways.records import select
@@ -83,6 +84,7 @@ def rows_measured(read, question: str) -> list[dict]:
     return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
 
 
+@table("article-best-start", question="best_start")
 def verdicts(read, question: str) -> str:
     """A line for each row that rests on this question's results; nothing before it is measured."""
     lines = []
@@ -94,9 +96,7 @@ def verdicts(read, question: str) -> str:
 
 
 AWAITED = {
-    "what_trains": "which start and which carry make nets train, predicted from untrained nets",
     "which_carry": "which kind of block fits best where all train",
-    "best_start": "by what factor a plain net's loss exceeds a highway net's when both have their best start",
     "depth_on_demand": "what gates that see x are for on tasks that need depth",
     "primary": "the ten claims with new seeds and repeated searches",
 }
@@ -108,8 +108,7 @@ def awaited(read) -> str:
     waiting = [f"{words} (`{name}`)" for name, words in AWAITED.items() if not rows_measured(read, name)]
     if not waiting:
         return ""
-    named = waiting[0] if len(waiting) == 1 else f"{', '.join(waiting[:-1])} and {waiting[-1]}"
-    return f"Rules are committed, and results are not there yet, on {named}."
+    return f"Rules are committed, and results are not there yet, on {listed(waiting)}."
 
 
 @table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")

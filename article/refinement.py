@@ -7,8 +7,7 @@ import re
 from article.ledger_rows import HOLDS_IF, in_bold, rows_measured, table_of
 from experiments import without_brackets
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import cell, entry_text
-from highways.records import select
+from highways.lab.showing.tables import cell
 
 CLAIM_OF_PATHS = {  # {row of paths: the claim, in short}
     "one-block-deleted": "one block deleted hardly matters in a residual net; a plain net falls to chance",
@@ -27,38 +26,7 @@ CLAIM_OF_PATHS = {  # {row of paths: the claim, in short}
 
 @table("article-paths")
 def paths(read) -> str:
-    """What shuffled blocks keep, how long the gradient's way is, and the verdicts with the controls that pass;
-    nothing before it is measured."""
-    if not rows_measured(read, "paths"):
-        return ""
-    summary = read("results/paths.json")["summary"]
-
-    def of(kind: str, measure: str, when: str = "trained") -> str:
-        return entry_text(select(summary, row="look", kind=kind, when=when)[measure], measure, 2)
-
-    sentences = (
-        "**Order and paths.** We changed the order of the blocks in nets of 30 blocks (`paths`: the headline's",
-        "protocol, ten seeds a kind, a lower rate for all but the highway nets).",
-        "With all blocks shuffled, highway nets keep a share",
-        f"of {of('highway', 'kept_shuffled')} of their accuracy above guessing,",
-        f"and residual nets {of('residual', 'kept_shuffled')}; equally accurate plain nets keep nothing.",
-        "Most of this is there before training: shuffled, an untrained highway net",
-        f"keeps {of('highway', 'answers_kept_shuffled', 'at_start')} of its answers,",
-        f"a trained one {of('highway', 'answers_kept_shuffled')}.",
-        "On average, weighted by its size, the gradient passes back through the $H$ of only",
-        f"{of('highway', 'mean_length')} blocks out of 30 in highway nets if the gates are held fixed, which misses",
-        f"{of('highway', 'missing_with_fixed_gates')} of its length, through",
-        f"{of('highway', 'mean_length_with_gates')} if a gate counts as a block, and of",
-        f"{of('residual', 'mean_length')} in residual nets.",
-        "**This is not yet refinement.**",
-        "Applied half-way, the net's own output layer is less accurate than a linear classifier fitted there, by",
-        f"{of('highway', 'lag_of_own_reader')} in highway nets",
-        f"and {of('residual', 'lag_of_own_reader')} in residual ones.",
-        "Highway blocks hardly move the state against the gradient of the loss",
-        f"(a cosine of {of('highway', 'mean_cosine')}); residual blocks do ({of('residual', 'mean_cosine')}).",
-        "And nets with shut gates, whose blocks do nothing, pass most of these rules:",
-        "a smooth rise of the error, short paths and indifference to order do not show that blocks do anything.",
-    )
+    """The verdicts on refinement and paths, with the controls that pass."""
     lines = []
     for row in sorted(rows_measured(read, "paths"), key=place_of):
         passing = [control["control"] for control in row["controls"] if control["passes"]]
@@ -77,7 +45,7 @@ def paths(read) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     head = ("source", "claim or question", "holds if", "measured (means)", "controls; those that pass", "verdict")
     header = f"| {' | '.join(head)} |"
-    return f"\n\n{' '.join(sentences)}{table_of(header, lines, (10, 23, 19, 23, 15, 10))}"
+    return table_of(header, lines, (10, 23, 19, 23, 15, 10))
 
 
 def without_intervals(measured: str) -> str:

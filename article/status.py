@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from article.ledger_rows import row_of
 from article.ten_claims import EARLIER, is_confirmed, shown_rows
+from highways.lab.judging.ledger import VERDICTS, without_additions
 from highways.lab.showing.registry import table
 
 
@@ -55,18 +54,9 @@ def primary_count(read) -> str:
     text += f"Of the {len(of_sources)} rows that judge a sentence of a source: {rows}"
     if not of_our_own:
         return text
-    answers = [answer_of(verdict) for verdict in of_our_own]
+    answers = [without_additions(verdict) for verdict in of_our_own]
     said = ", ".join(f"{answers.count(answer)} {answer}" for answer in dict.fromkeys(sorted(answers, reverse=True)))
     return f"{text}. Of {len(of_our_own)} rows that are questions of our own: {said}"
-
-
-def answer_of(verdict: str) -> str:
-    """The verdict on a question: yes, no, or what else it says."""
-    word = re.split("[, ]", verdict)[0]
-    return word if word in ("yes", "no") else kind_of(verdict)
-
-
-VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
 
 
 def counts_of(kinds: list[str]) -> str:
@@ -74,10 +64,9 @@ def counts_of(kinds: list[str]) -> str:
 
 
 def kind_of(verdict: str) -> str:
-    for kind in ("not tested", "not reproduced", "not clear", "in part"):
-        if verdict.startswith(kind):
-            return kind
-    return {"yes": "reproduced", "no": "not reproduced"}.get(re.split("[, ]", verdict)[0], "reproduced")
+    """The verdict without its additions; that on a question of our own as one on a claim."""
+    word = without_additions(verdict)
+    return {"yes": "reproduced", "no": "not reproduced"}.get(word, word)
 
 
 def all_in_all(kinds: list[str]) -> str:

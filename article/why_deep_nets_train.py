@@ -1,4 +1,4 @@
-"""Why deep nets train: the factorial design of start and gate, and which kind fits best."""
+"""Why deep nets train: the numbers of the factorial design of start and gate, and which kind fits best."""
 
 from __future__ import annotations
 
@@ -25,108 +25,120 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
     "uncoupled": "$y = x + a H$, $a = \\sigma(W_T x + b_T)$",
 }
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
+WHAT_TRAINS = "results/what_trains.json"
 DEPTHS_SHOWN = (30, 100, 300)
 BARELY = 1.5  # a loss above this is near that of guessing, 2.3
 NEAR_THE_BOUND = -2.0  # log10 of a gradient
 
 
-@table("article-what-trains")
-def what_trains(read) -> str:
-    """How the design was, what was predicted right, a table of the kinds, and the picture; nothing before it is
-    measured."""
-    if not rows_measured(read, "what_trains"):
-        return ""
-    summary = read("results/what_trains.json")["summary"]
-    [defined] = with_settings(summary, row="definitions")
-    predictors = {row["predictor"]: row for row in with_settings(summary, row="predictor")}
-    [sees_x] = with_settings(summary, row="gate", kind="sees x")
-    cells = with_settings(summary, row="cell")
-    paragraphs = (
-        the_design(defined, cells),
-        the_prediction(defined, predictors, cells),
-        gates_and_starts(sees_x, cells),
-    )
-    shown = (
-        "![Cells at their gradient before training. Full marks train, hollow ones do not; grey is predicted to train, "
-        "and orange marks are predicted wrongly. Ratios beyond the axis are drawn at its ends.]"
-    )
-    told = "\n\n".join(" ".join(sentences) for sentences in paragraphs)
-    return f"\n\n{told}{kinds_that_train(cells)}{not_fitting(cells)}\n\n{shown}(../viz/what_trains.png)\n\n"
+def cells_of(read) -> list[dict]:
+    """The cells of the factorial design."""
+    return with_settings(read(WHAT_TRAINS)["summary"], row="cell")
 
 
-def the_design(defined: dict, cells: list[dict]) -> tuple[str, ...]:
-    train = sum(entry["trains"] for entry in cells)
-    barely = sum(entry["trains"] and max(entry["loss"]) > BARELY for entry in cells)
-    return (
-        "**A factorial design** takes start and gate apart (`what_trains`).",
-        f"Its {defined['cells']} *cells* are combinations of nine kinds of block (in the table), four values of $b_T$,",
-        "and 10, 30, 100 or 300 blocks with one of three starts and tanh (the program's, Glorot's, and orthogonal",
-        "weights), or 30 or 100 blocks with He's start and ReLU.",
-        "Training is SGD with momentum on 6 000 images, with the gradient clipped at norm 1.",
-        "A cell *trains* if at the best of four rates all three seeds end, after 12 epochs, with a training loss below",
-        f"{defined['trains_below']:.2f}, which is 0.9 times that of guessing.",
-        f"The bar is low: of the {train} cells that train, {barely} have a seed",
-        f"with a loss above {BARELY}.",
-        "Rules and expectations were written before the runs (commit 253e2b8), but after a pilot of one epoch.",
-    )
+def deep_cells(read) -> list[dict]:
+    """Its cells of 100 and 300 blocks, on which the prediction is tested."""
+    return [entry for entry in cells_of(read) if entry["depth"] >= 100]
 
 
-def the_prediction(defined: dict, predictors: dict[str, dict], cells: list[dict]) -> tuple[str, ...]:
-    """What the gradient of untrained nets predicts at depths 100 and 300, beside other predictors."""
-    gradient = predictors["gradient"]
-    low, high = gradient["interval"]
-    shrinks = spaced(two_digits(10 ** -gradient["low"]))
-    grows = spaced(two_digits(10 ** gradient["high"]))
-    base_rate = defined["test_cells_that_train"] / defined["test_cells"]
-    right = {name: f"{row['right_where_tested']:.3f}" for name, row in predictors.items()}
-    deep = [entry for entry in cells if entry["depth"] >= 100]
-    starts, right_starts, low_of_starts, high_of_starts = distinct_starts(deep)
-    near = [entry for entry in deep if gradient["low"] <= entry["gradient"] <= NEAR_THE_BOUND]
-    near_that_train = sum(entry["trains"] for entry in near)
+def prediction(read) -> dict:
+    """The prediction by the gradient of the untrained nets: its bounds, and how often it is right."""
+    return select(read(WHAT_TRAINS)["summary"], row="predictor", predictor="gradient")
+
+
+@table("article-cells-that-train")
+def cells_that_train(read) -> str:
+    return str(sum(entry["trains"] for entry in cells_of(read)))
+
+
+@table("article-cells-that-barely-train")
+def cells_that_barely_train(read) -> str:
+    """How many cells train although a seed ends with a loss near that of guessing."""
+    return str(sum(entry["trains"] and max(entry["loss"]) > BARELY for entry in cells_of(read)))
+
+
+@table("article-gradient-bounds")
+def gradient_bounds(read) -> str:
+    """Between which powers of ten the ratio of a cell's gradients lies if the cell is predicted to train."""
+    gradient = prediction(read)
+    return f"$10^{{{gradient['low']:.2f}}}$ and $10^{{{gradient['high']:.2f}}}$"
+
+
+@table("article-gradient-shrinks", bound="low")
+@table("article-gradient-grows", bound="high")
+def fold(read, bound: str) -> str:
+    """By what factor a gradient may shrink or grow, with two digits."""
+    return spaced(two_digits(10 ** abs(prediction(read)[bound])))
+
+
+def two_digits(value: float) -> int:
+    return int(float(f"{value:.2g}"))
+
+
+@table("article-prediction-interval")
+def prediction_interval(read) -> str:
+    """The 95 % interval of the share of deep cells that are predicted right."""
+    low, high = prediction(read)["interval"]
+    return f"{low:.3f} to {high:.3f}"
+
+
+@table("article-base-rate")
+def base_rate(read) -> str:
+    """How often it is right to say of every deep cell that it trains."""
+    defined = select(read(WHAT_TRAINS)["summary"], row="definitions")
+    return f"{defined['test_cells_that_train'] / defined['test_cells']:.2f}"
+
+
+@table("article-starts-right", says="{right} of the {starts}")
+@table("article-starts-right-share", says="{share:.3f}")
+@table("article-starts-right-interval", says="{low:.3f} to {high:.3f}")
+def starts_predicted_right(read, says: str) -> str:
+    """How many different starts the deep cells have, for how many all cells are predicted right, and the 95 %
+    interval (Clopper and Pearson) of that share."""
+    from scipy.stats import binomtest  # imported here: it takes a second
+
+    is_right = {}
+    for entry in deep_cells(read):
+        kind = "mixture" if entry["kind"] in BEGIN_ALIKE else entry["kind"]
+        start = (kind, entry["gate_bias"], entry["start"], entry["activation"], entry["depth"])
+        is_right[start] = is_right.get(start, True) and entry["trains"] == entry["predicted"]
+    right = sum(is_right.values())
+    starts = len(is_right)
+    interval = binomtest(right, starts).proportion_ci(0.95)
+    return says.format(right=right, starts=starts, share=right / starts, low=interval.low, high=interval.high)
+
+
+@table("article-near-the-bound", says="{near}")
+@table("article-near-the-bound-train", says="{train}")
+@table("article-wrong-near-the-bound", says="{wrong}")
+def near_the_bound(read, says: str) -> str:
+    """How many deep cells have a ratio between the low bound and NEAR_THE_BOUND, how many of them train, and how many
+    of the wrong predictions are among them."""
+    deep = deep_cells(read)
+    low = prediction(read)["low"]
+    near = [entry for entry in deep if low <= entry["gradient"] <= NEAR_THE_BOUND]
+    train = sum(entry["trains"] for entry in near)
     wrong = [entry for entry in deep if entry["trains"] != entry["predicted"]]
     wrong_there = sum(entry in near for entry in wrong)
-    said_there = "all" if wrong_there == len(wrong) else f"{wrong_there} of the"
-    return (
-        "We predicted from the untrained nets alone which cells train: those where the ratio of the gradient's length",
-        "at the first block to that at the last lies between",
-        f"$10^{{{gradient['low']:.2f}}}$ and $10^{{{gradient['high']:.2f}}}$.",
-        "These bounds were set on the cells of depths 10 and 30;",
-        f"so a gradient *survives* here even if it shrinks {shrinks}-fold, or grows {grows}-fold, under the clip.",
-        f"Of the {defined['test_cells']} cells of depths 100 and 300, {defined['test_cells_that_train']} train,",
-        f"and the prediction is right for a share of {right['gradient']} (95 %: {low:.3f} to {high:.3f});",
-        f"to say of all that they train is right for {base_rate:.2f}.",
-        "That takes cells as independent, though convex, static and highway nets of one $b_T$ begin alike.",
-        f"In {right_starts} of the {starts} distinct starts all cells are predicted right, a share of",
-        f"{right_starts / starts:.3f} ({low_of_starts:.3f} to {high_of_starts:.3f}; computed after looking).",
-        f"Most cells are easy. Of the {len(near)} with a ratio between the low bound and 0.01,",
-        f"{near_that_train} train, though all are predicted to, and",
-        f"{said_there} {len(wrong)} wrong predictions lie there.",
-        "Of other predictors, these shares are right: of the distance that two images' states keep",
-        f"{right['distance']}; of the mean field, which knows the variance of the weights but not the weights,",
-        f"{right['mean field']}; of the singular values of the whole stack {right['singular values']}.",
-        f"Two never look at the weights: what the blocks carry, {right['carry']},",
-        f"and whether the same cell trains at depth 30, {right['as at 30']}.",
-    )
+    how_many = "all" if wrong_there == len(wrong) else f"{wrong_there} of the"
+    return says.format(near=len(near), train=train, wrong=f"{how_many} {len(wrong)}")
 
 
-def gates_and_starts(sees_x: dict, cells: list[dict]) -> tuple[str, ...]:
-    """What learned gates add to fixed ones, and from which starts plain nets train."""
-    agree = sees_x["cells"] - sees_x["gate_alone"] - sees_x["convex_alone"]
-    return (
-        f"In {agree} of {sees_x['cells']} pairs a highway net and a net of fixed gates (*convex*) with the same start",
-        f"both train or both fail; in {sees_x['convex_alone']} only the fixed gates train,",
-        f"and in {sees_x['gate_alone']} only the highway net.",
-        "Both begin alike, so this shows only that in 12 epochs gates hardly ever learn to open a path that was shut.",
-        good_starts(cells),
-    )
+@table("article-gates-agree")
+def gates_agree(read) -> str:
+    """In how many pairs a highway net and a net of fixed gates with the same start both train or both fail."""
+    sees_x = select(read(WHAT_TRAINS)["summary"], row="gate", kind="sees x")
+    return str(sees_x["cells"] - sees_x["gate_alone"] - sees_x["convex_alone"])
 
 
 STARTS = {"program": "the program's", "glorot": "Glorot's", "orthogonal": "orthogonal"}
 
 
-def good_starts(cells: list[dict]) -> str:
-    """From which starts plain nets train at all depths that are shown, and how well at the largest."""
-    plain = [entry for entry in cells if entry["kind"] == "none" and entry["activation"] == "tanh"]
+@table("article-plain-starts", says="{good} of the {starts}")
+@table("article-plain-losses", says="{losses}")
+def good_starts(read, says: str) -> str:
+    """From how many starts plain nets train at all depths that are shown, and their losses at the largest."""
+    plain = with_settings(cells_of(read), kind="none", activation="tanh")
     names = list(dict.fromkeys(entry["start"] for entry in plain))
     good = [
         name
@@ -138,29 +150,7 @@ def good_starts(cells: list[dict]) -> str:
     for entry in deepest:
         barely = ", barely" if max(entry["loss"]) > BARELY else ""
         losses.append(f"{min(entry['loss']):.2f} to {max(entry['loss']):.2f} ({STARTS[entry['start']]}{barely})")
-    return (
-        f"Plain nets train at 30, 100 and 300 blocks from {len(good)} of the {len(names)} starts; "
-        f"at {DEPTHS_SHOWN[-1]} blocks their losses are {' and '.join(losses)}."
-    )
-
-
-def two_digits(value: float) -> int:
-    return int(float(f"{value:.2g}"))
-
-
-def distinct_starts(cells: list[dict]) -> tuple[int, int, float, float]:
-    """How many different starts the cells have, for how many all cells are predicted right, and the 95 % interval
-    (Clopper and Pearson) of that share."""
-    from scipy.stats import binomtest  # imported here: it takes a second
-
-    is_right = {}
-    for entry in cells:
-        kind = "mixture" if entry["kind"] in BEGIN_ALIKE else entry["kind"]
-        start = (kind, entry["gate_bias"], entry["start"], entry["activation"], entry["depth"])
-        is_right[start] = is_right.get(start, True) and entry["trains"] == entry["predicted"]
-    right = sum(is_right.values())
-    interval = binomtest(right, len(is_right)).proportion_ci(0.95)
-    return len(is_right), right, float(interval.low), float(interval.high)
+    return says.format(good=len(good), starts=len(names), losses=" and ".join(losses))
 
 
 def lowest_loss(cells: list[dict], kind: str, depth: int) -> str:
@@ -170,11 +160,13 @@ def lowest_loss(cells: list[dict], kind: str, depth: int) -> str:
     return f"{min(losses):.2g}" if losses else "-"
 
 
-def kinds_that_train(cells: list[dict]) -> str:
+@table("article-kinds")
+def kinds_that_train(read) -> str:
     """A line for each kind: its equation, how many of its deep cells train, and the lowest loss at three depths."""
+    cells = cells_of(read)
     lines = []
     for kind, equation in BLOCK_OF.items():
-        deep = [entry for entry in cells if entry["kind"] == kind and entry["depth"] >= 100]
+        deep = with_settings(deep_cells(read), kind=kind)
         train = sum(entry["trains"] for entry in deep)
         share = f" ({100 * train / len(deep):.0f} %)" if deep else ""
         shown = [kind, equation, f"{train} of {len(deep)}{share}"]
@@ -184,17 +176,10 @@ def kinds_that_train(cells: list[dict]) -> str:
     return table_of(header, lines, (14, 38, 14, 12, 9, 9))
 
 
-def not_fitting(cells: list[dict]) -> str:
-    """How much worse the best plain nets fit than other kinds, at the depths of the test."""
-    return (
-        "**Training is not fitting.** The table's losses are the lowest over starts, biases and rates, chosen after "
-        "looking. From its best start a plain net trains, but fits several times worse at 100 and 300 blocks. All "
-        "kinds have 50 units, so that nets without gates have about half of the parameters; among these rezero and "
-        "the skip divided by $\\sqrt{L}$ fit better than highway nets. "
-        "The lowest losses at 30 and 300 blocks are those of *uncoupled* nets, which have a full skip and gates that "
-        f"see $x$ ({lowest_loss(cells, 'uncoupled', 30)} and {lowest_loss(cells, 'uncoupled', 300)}); "
-        "they had four biases to choose from, and rezero none."
-    )
+@table("article-lowest-uncoupled-30", depth=30)
+@table("article-lowest-uncoupled-300", depth=300)
+def lowest_loss_of_uncoupled(read, depth: int) -> str:
+    return lowest_loss(cells_of(read), "uncoupled", depth)
 
 
 @table("article-which-carry")

@@ -34,9 +34,15 @@ def all_questions() -> list:
 
 
 def register_pictures_and_tables() -> None:
-    """Imports every module that registers pictures or tables: the show.py of every question, that
+    """Imports every module that registers pictures or tables: the show.py of every question, those
     of the benchmarks, that of the article, and those that all share."""
-    for module in ("article.show", "benchmarks.show", "highways.lab.showing.ledger"):
+    for module in (
+        "article.show",
+        "benchmarks.show",
+        "benchmarks.records.show",
+        "highways.lab.showing.ledger",
+        "highways.lab.showing.trained_nets",
+    ):
         importlib.import_module(module)
     for file in sorted(FOLDER.glob("*/show.py")):
         importlib.import_module(f"experiments.{file.parent.name}.show")

@@ -1,5 +1,5 @@
-"""Makes docs/api.md, the list of functions and classes, from their signatures and docstrings, without
-what they raise."""
+"""Makes docs/api.md, the list of functions and classes, from their signatures and docstrings: of most
+the first paragraph, of some all but what they raise."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from highways.nets import activations, extra_blocks, optimizers
 PAGE = "docs/api.md"
 BEGIN = """# Functions and classes
 
-[Make it yours](make_it_yours.md) shows how they are used. The docstrings also say which errors are raised:
-`help(name)` in Python shows them.
+[Make it yours](make_it_yours.md) shows how they are used, [a block of your own](your_own_block.md) what a block has.
+`help(name)` in Python shows the whole docstring, and which errors are raised.
 """
 CHAPTERS = (  # (import line, module, names)
-    ("from highway_networks import ...", hn, hn.__all__),
+    ("from highway_networks import ...", hn, sorted([*hn.__all__, "one_blas_thread"])),
     ("from highways import ...", highways, sorted(highways.HOMES)),
     (
         "from highways.nets.extra_blocks import ...",
@@ -27,6 +27,13 @@ CHAPTERS = (  # (import line, module, names)
     ("from highways.nets.activations import ...", activations, ("Sigmoid",)),
     ("from highways.nets.optimizers import ...", optimizers, ("SGD", "Nesterov")),
 )
+METHODS = {  # those that a user calls
+    "Dataset": ("of",),
+    "DeepNet": ("save", "load", "forward", "predict", "classify", "gates", "backward"),
+    "Optimizer": ("step",),
+    "TrainedNet": ("inputs", "predict", "classify", "accuracy"),
+}
+WHOLE = ("DeepNet", "backward", "of", "run_one", "train", "check_layer")  # docstrings of which no paragraph is left out
 
 
 def page() -> str:
@@ -38,23 +45,24 @@ def page() -> str:
 
 
 def entry(module: ModuleType, name: str) -> str:
-    """A heading, and the docstring; of a class, also those of its methods."""
+    """A heading, the signature, and the docstring; of a class, also those of its METHODS."""
     thing = getattr(module, name)
     lines = [f"### {name}\n", "```text", f"{name}{signature(thing)}", "", documentation(thing)]
-    if inspect.isclass(thing):
-        for method_name, method in vars(thing).items():
-            function = getattr(method, "__func__", method)
-            if method_name.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
-                continue
-            lines += ["", f"{name}.{method_name}{signature(getattr(thing, method_name))}"]
-            lines += [f"    {line}".rstrip() for line in documentation(function).splitlines()]
+    for method_name in METHODS.get(name, ()):
+        method = getattr(thing, method_name)
+        lines += ["", f"{name}.{method_name}{signature(method)}"]
+        lines += [f"    {line}".rstrip() for line in documentation(method).splitlines()]
     return "\n".join([*lines, "```\n"])
 
 
 def documentation(thing) -> str:
-    """The docstring without the paragraphs that say what is raised."""
+    """The docstring's first paragraph, and what follows if it ends in a colon; of a WHOLE one all
+    paragraphs but those that say what is raised."""
     paragraphs = inspect.getdoc(thing).split("\n\n")
-    return "\n\n".join(paragraph for paragraph in paragraphs if not paragraph.startswith("Raises"))
+    if thing.__name__ in WHOLE:
+        return "\n\n".join(paragraph for paragraph in paragraphs if not paragraph.startswith("Raises"))
+    n = 2 if paragraphs[0].endswith(":") else 1
+    return "\n\n".join(paragraphs[:n])
 
 
 def signature(function) -> str:

@@ -2,14 +2,13 @@
 
     python -m nets.make mnist-16-short run_conv_0.npz    writes .safetensors and .onnx, and nets.json
 
-The page nets/README.md gets its rows from nets.json.  Weights become float16 if then every test image still has the
-same answer.
+Weights become float16 if then every test image still has the same answer.  `python -m experiments publish` puts what
+nets.json says into the table of nets/README.md.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, fields
@@ -30,7 +29,6 @@ from highways.trained.nets import FOLDER, TrainedNet, cards, contrast_normalised
 from nets import onnx_graph
 
 FIRST = 500  # test images whose answers are recorded
-TABLE = re.compile("(?<=<!-- nets -->\n).*?(?=<!-- end -->)", re.S)
 
 
 # ---- What is recorded ------------------------------------------------------------------------------------------------
@@ -264,35 +262,8 @@ def make(name: str, checkpoint: str, data_dir: str | None, save) -> None:
     known[name] = card
     known = {one: known[one] for one in RECIPES if one in known}
     save({FOLDER / f"{name}.{kind}": content for kind, content in files.items()})
-    save({FOLDER / "nets.json": json_bytes(known), FOLDER / "README.md": page(known).encode()})
+    save({FOLDER / "nets.json": json_bytes(known)})
     print(f"{name}: {card['right']} of {len(y)} test images right, {card['precision']}")
-
-
-def page(known: dict[str, dict]) -> str:
-    """The text of README.md, with a row for each net."""
-    text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    return TABLE.sub(lambda match: f"\n{table(known)}\n", text)
-
-
-def table(known: dict[str, dict]) -> str:
-    head = ("net", "what", "trained on", "seed", "test images right", "numbers", "bytes", "SHA-256, both files")
-    rows = [head, ["---"] * len(head)]
-    for name, card in known.items():
-        of_files = [card[kind] for kind in ("safetensors", "onnx")]
-        n = card["test_images"]["n"]
-        rows.append(
-            [
-                f"`{name}`",
-                card["title"],
-                f"{card['data']}, [record](../{card['recorded_in']})",
-                str(card["settings"]["seed"]),
-                f"{card['right']} of {n}, {100 * card['right'] / n:.2f} %",
-                f"{card['n_parameters']}, {card['precision']}",
-                " + ".join(str(file["bytes"]) for file in of_files),
-                ", ".join(f"`{file['sha256'][:16]}`" for file in of_files),
-            ]
-        )
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def main(argv=None) -> int:

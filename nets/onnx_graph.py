@@ -14,8 +14,9 @@ import json
 
 import numpy as np
 
+from highways.conv.pipeline import LEAST_CONTRAST
 from highways.files import InputError
-from highways.trained.nets import LEAST_CONTRAST, TrainedNet, named_parameters
+from highways.trained.nets import TrainedNet, named_parameters
 
 OPSET = 10  # the oldest with which windows may overhang an image
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu"}

@@ -5,13 +5,12 @@ that a browser opens from disk.
 
 The page holds results/claims.json, the source of every claim's rule, and the programs of
 pages/claims/: page.html includes page.css, rules.js (the tests, as in
-highways/lab/judging/rules.py), and the others of PAGE_PARTS.  From pages/shared/ it has base.css.
+highways/lab/judging/rules.py), and the others of PAGE_PARTS.  From pages/shared/ it has base.css, words.js and svg.js.
 The picture of an open claim is that of its question's page, and stays a file in viz/."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import re
 import textwrap
@@ -24,7 +23,7 @@ from highways.lab.judging.claim import Claim
 from highways.lab.judging.controls import verdict_in_words
 from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
-from pages.parts import STYLE, page_of, run_page_command
+from pages.parts import STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
 from pages.sample_names import names_by_values, names_of_samples
 from pages.sample_words import labels
 
@@ -34,6 +33,8 @@ PAGE_PARTS = (
     STYLE,
     "page.css",
     "rules.js",
+    WORDS,
+    SVG,
     "chart.js",
     "state.js",
     "glossary.js",
@@ -208,8 +209,8 @@ def why_fixed(row: dict) -> str:
 
 def page(ledger: dict) -> str:
     """The page with this ledger."""
-    claims = json.dumps(claims_part(ledger), ensure_ascii=False).replace("</", "<\\/")
-    asked = json.dumps([*grouped_questions()])
+    claims = json_in_page(claims_part(ledger))
+    asked = json_in_page([*grouped_questions()])
     return page_of(PARTS, PAGE_PARTS, {"claims": claims, "asked": asked})
 
 

@@ -29,7 +29,7 @@ from highways.commands import run_program
 from highways.files import ROOT, InputError
 from highways.lab.showing.style import drawing
 from highways.records import load_results, new_names, select
-from pages.parts import ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
+from pages.parts import ENGINE, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
@@ -255,8 +255,7 @@ def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
 
 def page(data: dict) -> str:
     """The page with these data."""
-    data_as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return page_of(PARTS, PAGE_PARTS, {"data": data_as_json.replace("<", "\\u003c")})
+    return page_of(PARTS, PAGE_PARTS, {"data": json_in_page(data)})
 
 
 def whole_page() -> str:

@@ -6,11 +6,9 @@ disk.
 The page holds the net results/pointers.npz and the numbers of results/pointers.json, which
 pages/measure_pointers.py makes.  Its markup, style and programs are in pages/pointers/: page.html includes page.css,
 follower.js (problems and the net), ring.js, towers.js and page.js.  It has trained.js from pages/explorer/, and from
-pages/shared/ net.js, which computes, base.css, words.js and charts.js."""
+pages/shared/ net.js, which computes, base.css, words.js, svg.js and charts.js."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 
@@ -21,7 +19,7 @@ from highways.files import ROOT, InputError, printable
 from highways.records import load_results
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import CHARTS, ENGINE, STYLE, WORDS, page_of, run_page_command
+from pages.parts import CHARTS, ENGINE, STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "pointers"
 PAGE_PARTS = (
@@ -30,6 +28,7 @@ PAGE_PARTS = (
     ENGINE,
     "../explorer/trained.js",
     WORDS,
+    SVG,
     CHARTS,
     "follower.js",
     "ring.js",
@@ -82,8 +81,7 @@ def whole_page() -> str:
     """The page, from the committed net and record."""
     record = checked_record()
     data = data_of(DeepNet.load(NET), record)
-    as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return page_of(PARTS, PAGE_PARTS, {"data": as_json.replace("<", "\\u003c")})
+    return page_of(PARTS, PAGE_PARTS, {"data": json_in_page(data)})
 
 
 def main(argv=None) -> int:

@@ -6,12 +6,11 @@ that a browser opens from disk.
 The page holds some of MNIST's images, made small, and the programs of pages/train/: page.html
 includes page.css, worker.js (which runs the nets beside the page), presets.js (the tour),
 takeaway.js (Python, CSV), lesson.js, summary.js, towers.js, layer.js and page.js.  From pages/shared/
-it has net.js (the nets and their training), base.css, palette.js, words.js and charts.js."""
+it has net.js (the nets and their training), base.css, palette.js, words.js, svg.js and charts.js."""
 
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 
 import numpy as np
@@ -20,7 +19,7 @@ from highway_networks import Dataset, subset
 from highways.commands import run_program
 from highways.files import ROOT
 from pages.make_explorer import load_page_mnist
-from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, WORDS, page_of, run_page_command
+from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "train"
 PAGE_PARTS = (
@@ -32,6 +31,7 @@ PAGE_PARTS = (
     "takeaway.js",
     PALETTE,
     WORDS,
+    SVG,
     CHARTS,
     "towers.js",
     "layer.js",
@@ -76,8 +76,8 @@ def images_part(mnist: Dataset) -> dict:
 
 
 def whole_page() -> str:
-    images = json.dumps(images_part(load_page_mnist()))
-    return page_of(PARTS, PAGE_PARTS, {"images": images})
+    images = images_part(load_page_mnist())
+    return page_of(PARTS, PAGE_PARTS, {"images": json_in_page(images)})
 
 
 def main(argv=None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,8 @@ from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
-SHARED = ("base.css", "net.js", "palette.js", "words.js", "charts.js")
-STYLE, ENGINE, PALETTE, WORDS, CHARTS = [f"../shared/{name}" for name in SHARED]
+SHARED = ("base.css", "net.js", "palette.js", "words.js", "svg.js", "charts.js")
+STYLE, ENGINE, PALETTE, WORDS, SVG, CHARTS = [f"../shared/{name}" for name in SHARED]
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 
 
@@ -36,6 +37,12 @@ def file_of(template: Path, names: tuple[str, ...], data: dict[str, str]) -> str
     for name, part in parts.items():
         text = text.replace(f"/*{{{name}}}*/", part)
     return text
+
+
+def json_in_page(value) -> str:
+    """A value as JSON for a script element of a page: no text in it ends the element, or begins a comment."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
 
 
 def run_page_command(argv: list[str] | None, name: str, shows: str, whole_page: Callable[[], str]) -> int:

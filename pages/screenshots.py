@@ -53,12 +53,6 @@ Object.assign(shown, { block: 3, unit: 47 });
 redraw();
 plots.gates.showBubble(3, reading());
 """
-# calls done() when the image has climbed the net, as it does before a guess
-CLIMBED = """
-const done = arguments[0];
-const whenUp = () => (ascent.share < 1 ? requestAnimationFrame(whenUp) : done());
-whenUp();
-"""
 # all four towers, after a guess
 GUESSED = 'document.getElementById("guess").requestSubmit();'
 
@@ -86,7 +80,6 @@ PICTURES = {
     "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
     "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
     "pointers": Picture(POINTERS_PAGE, 1280, 720, 1, "light", "html", GUESSED, FRAMES),
-    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "html", "", CLIMBED),
 }
 TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
 SECONDS = 120  # how long a script may take

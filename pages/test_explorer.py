@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.special
 from conftest import ROOT, write_data_set
-from test_docs import COMMANDS, READ, slug
+from test_docs import COMMANDS, READ
 
 import highway_networks as hn
 from benchmarks import explorer as benchmark
@@ -21,7 +21,7 @@ from highways.nets import layer_by_layer
 from highways.records import select
 from pages import make_explorer as explorer
 from pages import measure, screenshots
-from pages.browser import browser_only, together, violations
+from pages.browser import browser_only, complaints, open_anew, press, together, violations
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 NET = {"net": explorer.NET, "net_sha256": explorer.checksum_of_net()}
@@ -57,19 +57,7 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     assert len(written.encode()) <= 2_000_000
 
 
-def test_the_page_loads_nothing_else():
-    """Nor does it hold a mark /*{NAME}*/, which the program should have replaced."""
-    assert re.findall(r"https?:|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", PAGE) == []
-
-
-def test_links_and_commands_on_the_page_exist():
-    for link in re.findall(r'href="([^"]+)"', PAGE):
-        path, _, anchor = link.partition("#")
-        if path.endswith(".html"):  # a page, which a browser shows as one
-            assert (ROOT / "pages" / path).is_file()
-            continue
-        headings = re.findall(r"^#+ (.+)", (ROOT / "pages" / path).read_text(encoding="utf-8"), re.M)
-        assert not anchor or anchor in map(slug, headings)
+def test_commands_on_the_page_exist():
     named = re.findall(r"<code>(python .*?)</code>", PAGE)
     assert named
     for command in named:
@@ -316,12 +304,6 @@ def test_a_measurement_of_another_net_or_other_data_is_refused(write, monkeypatc
 # ---- In a browser ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def opened():
-    with screenshots.browser() as driver:
-        yield driver
-
-
 ANSWERED = """
 play.answered = ACTS.map(({ questions }) => questions.length);
 Object.assign(shown, { block: 1, unit: 1, shift: 0, compare: "one" });
@@ -340,7 +322,7 @@ def driver(opened):
     opened.execute_script(ANSWERED)
     settle(opened)
     yield opened
-    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert complaints(opened) == []
 
 
 ACTS = {"effect": 0, "read": 1, "gates": 2}  # by the map that they show
@@ -563,10 +545,6 @@ def test_the_chosen_block_s_measured_error_is_said(driver):
     assert text == f"Misread without block 7: {misread(7, 7).split()[0]} of 60 000 training images, with it 8."
 
 
-def press(driver, name: str) -> None:
-    driver.find_element("id", name).click()
-
-
 @browser_only
 @together
 def test_a_finger_closes_a_block_by_its_number_and_reads_by_the_map(driver):
@@ -645,8 +623,7 @@ def test_the_first_act_is_guessed_before_it_is_told(opened):
     the states meanwhile, and nothing closes a block."""
     from selenium.webdriver import Keys
 
-    opened.get("about:blank")
-    opened.get(screenshots.PAGE.as_uri())
+    open_anew(opened, screenshots.PAGE.as_uri())
     act = opened.find_element("id", "act")
     idle = DATA["lesion"]["idle"]
     assert f"{len(idle)}" not in opened.find_element("id", "first").text.replace("1 2 3", "")
@@ -836,13 +813,6 @@ def test_maps_keep_their_own_paper_in_forced_colours(driver):
     assert "gradient" in bars.value_of_css_property("background-image")
     forced[0]["value"] = "none"
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": forced})
-
-
-@browser_only
-@together
-def test_it_prints_on_two_pages(driver):
-    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only

@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
+from highways.records import load_results
 from pages import make_site, screenshots
 from pages.browser import browser_only, together, violations
 
@@ -70,9 +72,12 @@ def test_every_link_leads_somewhere(site, parts):
     assert n_links > 2000
 
 
+CLAIMS = {f"claim={row['id']}" for row in load_results(ROOT / "results" / "claims.json")["trials"]}
+
+
 def is_state_of_claims(target: str, anchor: str) -> bool:
-    """Whether it is what the program of the claims' page reads; tests/test_docs.py has the claims' names."""
-    return target == "pages/claims.html" and anchor.startswith("claim=")
+    """Whether it is what the program of the claims' page reads: it opens a claim."""
+    return target == "pages/claims.html" and anchor in CLAIMS
 
 
 def test_no_page_needs_the_network(site, parts):
@@ -80,6 +85,15 @@ def test_no_page_needs_the_network(site, parts):
         for resource in page.resources:
             assert not re.match("https?:|//", resource), name
     assert b"url(" not in site["site.css"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.html")), ids=lambda path: path.name)
+def test_a_browser_page_loads_nothing_else(path):
+    """Nor does it hold a mark /*{NAME}*/, which its program should have replaced."""
+    page = path.read_text(encoding="utf-8")
+    programs = re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
+    without_names = programs.replace('"http://www.w3.org/2000/svg"', "")  # it names SVG, and is not loaded
+    assert re.findall(r"https?:|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", without_names) == []
 
 
 def test_every_page_says_what_it_is_and_leads_to_the_others(parts):

@@ -14,10 +14,9 @@ from conftest import ROOT, write_data_set
 
 import highway_networks as hn
 import straightforward as sf
-from highways.lab.showing.style import KINDS
 from pages import make_train as program
-from pages import parts, screenshots
-from pages.browser import browser_only, together, violations
+from pages import screenshots
+from pages.browser import browser_only, complaints, open_anew, press, text_of, together, violations, wait_for
 
 FILE = ROOT / "pages" / "train.html"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -25,7 +24,6 @@ IMAGES = r'<script type="application/json" id="images">(.*?)</script>'
 PACKED = json.loads(re.search(IMAGES, PAGE)[1])
 WIDTH = 16
 BATCH = 64
-SLOW = 600  # seconds that the browser may take for a script
 
 
 def inflated(packed: dict) -> np.ndarray:
@@ -57,22 +55,14 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     assert (inflated(packed) == inflated(PACKED)).all()
     packed["deflated"] = PACKED["deflated"]
     assert packed == PACKED
-
-
-def test_the_page_is_small_and_loads_nothing_else():
-    """Nor does it hold a mark /*{NAME}*/, which the program should have replaced."""
     assert len(PAGE.encode()) <= 400_000
-    without_names = PAGE.replace('"http://www.w3.org/2000/svg"', "")  # it names SVG, and is not loaded
-    assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
 
 
-def test_files_that_links_and_commands_name_exist():
-    paths = [ROOT / "pages" / path for path in re.findall(r'href="([^"]+)"', PAGE)]
+def test_files_that_commands_name_exist():
     modules = re.findall(r"<code>python -m (.*?)</code>", PAGE)
     programs = [ROOT / f"{module.replace('.', '/')}.py" for module in modules]
-    assert paths
     assert programs
-    assert all(path.is_file() for path in paths + programs)
+    assert all(path.is_file() for path in programs)
 
 
 def test_its_images_are_mnist_s_made_small(mnist, images):
@@ -83,11 +73,6 @@ def test_its_images_are_mnist_s_made_small(mnist, images):
         square = large.reshape(28, 28) / 255 * 2 - 1
         means = (square[::2, ::2] + square[1::2, ::2] + square[::2, 1::2] + square[1::2, 1::2]) / 4
         np.testing.assert_allclose(small.reshape(14, 14), means, atol=1 / 15 + 1e-12)  # half a grey level
-
-
-def test_its_colours_are_those_of_the_pictures():
-    for kind in parts.COLORED:
-        assert f"--{kind}: {KINDS[kind]};" in PAGE
 
 
 def test_the_tour_says_rightly_how_far_gates_are_open():
@@ -116,34 +101,18 @@ def test_another_data_set_and_another_file_are_refused(tmp_path, monkeypatch, ca
 # ---- The nets, in a browser ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def opened():
-    with screenshots.browser() as driver:
-        driver.set_script_timeout(SLOW)
-        yield driver
-
-
 @pytest.fixture
 def driver(opened):
     """The page as when it is opened; no test may leave an error on the console."""
     open_page(opened)
     yield opened
-    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert complaints(opened) == []
 
 
 def open_page(driver, address=""):
     screenshots.look_as(driver, 1280, 900)
-    driver.get("about:blank")  # else a new address after # loads nothing
-    driver.get(FILE.as_uri() + address)
+    open_anew(driver, FILE.as_uri() + address)
     wait_for(driver, "worker && run.portraits.size")
-
-
-def wait_for(driver, condition: str):
-    """Until JavaScript's condition is true."""
-    end = time.monotonic() + SLOW
-    while not driver.execute_script(f"return Boolean({condition})"):
-        assert time.monotonic() < end, condition
-        time.sleep(0.05)
 
 
 # one forward and backward pass of a net of the page
@@ -530,14 +499,6 @@ def joined(page: str) -> str:
 # ---- Controls --------------------------------------------------------------------------------------------------------
 
 
-def text_of(driver, name: str) -> str:
-    return driver.find_element("id", name).text
-
-
-def press(driver, name: str) -> None:
-    driver.find_element("id", name).click()
-
-
 def steps_taken(driver) -> int:
     return driver.execute_script("return run.records.length")
 
@@ -698,19 +659,6 @@ def test_a_seed_that_is_not_used_is_named(driver):
 
 @browser_only
 @together
-def test_a_loss_above_the_axis_is_drawn_at_its_end_and_the_axis_says_so(driver):
-    driver.execute_script(
-        "const nets = [7, 3].map((loss) => ({ loss, gradients: [1, 1], spreads: [1, 1], gates: null, accuracy: 0.1 }));"
-        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
-    )
-    ends = "return [...$('loss').querySelectorAll('.line')].map((line) => line.getAttribute('d').split(' ').at(-1))"
-    above, end = driver.execute_script(ends)
-    assert above == end
-    assert "\u2265 3" in text_of(driver, "loss").replace("\u00a0", " ")
-
-
-@browser_only
-@together
 def test_a_net_that_diverges_ends_the_run_and_is_named(driver):
     driver.execute_script(
         "play(); run.waiting = true;"
@@ -719,49 +667,6 @@ def test_a_net_that_diverges_ends_the_run_and_is_named(driver):
     )
     assert driver.execute_script("return run.playing") is False
     assert "Plain has diverged: its loss is no number any more." in text_of(driver, "verdict")
-
-
-@browser_only
-@together
-def test_a_gradient_below_the_axis_is_marked(driver):
-    driver.execute_script(
-        "const netOf = (norm) => ({ loss: 2, gradients: [norm, norm], spreads: [1, 1], gates: null });"
-        "const nets = [1, 1e-30].map(netOf);"
-        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
-    )
-    names = [name.text for name in driver.find_elements("css selector", "#gradient .name")]
-    assert names == ["highway", "plain ↓"]
-    assert "\u2264 10⁻²⁰" in text_of(driver, "gradient").replace("\u00a0", " ")
-
-
-@browser_only
-@together
-def test_a_verdict_does_not_change_with_every_small_fall(driver):
-    """What a net reached counts, until it guesses again."""
-    told = []
-    for accuracy in (0.75, 0.68, 0.72, 0.1):
-        driver.execute_script(
-            "const one = { loss: 2, gradients: [1, 1], spreads: [1, 1], gates: null, accuracy: arguments[0] };"
-            "receive({ data: { run: run.number, records: [{ step: 1, nets: [one, one] }] } })",
-            accuracy,
-        )
-        told.append(text_of(driver, "verdict").split(". ")[0])
-    assert told[:3] == ["Highway has learned to read most digits"] * 3
-    assert told[3] == "Highway had learned to read most digits, and guesses again"
-
-
-@browser_only
-@together
-def test_a_long_run_is_drawn_with_few_points_that_hold_its_extremes(driver):
-    driver.execute_script(
-        "run.until = 4000; const records = []; for (let step = 1; step <= 4000; step++) {"
-        "const net = { loss: step === 1777 ? 2.9 : 1, gradients: [1, 1], spreads: [1, 1], gates: null, accuracy: 0.5 };"
-        "records.push({ step, nets: [net, net] }); } receive({ data: { run: run.number, records } })"
-    )
-    path = "return $('loss').querySelector('.line').getAttribute('d')"
-    heights = [float(place.split()[1]) for place in driver.execute_script(path)[1:].split("L")]
-    assert len(heights) < 1000
-    assert min(heights) < 20
 
 
 @browser_only
@@ -886,8 +791,7 @@ def test_the_curves_are_given_as_csv(driver):
 @together
 def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened):
     screenshots.look_as(opened, 1280, 720)
-    opened.get("about:blank")
-    opened.get(FILE.as_uri() + "?lesson=1")
+    open_anew(opened, FILE.as_uri() + "?lesson=1")
     wait_for(opened, "worker && run.portraits.size")
     page = opened.find_element("tag name", "body")
     page.send_keys(" ")
@@ -923,8 +827,7 @@ def test_after_the_last_stop_stands_what_was_seen_at_each(opened):
     from selenium.webdriver import Keys
 
     screenshots.look_as(opened, 1280, 720)
-    opened.get("about:blank")
-    opened.get(FILE.as_uri() + "?lesson=1")
+    open_anew(opened, FILE.as_uri() + "?lesson=1")
     wait_for(opened, "worker && run.portraits.size")
     page = opened.find_element("tag name", "body")
     opened.execute_script("run.until = 12; settings.speed = 'most'")
@@ -980,73 +883,10 @@ def test_it_fits(driver, width):
 
 @browser_only
 @together
-@pytest.mark.parametrize(
-    ("stop", "width"),
-    [
-        (4, 390),
-        (5, 1280),
-        *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((4, 800), (4, 1280), (5, 390), (5, 800))),
-    ],
-)
-def test_names_stand_right_of_their_lines_in_their_colours(driver, width, stop):
-    screenshots.look_as(driver, width, 900)
-    driver.execute_script("takeStop(arguments[0]); run.until = 20; settings.speed = 'most'; play()", stop)
-    wait_for(driver, "!run.playing && run.records.length === 20")
-    names = """
-    const boxOf = (e) => e.getBoundingClientRect().toJSON();
-    return [...document.querySelectorAll("#charts svg")].map((svg) => ({
-      right: boxOf(svg).right,
-      lines: [...svg.querySelectorAll(".line")].map(boxOf),
-      names: [...svg.querySelectorAll(".name")].map((e) => ({ ...boxOf(e), fill: getComputedStyle(e).fill })),
-    }))
-    """
-    for chart in driver.execute_script(names):
-        assert len(chart["names"]) == len(chart["lines"]) > 0
-        for name in chart["names"]:
-            assert all(name["left"] > line["right"] for line in chart["lines"])
-            assert name["right"] <= chart["right"]
-        if len(chart["names"]) == 2:
-            upper, lower = chart["names"]
-            assert lower["top"] - upper["top"] >= 14
-            assert (upper["fill"] == lower["fill"]) == (stop == 5)  # of one kind, two highway nets
-
-
-@browser_only
-@together
-@pytest.mark.parametrize("width", [768, 1280])
-def test_the_charts_of_a_row_are_level(driver, width):
-    screenshots.look_as(driver, width, 900)
-    for element in ("h3", "svg"):
-        tops = f"[...document.querySelectorAll('#charts {element}')].map((e) => e.getBoundingClientRect().top)"
-        found = driver.execute_script(f"return {tops}")[:5]
-        in_a_row = 3 if width == 1280 else 2
-        for i in range(1, 5):
-            assert (found[i] == found[i - 1]) == (i % in_a_row > 0)
-
-
-@browser_only
-@together
 def test_links_are_24_pixels_high_on_a_phone(driver):
     screenshots.look_as(driver, 390, 844)
     low = "[...document.querySelectorAll('a')].filter((e) => [...e.getClientRects()].some(({ height }) => height < 24))"
     assert driver.execute_script(f"return {low}.length") == 0
-
-
-@browser_only
-@together
-@pytest.mark.parametrize(("width", "height"), [(400, 800), (768, 1024), (1280, 720), (1920, 1080)])
-def test_play_and_both_towers_are_on_the_first_screen(driver, width, height):
-    screenshots.look_as(driver, width, height)
-    bottoms = "[...document.querySelectorAll('#play, canvas')].map((e) => e.getBoundingClientRect().bottom)"
-    assert max(driver.execute_script(f"return {bottoms}")) <= height
-
-
-@browser_only
-@together
-def test_every_chart_is_whole_on_a_small_screen(driver):
-    screenshots.look_as(driver, 1280, 720)
-    heights = "[...document.querySelectorAll('#charts figure, #first')].map((e) => e.getBoundingClientRect().height)"
-    assert max(driver.execute_script(f"return {heights}")) <= 720
 
 
 @browser_only
@@ -1072,17 +912,6 @@ def test_training_scrolls_to_towers_that_reach_below_the_screen(driver, start):
     driver.execute_script("$(arguments[0]).click()", start)
     wait_for(driver, "$('play').getBoundingClientRect().top >= 0")
     wait_for(driver, "towers[0].canvas.getBoundingClientRect().bottom <= innerHeight")
-
-
-@browser_only
-@together
-def test_a_net_between_guessing_and_reading_most_digits_is_learning(driver):
-    driver.execute_script(
-        "const netOf = (accuracy) => ({ loss: 2, gradients: [1, 1], spreads: [1, 1], gates: null, accuracy });"
-        "const nets = [0.5, 0.15].map(netOf);"
-        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
-    )
-    assert text_of(driver, "verdict") == "Highway is learning."
 
 
 @browser_only
@@ -1141,8 +970,7 @@ def test_lines_stay_visible_in_forced_colours(driver):
 def test_without_javascript_it_says_what_would_be_seen(opened):
     opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        opened.get("about:blank")
-        opened.get(FILE.as_uri())
+        open_anew(opened, FILE.as_uri())
         text = opened.find_element("tag name", "header").text
         sections = opened.find_elements("tag name", "section")
         shown = [section.get_attribute("id") for section in sections if section.is_displayed()]
@@ -1150,19 +978,6 @@ def test_without_javascript_it_says_what_would_be_seen(opened):
         opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "the plain net keeps guessing" in text
     assert shown == ["kinds"]  # the drawings need no JavaScript
-
-
-@browser_only
-@together
-def test_it_prints_what_was_seen_and_no_controls(driver):
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    shown = [button.text for button in driver.find_elements("css selector", "button") if button.is_displayed()]
-    assert shown == []
-    for name in ("tower-0", "tower-1", "stop-name", "accuracy", "spread", "gradient", "loss", "gates", "kinds"):
-        assert driver.find_element("id", name).is_displayed()
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only

@@ -1,5 +1,5 @@
 """The pages: their numbers are those of the committed JSON, their commands and their Python run as
-written, the files that they quote hold what they quote, and their links lead somewhere."""
+written, and the files that they quote hold what they quote.  pages/test_site.py follows their links."""
 
 import copy
 import fnmatch
@@ -37,7 +37,13 @@ register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
 # pages whose commands and Python other tests follow
-FOLLOWED_ELSEWHERE = ("docs/make_it_yours.md", "docs/your_own_block.md", "docs/your_own_question.md")
+FOLLOWED_ELSEWHERE = (
+    "docs/make_it_yours.md",
+    "docs/your_own_block.md",
+    "docs/your_own_question.md",
+    "nets/README.md",
+    "benchmarks/records/README.md",
+)
 TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
 # ---- The committed JSON ----------------------------------------------------------------------------------------------
 
@@ -649,7 +655,7 @@ def test_a_question_s_page_begins_with_its_finding(name):
     assert "](" not in found
 
 
-# ---- Python, quotations, links ---------------------------------------------------------------------------------------
+# ---- Python, quotations ----------------------------------------------------------------------------------------------
 
 QUOTED = r"<!-- from (\S+) -->\n\n```python\n(.*?)```"
 EXAMPLES = [
@@ -672,31 +678,6 @@ QUOTATIONS = [found for text in PAGES.values() for found in re.findall(QUOTED, t
 @pytest.mark.parametrize(("file", "lines"), QUOTATIONS)
 def test_what_is_quoted_stands_there(file, lines):
     assert lines in (ROOT / file).read_text(encoding="utf-8")
-
-
-def slug(heading: str) -> str:
-    """The anchor that a heading has on GitHub."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-IDS = {f"claim={row['id']}" for row in READ("results/claims.json")["trials"]}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    """An anchor is a heading; on the page of claims it opens a claim."""
-    for target in set(re.findall(r"\]\(([^)\s]+)\)", fill.SHOWN.sub("", PAGES[page]))):
-        if target.startswith("https://"):
-            continue
-        path, _, anchor = target.partition("#")
-        file = (ROOT / page).parent / path if path else ROOT / page
-        assert file.exists(), target
-        assert ROOT in file.resolve().parents, target
-        if anchor and file.name == "claims.html":
-            assert anchor in IDS, target
-        elif anchor:
-            headings = re.findall(r"^#+ (.+)", file.read_text(encoding="utf-8"), re.M)
-            assert anchor in map(slug, headings), target
 
 
 def test_files_that_pages_name_are_there():

@@ -121,12 +121,6 @@ def test_the_programs_print_what_the_page_shows(section, tmp_path, digit, clone)
     assert (clone / "run.json").read_bytes() == (ROOT / "run.json").read_bytes()
 
 
-def test_no_program_is_longer_than_25_lines():
-    for blocks in SECTIONS.values():
-        for _, text in blocks:
-            assert len([line for line in text.splitlines() if line.strip()]) <= 25, text
-
-
 @pytest.fixture
 def files(tmp_path):
     """The files that the section about data reads, made from MNIST."""

@@ -112,7 +112,6 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "pages/claims.html",
         "pages/explorer.html",
         "viz/explorer.png",
-        "viz/explorer_phone.png",
         "viz/seeds.png",
     }
     assert state(clone) == before

@@ -250,7 +250,6 @@ def command(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "settings_of", partial(settings_of, n_train=200, n_test=100, epochs=2))
     monkeypatch.setattr(records, "pin", lambda: "core 0")
     monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(2)))
-    (tmp_path / "README.md").write_text("<!-- records -->\n<!-- end -->\n")
     (tmp_path / "mnist").mkdir()
     return tmp_path / "mnist"
 
@@ -290,8 +289,7 @@ def test_a_command_that_was_stopped_before_its_log_writes_it(command, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(records, "train_conv", pytest.fail)
         assert records.main(["mnist", "--who", "me"]) == 0
-    (path,) = command.glob("[!.]*")
-    assert path.name in (command.parent / "README.md").read_text()
+    assert len(list(command.glob("[!.]*"))) == 1
 
 
 def stopped_by_keyboard(*words):

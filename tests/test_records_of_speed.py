@@ -9,6 +9,7 @@ from conftest import ROOT
 
 import highway_networks as hn
 from benchmarks.records import __main__ as records
+from benchmarks.records import show
 from highways.conv import images as conv_images
 from highways.conv import training as convolutional
 from highways.conv.net import ConvNet
@@ -199,14 +200,13 @@ def test_a_whitened_layer_is_whitened_once(few):
 # ---- The command
 
 
-def test_the_command_writes_a_log_and_a_row(tmp_path, few, monkeypatch, capsys):
+def test_the_command_writes_a_log_of_which_the_table_has_a_row(tmp_path, few, monkeypatch, capsys):
     monkeypatch.setattr(records, "FOLDER", tmp_path)
     monkeypatch.setattr(records, "load_images", lambda name, data_dir: few)
     monkeypatch.setattr(records, "settings_of", partial(settings_of, n_train=200, n_test=100))
     monkeypatch.setattr(records, "pin", lambda: "core 0")
     monkeypatch.setitem(records.RECORDS, "mnist", records.RECORDS["mnist"]._replace(seeds=range(2)))
     (tmp_path / "mnist").mkdir()
-    (tmp_path / "README.md").write_text("before\n<!-- records -->\n\n<!-- end -->\nafter\n")
     assert records.main(["mnist", "--who", "me", "--beside", "a kettle"]) == 0
     (path,) = (tmp_path / "mnist").glob("[!.]*")
     log = records.read_json(path)
@@ -215,15 +215,14 @@ def test_the_command_writes_a_log_and_a_row(tmp_path, few, monkeypatch, capsys):
     assert log["summary"]["lowest_test_accuracy"] == min(accuracies)
     assert [trial["seed"] for trial in log["trials"]] == [0, 1]
     assert (log["settings"]["net"], log["settings"]["gate_bias"]) == ("record-mnist", 0.0)
-    page = (tmp_path / "README.md").read_text()
-    assert f"{100 * np.mean(accuracies):.2f} % of 2" in page
-    assert "me; a kettle |\n\n<!-- end -->\nafter" in page
+    row = show.row_of(path)
+    assert f"{100 * np.mean(accuracies):.2f} % of 2" in row
+    assert row.endswith("me; a kettle |")
     assert "99 % is missed" in capsys.readouterr().out
 
 
-def test_the_table_is_that_of_the_logs():
-    assert records.page() == (ROOT / "benchmarks" / "records" / "README.md").read_text()
-    committed = records.logs()
+def test_a_log_has_the_summary_of_its_trials():
+    committed = sorted((ROOT / "benchmarks" / "records").glob("*/[0-9]*.json"))
     assert committed
     for path in committed:
         log = records.read_json(path)

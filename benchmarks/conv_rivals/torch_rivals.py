@@ -119,10 +119,15 @@ class TorchGateChannelsLast(TorchGate):
 
 
 class TorchCompiled(Torch):
-    """torch.compile of the loss; the optimiser stays eager."""
+    """torch.compile of the loss; the optimiser stays eager.
+
+    Every rival of every net compiles the same function, with dropout and without.  PyTorch would
+    give up at the eighth, and compile all but the first for any size, which is slower and, in
+    PyTorch 2.13, may fail."""
 
     name = "torch.compile"
     at_its_best = True
+    most_compilations = 64
 
     def __init__(self, shape, layers, x, y):
         if is_held_to_avx2():
@@ -131,7 +136,8 @@ class TorchCompiled(Torch):
         super().__init__(shape, layers, x, y)
 
     def loss_function(self):
-        return self.torch.compile(self.forward, fullgraph=True)
+        self.torch._dynamo.config.recompile_limit = self.most_compilations
+        return self.torch.compile(self.forward, fullgraph=True, dynamic=False)
 
 
 class TorchCompiledChannelsLast(TorchCompiled):

@@ -3,8 +3,8 @@
     python -m benchmarks.records mnist        -> benchmarks/records/mnist/DATE.json
     python -m benchmarks.records cifar        -> benchmarks/records/cifar/DATE.json
 
-The table in benchmarks/records/README.md then has a row for each log in the folders.  The rules are
-on that page.  A log of the same day is replaced, unless it was given another name.
+`python -m experiments publish` puts a row for each log in the folders into the table of benchmarks/records/README.md.
+The rules are on that page.  A log of the same day is replaced, unless it was given another name.
 
 If the command is stopped, it goes on from the last epoch when it is called again: until the log is written, what is
 finished stands in unfinished.json and unfinished.npz beside it; with --out FILE.json in FILE_unfinished.json and
@@ -14,7 +14,6 @@ FILE_unfinished.npz.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from datetime import date
@@ -39,11 +38,6 @@ from highways.files import ROOT, InputError, Lock, commit, environment, json_byt
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
-TABLE = re.compile("(?<=<!-- records -->\n).*?(?=<!-- end -->)", re.S)
-HEAD = (
-    "date", "record", "accuracy, mean of n seeds", "lowest", "seconds of processor time", "by the clock",
-    "processor", "kernels", "commit", "who",
-)  # fmt: skip
 
 
 class Record(NamedTuple):
@@ -177,44 +171,6 @@ def summary_of(trials: list[dict]) -> dict:
     }
 
 
-def row_of(path: Path) -> list[str]:
-    """The row of a log in the table."""
-    log = read_json(path)
-    settings = log["settings"]
-    summary = log["summary"]
-    env = log["env"]
-    kernels = (env["blas"] or "not known").split()
-    return [
-        settings["date"],
-        f"[{settings['record']}]({settings['record']}/README.md), [log]({settings['record']}/{path.name})",
-        f"{100 * summary['test_accuracy']:.2f} % of {summary['seeds']}",
-        f"{100 * summary['lowest_test_accuracy']:.2f} %",
-        f"**{summary['processor_seconds']:.2f}**",
-        f"{summary['seconds']:.2f}",
-        env["processor"],
-        f"{kernels[0]} {kernels[-1]}",
-        (env["git"] or "not known")[:8],
-        settings["who"] + (f"; {settings['beside']}" if settings["beside"] else ""),
-    ]
-
-
-def logs() -> list[Path]:
-    """The logs of each record, in the order of their names, which begin with the date."""
-    return [path for name in RECORDS for path in sorted((FOLDER / name).glob("[0-9]*.json"))]
-
-
-def table() -> str:
-    """A row for each log."""
-    lines = [HEAD, ["---"] * len(HEAD), *map(row_of, logs())]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-def page() -> str:
-    """The text of README.md, with the rows of all logs."""
-    text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    return TABLE.sub(lambda match: f"\n{table()}\n", text)
-
-
 def git_name() -> str:
     """The name that git gives to commits of this user; empty without one."""
     try:
@@ -230,7 +186,7 @@ def main(argv=None) -> int:
     parser.add_argument("--who", default=git_name(), help="who measures it (%(default)s)")
     parser.add_argument("--beside", default="", metavar="TEXT", help="what else computed on this machine (nothing)")
     parser.add_argument("--data-dir", type=path_name, metavar="DIR", help="where the images are (as in all commands)")
-    parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there, and no row to the page")
+    parser.add_argument("--out", type=path_name, metavar="FILE", help="write the log there")
     args = parser.parse_args(argv)
     record = RECORDS[args.record]
     experiment = f"record_{args.record}"
@@ -270,8 +226,6 @@ def main(argv=None) -> int:
             "trials": trials,
         }
         write_whole({path: record_bytes(log, RESULTS)})
-        if not args.out:
-            write_whole({FOLDER / "README.md": page().encode()})
         unfinished.remove()
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"
     verdict = "reached" if summary["test_accuracy"] >= record.aim else "missed"

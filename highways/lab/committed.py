@@ -39,7 +39,7 @@ def read_committed(name: str) -> dict:
 
     Raises InputError for a record that was edited or contradicts itself, for one with other settings
     or data, and for a ledger that judges other results."""
-    if name.startswith("data/"):  # what others published
+    if name.startswith(("data/", "nets/")):  # what others published, and the cards of the trained nets
         return read_json(ROOT / name)
     stem = Path(name).stem
     load = load_run if stem in COMMANDS else load_results

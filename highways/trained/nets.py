@@ -14,12 +14,12 @@ import numpy as np
 import highway_networks as hn
 from highways.conv.layer import Dense
 from highways.conv.net import ConvNet
+from highways.conv.pipeline import LEAST_CONTRAST
 from highways.files import ROOT, InputError, read_bytes, read_json
 from highways.trained import safetensors_file
 
 FOLDER = ROOT / "nets"
 MOST_BYTES = 1 << 25  # of one file: all nets together have less
-LEAST_CONTRAST = 1.0  # grey levels, out of 255; as in highways/conv/pipeline.py
 
 
 class TrainedNet:

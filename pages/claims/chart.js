@@ -1,7 +1,6 @@
 "use strict";
 /* The drawing of a test: every seed as a dot, the interval of the mean, and the bound. */
 
-const SVG = "http://www.w3.org/2000/svg";
 const AXIS = 24; // the height of an axis, in CSS pixels
 const SIDE = 12; // what is free left and right of it
 const LABEL = 20; // the height of what is said above a bound
@@ -12,16 +11,6 @@ const LETTER = 7.5; // the width of a bold letter of 13 CSS pixels, about
 const LETTERS = 44; // that a name may have
 const PLOT = 320; // the least width of what stands beside the names
 
-const RAISED = Object.fromEntries([..."-0123456789"].map((digit, i) => [digit, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[i]]));
-
-function svgElement(name, attributes, parent, text = "") {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
 /* A number as it is printed: four significant digits, or three and a power of ten. */
 function asText(value) {
   if (value === null || Number.isNaN(value)) return "?";
@@ -29,16 +18,14 @@ function asText(value) {
   const sign = value < 0 ? "−" : "";
   if (size === 0 || (size >= 1e-3 && size < 1e6)) return sign + Number(size.toPrecision(4));
   const [digits, exponent] = size.toExponential(2).split("e");
-  const power = `10${[...String(Number(exponent))].map((digit) => RAISED[digit]).join("")}`;
+  const power = `10${superscript(Number(exponent))}`;
   const factor = Number(digits);
   return sign + (factor === 1 ? power : `${factor} · ${power}`);
 }
 
 /* The ticks of an axis: multiples of a round step, about five. */
 function ticksOf(from, to) {
-  const span = to - from || 1;
-  const power = 10 ** Math.floor(Math.log10(span / 4));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power * 5 >= span);
+  const step = roundStep(to - from || 1, 5);
   const ticks = [];
   for (let k = Math.ceil(from / step); k * step <= to + step * 1e-9; k++) ticks.push(Number((k * step).toPrecision(12)));
   return ticks;
@@ -95,80 +82,108 @@ function drawWanted(svg, { low, high, top, lanes, left, right }) {
   svgElement("text", { class: "axis", x: center, y: top - 8, "text-anchor": "middle" }, svg, "must lie here");
 }
 
-/* A strip of rows above an axis; returns where it ends.
-   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`;
-   before: where bounds were that the reader moved; all in the axis's own numbers, which are logarithms where isLog is true. */
-function drawStrip(svg, start, width, { rows, bounds, before, rule, isLog, title, ends, names }) {
+/* The measures of a strip that begins at `start`.  `x` gives the place of a value, `middle` that of a row; `lanes` are the
+   heights from and to which lines and shade are drawn: not over the names, where they stand above the dots. */
+function measuresOf(start, width, { rows, bounds, isLog, ends, names }) {
   const [from, to] = ends;
   const left = names + SIDE;
   const right = width - SIDE;
   const top = start + (bounds.length ? LABEL : 0);
-  const x = (value) => left + ((value - from) / (to - from)) * (right - left);
-  const inside = (value) => Math.min(to, Math.max(from, value));
   const height = names ? 24 : 40; // of a row
   const bottom = top + rows.length * height;
-  // what the lines and the shade may cover: not the names, where they stand above the dots
-  const lanes = names ? [[top - 4, bottom]] : rows.map((_, i) => [top + (i + 1) * height - 22, top + (i + 1) * height - 2]);
-  const drawLine = (kind, value) => {
-    if (value < from || value > to) return;
-    for (const [y1, y2] of lanes) svgElement("line", { class: kind, x1: x(value), x2: x(value), y1, y2 }, svg);
-  };
+  const x = (value) => left + ((value - from) / (to - from)) * (right - left);
+  const middle = (i) => top + (i + 1) * height - 12;
+  const lanes = names ? [[top - 4, bottom]] : rows.map((_, i) => [middle(i) - 10, middle(i) + 10]);
+  return { from, to, isLog, names, left, right, top, bottom, lanes, x, middle };
+}
+
+/* A strip of rows above an axis; returns where it ends.
+   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`;
+   before: where bounds were that the reader moved; all in the axis's own numbers, which are logarithms where isLog is true;
+   `title` says what the axis shows, `ends` are its ends, `names` is the width of the names on the left. */
+function drawStrip(svg, start, width, strip) {
+  const { rows, bounds, before, rule, title } = strip;
+  const axis = measuresOf(start, width, strip);
+  const { left, right, bottom, x, middle } = axis;
   if (bounds.length) {
     const [low, high] = wantedBy(rule, bounds).map((end) => Math.min(right, Math.max(left, x(end))));
-    drawWanted(svg, { low, high, top, lanes, left, right });
+    drawWanted(svg, { ...axis, low, high });
   }
+  drawTicks(svg, axis, before);
+  for (const bound of before) drawAcross(svg, axis, "before", bound);
+  for (const bound of bounds) drawAcross(svg, axis, "bound", bound);
+  rows.forEach((row, i) => drawRow(svg, axis, row, middle(i)));
+  rows.forEach((row, i) => sayOutside(svg, axis, row, middle(i)));
+  const caption = bottom + AXIS + 12;
+  svgElement("text", { class: "axis", x: right, y: caption, "text-anchor": "end" }, svg, title);
+  for (const bound of before) sayBefore(svg, axis, bound);
+  return caption + 12;
+}
+
+/* A line of this kind across the strip, unless the value lies outside the axis. */
+function drawAcross(svg, { from, to, lanes, x }, kind, value) {
+  if (value < from || value > to) return;
+  for (const [y1, y2] of lanes) svgElement("line", { class: kind, x1: x(value), x2: x(value), y1, y2 }, svg);
+}
+
+/* The ticks; a number stands at those that have room, also beside what says where the bounds were. */
+function drawTicks(svg, axis, before) {
+  const { from, to, isLog, bottom, x } = axis;
   let free = -Infinity; // from here on the next tick's number has room
   for (const tick of isLog ? logTicks(from, to) : ticksOf(from, to)) {
-    drawLine("tick", tick);
-    const text = isLog ? asText(10 ** tick) : asText(tick);
+    drawAcross(svg, axis, "tick", tick);
+    const text = asText(plainNumber(tick, isLog));
     const half = 4 * text.length;
     const isCovered = before.some((bound) => Math.abs(x(bound) - x(tick)) < half + OURS);
     if (isCovered || x(tick) - half < free) continue;
     svgElement("text", { class: "axis", x: x(tick), y: bottom + 16, "text-anchor": "middle" }, svg, text);
     free = x(tick) + half + 8;
   }
-  for (const bound of before) drawLine("before", bound);
-  for (const bound of bounds) drawLine("bound", bound);
-  rows.forEach((row, i) => {
-    const middle = top + (i + 1) * height - 12;
-    const place = names ? { x: 0, y: middle + 5 } : { x: SIDE, y: middle - 14 };
-    svgElement("text", { class: `row-name name-${row.look}`, ...place }, svg, row.name);
-    if (row.span && row.span[0] <= to && row.span[1] >= from) { // false for NaN
-      const [low, high] = row.span.map((end) => x(inside(end)));
-      svgElement("line", { class: `span ${row.look}`, x1: low, x2: Math.max(high, low + 1), y1: middle, y2: middle }, svg);
-      for (const end of [low, high]) {
-        svgElement("line", { class: `end ${row.look}`, x1: end, x2: end, y1: middle - 8, y2: middle + 8 }, svg);
-      }
-    }
-    for (const dot of row.dots) {
-      if (!(dot >= from && dot <= to)) continue; // NaN, too
-      const circle = svgElement("circle", { class: `seed ${row.look}`, cx: x(dot), cy: middle, r: 5 }, svg);
-      svgElement("title", {}, circle, asText(isLog ? 10 ** dot : dot));
-    }
-  });
-  rows.forEach((row, i) => {
-    const center = mean(row.dots.length ? row.dots : row.span);
-    if (!(center < from || center > to)) return;
-    const number = asText(isLog ? 10 ** center : center);
-    const [low, high] = (row.span ?? [center, center]).map((end) => x(inside(end))); // what is seen of the interval
-    const beside = (end) => Math.min(right - 64, Math.max(left + 64, end));
-    const place = center < from
-      ? { x: high > left ? beside(high + 8) : left, "text-anchor": "start" }
-      : { x: low < right ? beside(low - 8) : right, "text-anchor": "end" };
-    svgElement("text", { class: "axis", ...place, y: top + (i + 1) * height - 7 }, svg, center < from ? `◂ ${number}` : `${number} ▸`);
-  });
-  const caption = bottom + AXIS + 12;
-  svgElement("text", { class: "axis", x: right, y: caption, "text-anchor": "end" }, svg, title);
-  if (before.length) drawBefore(svg, { before, x, bottom, isLog });
-  return caption + 12;
 }
 
-/* Says where the bounds were, among the numbers of the axis. */
-function drawBefore(svg, { before, x, bottom, isLog }) {
-  for (const bound of before) {
-    const text = `ours: ${asText(isLog ? 10 ** bound : bound)}`;
-    svgElement("text", { class: "axis ours-before", x: x(bound), y: bottom + 16, "text-anchor": "middle" }, svg, text);
+/* A row: its name, the interval of its mean, and a dot for each seed within the axis. */
+function drawRow(svg, axis, row, middle) {
+  const { from, to, isLog, names, x } = axis;
+  const place = names ? { x: 0, y: middle + 5 } : { x: SIDE, y: middle - 14 };
+  svgElement("text", { class: `row-name name-${row.look}`, ...place }, svg, row.name);
+  if (row.span && row.span[0] <= to && row.span[1] >= from) drawSpan(svg, axis, row, middle); // not if it is NaN
+  for (const dot of row.dots) {
+    if (!(dot >= from && dot <= to)) continue; // NaN, too
+    const circle = svgElement("circle", { class: `seed ${row.look}`, cx: x(dot), cy: middle, r: 5 }, svg);
+    svgElement("title", {}, circle, asText(plainNumber(dot, isLog)));
   }
+}
+
+/* Where the ends of an interval are drawn: those outside the axis at its ends. */
+const placesOf = ({ from, to, x }, span) => span.map((end) => x(Math.min(to, Math.max(from, end))));
+
+function drawSpan(svg, axis, { look, span }, middle) {
+  const [low, high] = placesOf(axis, span);
+  svgElement("line", { class: `span ${look}`, x1: low, x2: Math.max(high, low + 1), y1: middle, y2: middle }, svg);
+  for (const end of [low, high]) {
+    svgElement("line", { class: `end ${look}`, x1: end, x2: end, y1: middle - 8, y2: middle + 8 }, svg);
+  }
+}
+
+/* Says a row's mean if it lies outside the axis, beside what is seen of its interval. */
+function sayOutside(svg, axis, row, middle) {
+  const { from, to, isLog, left, right } = axis;
+  const center = mean(row.dots.length ? row.dots : row.span);
+  const isBelow = center < from;
+  if (!isBelow && !(center > to)) return; // nor if it is NaN
+  const number = asText(plainNumber(center, isLog));
+  const [low, high] = placesOf(axis, row.span ?? [center, center]);
+  const beside = (end) => Math.min(right - 64, Math.max(left + 64, end));
+  const place = isBelow
+    ? { x: high > left ? beside(high + 8) : left, "text-anchor": "start" }
+    : { x: low < right ? beside(low - 8) : right, "text-anchor": "end" };
+  svgElement("text", { class: "axis", ...place, y: middle + 5 }, svg, isBelow ? `◂ ${number}` : `${number} ▸`);
+}
+
+/* Says where a bound was, among the numbers of the axis. */
+function sayBefore(svg, { isLog, bottom, x }, bound) {
+  const text = `ours: ${asText(plainNumber(bound, isLog))}`;
+  svgElement("text", { class: "axis ours-before", x: x(bound), y: bottom + 16, "text-anchor": "middle" }, svg, text);
 }
 
 /* The three answers that a rule can give, each with its seeds, as the top of the page shows them. */

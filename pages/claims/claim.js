@@ -296,34 +296,38 @@ function boundSliders(claim, i) {
   return [...claim.tests[i].bounds.map((_, k) => mover(claim, i, k, refuse)), refused];
 }
 
+const DIRECTIONS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+
 /* A slider and a number for a bound; refuse(why) says why it does not move. */
 function mover(claim, i, k, refuse) {
   const { bounds, log10: isLog } = claim.tests[i];
   const [from, to] = endsOfAxis(claim, i);
   const step = stepOf(from, to);
-  const now = () => boundsNow(claim)[i];
-  const text = () => asText(plainNumber(now()[k], isLog));
   const name = bounds.length === 1 ? "bound" : ["lower bound", "upper bound"][k];
   const fullName = claim.tests.length > 1 ? `${name} of part ${i + 1}` : name;
   const range = { type: "range", min: from, max: to, step: "any", class: "bound-slider", "aria-label": fullName };
   const slider = element("input", range);
   const number = element("input", { type: "text", inputmode: "decimal", "aria-label": `${fullName} as a number` });
+  const now = () => boundsNow(claim)[i];
+  const say = () => {
+    const text = asText(plainNumber(now()[k], isLog));
+    slider.setAttribute("aria-valuetext", text);
+    number.value = text;
+  };
   const show = () => {
     slider.value = now()[k];
-    slider.setAttribute("aria-valuetext", text());
-    number.value = text();
+    say();
   };
   const move = (bound) => {
     const ends = now().with(k, bound);
     refuse(inOrder(ends) ? "" : NOT_IN_ORDER);
     if (inOrder(ends)) moveBounds(claim, i, ends);
-    number.value = text();
-    slider.setAttribute("aria-valuetext", text());
+    say();
     judgeMoved(claim);
   };
   slider.addEventListener("input", () => move(roundBound(Number(slider.value), step, isLog)));
   slider.addEventListener("keydown", (event) => {
-    const direction = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    const direction = DIRECTIONS[event.key];
     if (!direction) return;
     event.preventDefault();
     move(nextBound(now()[k], direction, step, isLog));
@@ -334,14 +338,22 @@ function mover(claim, i, k, refuse) {
     show();
   });
   number.addEventListener("change", () => {
-    const typed = Number(number.value.replace("−", "-").replace(",", "."));
-    if (Number.isFinite(typed) && number.value.trim() && (typed > 0 || !isLog)) move(isLog ? Math.log10(typed) : typed);
-    else refuse(isLog ? "The bound of a ratio must be a number above 0." : "The bound must be a number.");
+    const bound = boundTyped(number.value, isLog);
+    if (bound === null) refuse(isLog ? "The bound of a ratio must be a number above 0." : "The bound must be a number.");
+    else move(bound);
     show();
   });
   show();
   const track = element("div", { class: "track", "data-bound": `${i}:${k}` }, slider);
   return element("div", { class: "mover" }, element("label", {}, `${name} `, number), track);
+}
+
+/* The bound that the reader typed, a logarithm where isLog is true; null where it is no number, or none that has a logarithm. */
+function boundTyped(text, isLog) {
+  const typed = Number(text.replace("−", "-").replace(",", "."));
+  if (!text.trim() || !Number.isFinite(typed)) return null;
+  if (!isLog) return typed;
+  return typed > 0 ? Math.log10(typed) : null;
 }
 
 /* The bound a step further in this direction. */
@@ -378,35 +390,49 @@ function numbersOf({ values, baseline, interval: ends }) {
 function drawTests(claim) {
   const level = levelNow();
   const bounds = boundsNow(claim);
-  const isFixed = Boolean(claim.why_fixed);
+  const asInLedger = { found: claim.tests, verdict: claim.verdict };
+  const { found, verdict } = claim.why_fixed ? asInLedger : judgeAgain(claim, level, bounds);
   $("claim").querySelector(".asked").textContent = `${capital(asksNow(claim, bounds))}.`;
-  const { found, verdict } = isFixed ? { found: claim.tests, verdict: claim.verdict } : judgeAgain(claim, level, bounds);
-  const again = $("claim").querySelector(".again");
-  const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
-  again.replaceChildren(markOf(verdict), element("b", {}, untested ?? verdict));
-  const isChanged = verdict !== claim.verdict;
-  again.classList.toggle("changed", isChanged);
-  const remarks = [];
-  const held = found.filter((test) => test.holds).length;
-  if (!isFixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
-  if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
-  if (whyUntested) remarks.push(whyUntested);
-  if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+  showVerdict(claim, found, verdict);
   drawParts(claim, level, bounds, found, verdict);
-  const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
-  if (!isFixed) $("reset").disabled = !isMoved;
-  for (const start of $("claim").querySelectorAll(".start")) start.textContent = isMoved ? "with our bounds " : start.dataset.start;
+  showWhetherMoved(claim);
   showChangesSoon(claim);
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
-    const sentence = svg.parentElement.firstChild;
-    const { holds, p } = found[i];
-    const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
-    sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds[i]))}: `, answerOf(holds));
-    if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
-    svg.setAttribute("aria-label", sentence.textContent);
+    showTest(svg, claim, i, bounds[i], found[i]);
     if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i]);
   }
+}
+
+/* The verdict as it is now, and how it came about. */
+function showVerdict(claim, found, verdict) {
+  const again = $("claim").querySelector(".again");
+  const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
+  const isChanged = verdict !== claim.verdict;
+  const held = found.filter((test) => test.holds).length;
+  const remarks = [];
+  if (!claim.why_fixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
+  if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
+  if (whyUntested) remarks.push(whyUntested);
+  again.replaceChildren(markOf(verdict), element("b", {}, untested ?? verdict));
+  again.classList.toggle("changed", isChanged);
+  if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+}
+
+/* Whether the reader has moved something, which can then be reset. */
+function showWhetherMoved(claim) {
+  const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
+  if (!claim.why_fixed) $("reset").disabled = !isMoved;
+  for (const start of $("claim").querySelectorAll(".start")) start.textContent = isMoved ? "with our bounds " : start.dataset.start;
+}
+
+/* The sentence above a test's drawing, which is what the drawing is called, too. */
+function showTest(svg, claim, i, bounds, { holds, p }) {
+  const sentence = svg.parentElement.firstChild;
+  const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
+  sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds))}: `, answerOf(holds));
+  if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
+  svg.setAttribute("aria-label", sentence.textContent);
 }
 
 const answerOf = (holds) => element("b", { class: "answer" }, ANSWERS.get(holds));
@@ -452,46 +478,55 @@ function rowsOf(claim, i) {
   return rows;
 }
 
-function drawTest(svg, claim, i, level, bounds) {
-  svg.replaceChildren();
-  const width = svg.clientWidth || 600;
+/* The rows of a test's two strips.  `upper` has the seeds of both samples where `lower`, the strip of the bounds, shows
+   their difference; where the test has one sample, `lower` has its seeds, and `upper` is empty. */
+function stripsOf(claim, i, level) {
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
-  const spanOf = ({ test }) => interval(test, levelOf(test, level));
-  const nameOf = (name, sample) => {
-    if (isOneRun(sample)) return `${name}, one seed`;
-    return isSample(sample) && countLost(sample) ? `${name}, ${countLost(sample)} lost` : name;
-  };
-  const percent = Number((100 * levelOf(claim.tests[i], level)).toFixed(2));
-  const first = sampleName(claim, i, 0);
-  const second = sampleName(claim, i, 1);
-  let upper = null; // the strip of the seeds, where the strip of the bounds shows a difference
-  let lower;
-  if (isSample(baseline)) {
-    upper = rows.map(({ name, look, test, changed }) =>
-      ({ name: nameOf(name, test[changed]), look, dots: numbers(test[changed]), span: null }));
-    upper.splice(1, 0, { name: nameOf(second, baseline), look: "theirs", dots: numbers(baseline), span: null });
-    lower = rows.map((row) => ({ name: row.name, look: row.look, dots: [], span: spanOf(row) }));
-    const whole = `${first} ${isLog ? "÷" : "−"} ${second}`;
-    lower[0].name = whole.length <= LETTERS ? whole : isLog ? "their ratio" : "their difference";
-  } else {
-    lower = rows.map((row) => {
-      const dots = numbers(row.test.values).map((value) => value - row.test.baseline);
-      return { name: nameOf(row.name, row.test.values), look: row.look, dots, span: spanOf(row) };
+  const spanOf = (test) => interval(test, levelOf(test, level));
+  if (!isSample(baseline)) {
+    const lower = rows.map(({ name, look, test }) => {
+      const dots = numbers(test.values).map((value) => value - test.baseline);
+      return { name: nameOfSeeds(name, test.values), look, dots, span: spanOf(test) };
     });
+    return { upper: [], lower };
   }
-  const names = widthOfNames([...(upper ?? []), ...lower], width);
+  const rowOfSeeds = (name, look, sample) => ({ name: nameOfSeeds(name, sample), look, dots: numbers(sample), span: null });
+  const upper = rows.map(({ name, look, test, changed }) => rowOfSeeds(name, look, test[changed]));
+  upper.splice(1, 0, rowOfSeeds(sampleName(claim, i, 1), "theirs", baseline));
+  const lower = rows.map(({ name, look, test }) => ({ name, look, dots: [], span: spanOf(test) }));
+  const whole = nameOfTest(claim, i);
+  const brief = isLog ? "their ratio" : "their difference";
+  lower[0].name = whole.length <= LETTERS ? whole : brief;
+  return { upper, lower };
+}
+
+/* A sample's name, and what is missing from it. */
+function nameOfSeeds(name, sample) {
+  if (isOneRun(sample)) return `${name}, one seed`;
+  return isSample(sample) && countLost(sample) ? `${name}, ${countLost(sample)} lost` : name;
+}
+
+function drawTest(svg, claim, i, level, bounds) {
+  const test = claim.tests[i];
+  const { log10: isLog, rule } = test;
+  const { upper, lower } = stripsOf(claim, i, level);
+  const width = svg.clientWidth || 600;
+  const names = widthOfNames([...upper, ...lower], width);
+  svg.replaceChildren();
   svg.parentElement.style.setProperty("--names", `${names}px`);
   svg.parentElement.classList.toggle("beside", names > 0);
   let top = 4;
-  if (upper) {
+  let what = "every seed, and their mean";
+  if (upper.length) {
     const [ours, theirs, ...others] = upper.map((row) => row.dots);
     const ends = endsNear([...ours, ...theirs], others.flat());
     top = drawStrip(svg, top, width, { rows: upper, bounds: [], before: [], isLog, title: "every seed", ends, names });
+    what = `${isLog ? "ratio" : "difference"} of the means`;
   }
-  const what = isSample(baseline) ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
+  const percent = Number((100 * levelOf(test, level)).toFixed(2));
   const title = `${what}: ${percent} % interval`;
-  const before = claim.tests[i].bounds.filter((bound) => !bounds.includes(bound));
-  top = drawStrip(svg, top, width, { rows: lower, bounds, before, rule: claim.tests[i].rule, isLog, title, ends: endsOfAxis(claim, i), names });
+  const before = test.bounds.filter((bound) => !bounds.includes(bound));
+  top = drawStrip(svg, top, width, { rows: lower, bounds, before, rule, isLog, title, ends: endsOfAxis(claim, i), names });
   svg.setAttribute("height", top);
 }

@@ -32,7 +32,7 @@ function indexOf(claim) {
   return claim.index;
 }
 
-/* The words typed, without those that every sentence has. */
+/* The words typed. */
 const typedWords = () => asTyped(state.q).split(/\s+/).filter(Boolean);
 
 /* Whether a claim has this word, or the word without its ending. */

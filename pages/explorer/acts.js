@@ -2,40 +2,55 @@
 /* The three acts: a map, and questions that are guessed before they are answered.  Another act is another entry of ACTS
    with a map in page.html. */
 
-/* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.  `truth`
-   gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown, `answer` the sentences that tell it, `then` what else happens.  `map` names the
-   act's plot.  Of this map `title`, `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css,
-   over the colours of `bar` if it has some, and `note` says what it shows. */
+const N_BLOCKS = DATA.net.depth;
+const N_UNITS = DATA.net.hidden; // of a block; each has a gate
+const N_GATES = N_BLOCKS * N_UNITS;
+const LATE = 20; // a block after which few images are undecided
+
+/* What the acts' sentences say in numbers. */
+const nHarmless = () => DATA.lesion.idle.length;
+const misreadWhole = () => misread(DATA.lesion.error);
+const errorAtLimit = () => DATA.lesion.error + DATA.lesion.limit; // from there on a block is not harmless
+const decidedBefore = () => percent(decidedUpTo(0));
+const blockOfHalf = () => median(DATA.measured.decided); // by which half of the images are decided
+const decidedByHalf = () => percent(decidedUpTo(blockOfHalf()));
+
+/* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.
+   `truth` gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown,
+   `answer` the sentences that tell it, `then` what else happens.  `map` names the act's plot.  Of this map `title`,
+   `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
+   has some, and `note` says what it shows. */
 const ACTS = [
   {
     name: "1. Which blocks matter?",
     short: "blocks",
     learned: () =>
-      `${DATA.lesion.idle.length} of ${DATA.net.depth} blocks are harmless one by one; closed together they cost ` +
+      `${nHarmless()} of ${N_BLOCKS} blocks are harmless one by one; closed together they cost ` +
       `${small(DATA.lesion.error_all_idle)} of the training images.`,
     text: () =>
-      "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer than " +
-      `${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images (${misread(DATA.lesion.error)} with all blocks open).`,
+      "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer " +
+      `than ${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images (${misreadWhole()} with all ` +
+      "blocks open).",
     questions: [
       {
-        asks: "How many of 49 blocks are harmless?",
-        most: DATA.net.depth,
-        unit: () => `of ${DATA.net.depth}`,
-        truth: () => DATA.lesion.idle.length,
+        asks: `How many of ${N_BLOCKS} blocks are harmless?`,
+        most: N_BLOCKS,
+        unit: () => `of ${N_BLOCKS}`,
+        truth: nHarmless,
         answer: () =>
-          `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are misread without ` +
-          "the block; left of the limit it is hollow, the block harmless.",
+          `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are ` +
+          "misread without the block; left of the limit it is hollow, the block harmless.",
         tries: ["Press a row’s square on the map, or choose a block with the slider below, to close it."],
       },
       {
-        asks: `Close all ${DATA.lesion.idle.length} at once: what share is misread?`,
+        asks: `Close all ${nHarmless()} at once: what share is misread?`,
         most: 100,
         unit: () => "%",
         truth: () => Number((100 * DATA.lesion.error_all_idle).toPrecision(2)),
         answer: () =>
           "Harmless one by one is not harmless together. Well chosen, " +
           `${DATA.lesion.closed_together} can be closed together for less than 1 %.`,
-        tries: [`On the map all ${DATA.lesion.idle.length} are closed now: open some.`],
+        tries: [`On the map all ${nHarmless()} are closed now: open some.`],
         then: () => only(DATA.lesion.idle.map((block) => block - 1)),
       },
     ],
@@ -43,42 +58,48 @@ const ACTS = [
     title: "Without this block",
     legend: () => "",
     layout: "lines",
-    ends: () => [
-      { text: "0 %", at: "0%" },
-      { text: isEmpty() ? "100 %" : `100 %\nsure: ${found ? found.digit : answerOf(now)}`, at: `calc(${100 * LEFT}% - ${4 + ARROW_WIDTH}px)`, is_left: true },
-      { text: `${misread(DATA.lesion.error)}\nall open`, at: placeOfError(DATA.lesion.error) },
-      { text: `${misread(DATA.lesion.error + DATA.lesion.limit)}\nlimit`, at: placeOfError(DATA.lesion.error + DATA.lesion.limit) },
-      { text: `${misread(ERRORS[1])}\nlog scale`, at: "100%", is_left: true },
-    ],
+    ends: () => {
+      const sure = isEmpty() ? "100 %" : `100 %\nsure: ${found ? found.digit : answerOf(now)}`;
+      return [
+        { text: "0 %", at: "0%" },
+        { text: sure, at: `calc(${100 * LEFT}% - ${4 + ARROW_WIDTH}px)`, is_left: true },
+        { text: `${misreadWhole()}\nall open`, at: placeOfError(DATA.lesion.error) },
+        { text: `${misread(errorAtLimit())}\nlimit`, at: placeOfError(errorAtLimit()) },
+        { text: `${misread(ERRORS[1])}\nlog scale`, at: "100%", is_left: true },
+      ];
+    },
     note: () => whatMatters(),
     help:
-      "Bars: how sure of its answer the net, as it is now, is if the row’s block is closed as well. An arrow and a digit, such as “→ 1”: " +
-      "the answer becomes this digit. Dots, pale when you have changed the net: how many training images the whole net misreads with the row’s block alone closed, on a " +
-      "logarithmic scale. The two lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless.",
+      "Bars: how sure of its answer the net, as it is now, is if the row’s block is closed as well. An arrow and a " +
+      "digit, such as “→ 1”: the answer becomes this digit. Dots, pale when you have changed the net: how many " +
+      "training images the whole net misreads with the row’s block alone closed, on a logarithmic scale. The two " +
+      "lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless.",
   },
   {
     name: "2. Where is it decided?",
     short: "decision",
     learned: () =>
-      `${percent(decidedUpTo(0))} of the test images are decided before the first block, ${percent(decidedUpTo(median(DATA.measured.decided)))} ` +
-      `once block ${median(DATA.measured.decided)} is passed, as the output layer reads it.`,
+      `${decidedBefore()} of the test images are decided before the first block, ${decidedByHalf()} once block ` +
+      `${blockOfHalf()} is passed, as the output layer reads it.`,
     text: () =>
-      "The output layer was trained to read the last state. It can be applied to the state after any block: then it says " +
-      "what the net would answer so far. An image is decided at the first block from which this answer no longer changes.",
+      "The output layer was trained to read the last state. It can be applied to the state after any block: then " +
+      "it says what the net would answer so far. An image is decided at the first block from which this answer no " +
+      "longer changes.",
     questions: [
       {
         asks: "At which block is this image decided?",
         of_image: true,
-        most: DATA.net.depth,
-        unit: () => `of ${DATA.net.depth}`,
+        most: N_BLOCKS,
+        unit: () => `of ${N_BLOCKS}`,
         truth: (run = whole) => decidedAt(run.answers),
         answer: () =>
-          `Of the ${grouped(DATA.measured.n_test)} test images ${percent(decidedUpTo(0))} are decided before the first block, ` +
-          `${percent(decidedUpTo(median(DATA.measured.decided)))} once block ${median(DATA.measured.decided)} is passed; after block 20 the answer still changes for ` +
-          `${percent(1 - decidedUpTo(20))}.`,
+          `Of the ${grouped(DATA.measured.n_test)} test images ${decidedBefore()} are decided before the first ` +
+          `block, ${decidedByHalf()} once block ${blockOfHalf()} is passed; after block ${LATE} the answer still ` +
+          `changes for ${percent(1 - decidedUpTo(LATE))}.`,
         means: () =>
-          "But the layer was trained to read the last state only: an answer that it reads early need not be decided there. " +
-          `${DATA.net.depth - DATA.lesion.closed_together} of ${DATA.net.depth} blocks suffice for 99 % of the training images; the net shows that so many can be trained.`,
+          "But the layer was trained to read the last state only: an answer that it reads early need not be decided " +
+          `there. ${N_BLOCKS - DATA.lesion.closed_together} of ${N_BLOCKS} blocks suffice for 99 % of the training ` +
+          "images; the net shows that so many can be trained.",
         tries: ["Pick other images.", "Close blocks."],
       },
     ],
@@ -86,34 +107,41 @@ const ACTS = [
     title: "Answer so far",
     legend: () => "",
     layout: "columns",
-    ends: () => [...range(0, net.d_out - 1).map(String), `images: up to ${grouped(Math.max(...DATA.measured.decided))}`],
+    ends: () => {
+      const most = Math.max(...DATA.measured.decided);
+      return [...range(0, net.d_out - 1).map(String), `images: up to ${grouped(most)}`];
+    },
     note: () => aboutDecided(),
     help:
-      "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this block. From the " +
-      "line on its answer stays the same. Bars at the right: how many of the test images are decided at each row with all blocks " +
-      "open, on a square-root scale. They are pale when you have changed the net. The layer was trained to read the last " +
-      "state only, never the early ones.",
+      "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this " +
+      "block. From the line on its answer stays the same. Bars at the right: how many of the test images are " +
+      "decided at each row with all blocks open, on a square-root scale. They are pale when you have changed the " +
+      "net. The layer was trained to read the last state only, never the early ones.",
   },
   {
     name: "3. What does a gate do?",
     short: "gates",
-    learned: () =>
-      `Of ${DATA.net.depth * DATA.net.hidden} gates few are more than half open for an image${isEmpty() ? "" : `, ${openGates()} for this one`}. A closed gate hands its unit’s value on.`,
+    learned: () => {
+      const here = isEmpty() ? "" : `, ${openGates()} for this one`;
+      return (
+        `Of ${N_GATES} gates few are more than half open for an image${here}. A closed gate hands its unit’s value on.`
+      );
+    },
     text: () =>
       "Every unit of a block has an input x, a new value H, and a gate T between 0 and 1, which mixes them: " +
       "y = H\u00a0T + x\u00a0(1 − T). Where T = 0 the unit hands x on; where T = 1 it takes H.",
     questions: [
       {
-        asks: "The net has 2450 gates. How many are more than half open for this image?",
+        asks: `The net has ${N_GATES} gates. How many are more than half open for this image?`,
         of_image: true,
-        most: DATA.net.depth * DATA.net.hidden,
-        unit: () => `of ${DATA.net.depth * DATA.net.hidden}`,
+        most: N_GATES,
+        unit: () => `of ${N_GATES}`,
         truth: (run = whole) => openGates(run),
-        answer: () =>
-          "In the net as it was trained few are, and another image opens others.",
+        answer: () => "In the net as it was trained few are, and another image opens others.",
         means: () =>
-          `Most gates are mostly closed: their mean T over the training images is ${meanOfGates().toFixed(2)}, and for ${percent(shareOfGatesBelow(0.2))} of them it is ` +
-          "below 0.2. One block changes a unit little, many blocks much.",
+          "Most gates are mostly closed: their mean T over the training images is " +
+          `${meanOfGates().toFixed(2)}, and for ${percent(shareOfGatesBelow(0.2))} of them it is below 0.2. One ` +
+          "block changes a unit little, many blocks much.",
         tries: [
           "Tap a cell of the map, or move the sliders below it: the sum of a unit.",
           "Shift b_T, which moves all gates at once.",
@@ -130,26 +158,29 @@ const ACTS = [
     bar: () => SHOW[shown.compare].bar,
     note: () => aboutGates(),
     help:
-      "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number to b_T of " +
-      "every unit. Look for gates that this image opens, and compare them with their mean over images of the digit, or with " +
-      "random gates, which were not trained. In a difference red is +. The states y are the blocks’ outputs: a column that keeps its colour is " +
-      "carried.",
+      "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number " +
+      "to b_T of every unit. Look for gates that this image opens, and compare them with their mean over images of " +
+      "the digit, or with random gates, which were not trained. In a difference red is +. The states y are the " +
+      "blocks’ outputs: a column that keeps its colour is carried.",
   },
 ];
 
 /* What every map shows before the first guess: how the image climbs the net, which gives no answer away. */
 const CLIMB = {
   title: "The image climbs",
-  label: "The states after 49 blocks of 50 units. Arrow keys move from block to block and from unit to unit.",
+  label:
+    `The states after ${N_BLOCKS} blocks of ${N_UNITS} units. Arrow keys move from block to block and from unit to ` +
+    "unit.",
   legend: () => `<span>${isEmpty() ? "the answer" : `the answer, ${answerOf(now)},`} leaves here \u2191</span>`,
   layout: "ramp",
   ends: () => SHOW.states.ends,
   bar: () => SHOW.states.bar,
   note: () =>
-    "\u2190 The image enters at row 0, as 50 numbers. A row is a block, a column a number. What keeps its colour is handed on.",
+    `\u2190 The image enters at row 0, as ${N_UNITS} numbers. A row is a block, a column a number. What keeps its ` +
+    "colour is handed on.",
   help:
-    "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its number. What " +
-    "the question asks for is drawn once you have guessed.",
+    "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its " +
+    "number. What the question asks for is drawn once you have guessed.",
 };
 
 /* The act that is shown, and of each act how many of its questions have been answered; `is_reading` while the page does
@@ -236,7 +267,8 @@ function askQuestion(question, k) {
   if (k < play.answered[play.act]) return;
   const form = element("form", box);
   const label = element("label", form, { textContent: "my guess " });
-  const slider = element("input", label, { type: "range", min: 0, max: question.most, value: Math.round(question.most / 2) });
+  const middle = Math.round(question.most / 2);
+  const slider = element("input", label, { type: "range", min: 0, max: question.most, value: middle });
   const value = element("output", label);
   const say = () => (value.textContent = `${slider.value} ${question.unit()}`);
   slider.addEventListener("input", say);
@@ -268,7 +300,8 @@ function showVerdicts() {
 function takeGuess(question, guess) {
   const truth = question.truth();
   const unit = question.unit() === "%" ? "\u00a0%" : "";
-  const verdict = guess === truth ? `${guess}${unit}: you guessed it.` : `You guessed ${guess}${unit}; it is ${truth}${unit}.`;
+  const isRight = guess === truth;
+  const verdict = isRight ? `${guess}${unit}: you guessed it.` : `You guessed ${guess}${unit}; it is ${truth}${unit}.`;
   question.told = { verdict, truth, answer: question.answer(), pixels: shown.pixels };
   play.answered[play.act]++;
   showAct();
@@ -351,7 +384,8 @@ function takeAddress() {
     else wrong.push(part);
   }
   $("unknown").hidden = !wrong.length;
-  $("unknown").textContent = `The address asks for ${wrong.join(" and ")}, which this page does not know: that part is left out.`;
+  $("unknown").textContent =
+    `The address asks for ${wrong.join(" and ")}, which this page does not know: that part is left out.`;
   look();
   if (shown.closed.size || shown.shift) tellAll(play.act);
   takeAct(play.act, false);

@@ -1,27 +1,11 @@
 "use strict";
 /* A line chart in SVG: axes, level lines, and the lines of two nets with their names. */
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 216; // of a chart, in CSS pixels
 const MARGIN = { left: 64, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
 const TEXT_HEIGHT = 15;
 const SUBSCRIPT = { dy: 3, "font-size": 10 };
 const LEAD = 14; // pixels from the end of a line to its name
-
-function svgElement(name, attributes, parent) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  parent.append(element);
-  return element;
-}
-
-/* The smallest step that divides `span` into at most `most` parts and is 1, 2 or 5 times a power of
-   ten. */
-function roundStep(span, most) {
-  const power = 10 ** Math.floor(Math.log10(span / most));
-  const factor = [1, 2, 5, 10].find((candidate) => candidate * power * most >= span);
-  return factor * power;
-}
 
 class Chart {
   /* `y`: {from, to, ticks: [[value, text], ...]}; `x_name` says what x counts. */

@@ -24,3 +24,6 @@ const aloud = (text) => text.replaceAll("_", " ");
 
 /* 60000 -> "60 000". */
 const grouped = (count) => (count < 10000 ? String(count) : String(count).replace(/\B(?=(\d{3})+$)/g, "\u00a0"));
+
+/* ⁻¹⁸ for -18. */
+const superscript = (power) => [...String(power)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");

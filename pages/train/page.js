@@ -42,9 +42,6 @@ const pace = { burst: 1, asked: 0, counted: 0, kept: 0 };
 
 const percent = (share) => `${(100 * share).toFixed(0)}\u00a0%`;
 
-/* ⁻¹⁸ for -18. */
-const superscript = (power) => [...String(power)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
-
 /* 1.2 × 10⁻¹⁸, 0.24 or 120. */
 function magnitude(value) {
   if (!Number.isFinite(value)) return "no number";

@@ -2,8 +2,8 @@
 stands how often the tests in this folder strike, and how they start and watch what they strike:
 commands and their worker processes.
 
-By default they strike a few times; `python -m pytest -m thorough` strikes as often as
-docs/guarantees.md says.
+By default they strike a few times; `python -m pytest -m thorough` strikes as often as README.md in
+this folder says.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 
-# The thorough numbers, named on docs/guarantees.md
+# The thorough numbers, named in README.md
 COMMAND_KILLS = 60
 INTERRUPTIONS = 30
 WRITER_KILLS = 100

@@ -36,7 +36,8 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 def pages() -> list[Path]:
     """The pages of the first folder, the article, the documents, the list of questions, the page of every
-    question, the page about the browser pages, and those for teachers and students."""
+    question, the pages about the browser pages, the trained nets and the records of speed, and those for teachers and
+    students."""
     patterns = (
         "*.md",
         "article/article.md",
@@ -44,6 +45,8 @@ def pages() -> list[Path]:
         "experiments/README.md",
         "experiments/*/README.md",
         "pages/README.md",
+        "nets/README.md",
+        "benchmarks/records/README.md",
         "learn/README.md",
         "learn/*/README.md",
     )
