@@ -117,6 +117,9 @@ class Scaled:
         self.pipeline.fit(x_train)
         return self
 
+    def begin_epoch(self, epoch: int) -> None:
+        self.pipeline.begin_epoch(epoch)
+
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.pipeline.train_batch(x, rng) * self.factor
 
