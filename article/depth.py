@@ -57,9 +57,9 @@ def article_depth(optimization, best_start, finals, one_layer):
         ax.set_xticks(list(loss), list(loss))
         ax.minorticks_off()
     axes[0].set_ylabel("training loss")
-    axes[2].legend(loc="upper left")
+    axes[0].legend(loc="lower left")
     of_plain = f"plain nets' loss grows {growth(optimization, 'plain'):.0f}-fold"
-    with_search = f"{growth(best_start, 'plain'):.0f}-fold if its start is searched"
+    with_search = f"{growth(best_start, 'plain'):.0f}-fold if the start is searched"
     of_highway = math.ceil(max(growth(record, "highway") for record in (optimization, best_start)))
     headline(fig, f"From 10 to 100 layers {of_plain}, {with_search}; highway nets' less than {of_highway}-fold")
     return fig
