@@ -84,7 +84,6 @@ def rows_measured(read, question: str) -> list[dict]:
     return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
 
 
-@table("article-best-start", question="best_start")
 def verdicts(read, question: str) -> str:
     """A line for each row that rests on this question's results; nothing before it is measured."""
     lines = []

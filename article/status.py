@@ -38,44 +38,23 @@ def how_it_stands(read) -> str:
 
 @table("article-primary-count")
 def primary_count(read) -> str:
-    """How many of the ten claims, and how many lines of the table, have which verdict."""
-    by_claim = {}
+    """How many lines of the table of the ten claims have which verdict."""
     of_sources = []
     of_our_own = []
-    number = ""
-    for shown_number, _, name, _ in shown_rows(read):
+    for _, _, name, _ in shown_rows(read):
         row = row_of(read, name)
-        number = shown_number or number
-        by_claim.setdefault(number, []).append(kind_of(row["verdict"]))
-        (of_our_own if row["kind"] == "open question" else of_sources).append(row["verdict"])
-    claims = counts_of([all_in_all(kinds) for kinds in by_claim.values()])
-    rows = counts_of([kind_of(verdict) for verdict in of_sources])
-    text = f"Of the {len(by_claim)} claims, each as a whole and with our own questions on it: {claims}. "
-    text += f"Of the {len(of_sources)} rows that judge a sentence of a source: {rows}"
+        verdicts = of_our_own if row["kind"] == "open question" else of_sources
+        verdicts.append(without_additions(row["verdict"]))
+    text = f"Of the {len(of_sources)} rows of the ten claims that judge a sentence of a source: {counts_of(of_sources)}"
     if not of_our_own:
         return text
-    answers = [without_additions(verdict) for verdict in of_our_own]
-    said = ", ".join(f"{answers.count(answer)} {answer}" for answer in dict.fromkeys(sorted(answers, reverse=True)))
-    return f"{text}. Of {len(of_our_own)} rows that are questions of our own: {said}"
+    return f"{text}. Of {len(of_our_own)} that are questions of our own: {counts_of(of_our_own)}"
 
 
-def counts_of(kinds: list[str]) -> str:
-    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in VERDICTS if kind in kinds)
-
-
-def kind_of(verdict: str) -> str:
-    """The verdict without its additions; that on a question of our own as one on a claim."""
-    word = without_additions(verdict)
-    return {"yes": "reproduced", "no": "not reproduced"}.get(word, word)
-
-
-def all_in_all(kinds: list[str]) -> str:
-    """The verdict on a claim of several rows: in part if they differ and some part of it holds."""
-    if len(set(kinds)) == 1:
-        return kinds[0]
-    if "reproduced" in kinds or "in part" in kinds:
-        return "in part"
-    return "not reproduced" if "not reproduced" in kinds else "not clear"
+def counts_of(verdicts: list[str]) -> str:
+    return ", ".join(
+        f"{verdicts.count(verdict)} {verdict}" for verdict in ("yes", "no", *VERDICTS) if verdict in verdicts
+    )
 
 
 @table("article-primary-passed")

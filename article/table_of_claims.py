@@ -101,7 +101,7 @@ def in_words(nets: str, depths: str, hard: str, soft: str) -> str:
             return "none"
         return "all" if different == {nets} else counts
 
-    text = f"of {nets} nets at each of {depths} layers, {share(hard)} do not train"
+    text = f"of {nets} nets at each of {depths} layers, {share(hard)} fail to train"
     return text if share(soft) == "none" else f"{text}; {share(soft)} train, with blocks that do nothing"
 
 

@@ -290,8 +290,8 @@ def effect_as_text(values, baseline=0.0, level: float = 0.95, resolution: float 
 
     An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many
     decimals as it takes to write half the interval's width, here 0.0042, with two significant
-    digits, or one more, so that no end is written as 0.  Without an interval, as of one value or
-    of equal ones, the mean stands alone."""
+    digits, or up to three more, so that no end is written as 0.  Without an interval, as of one
+    value or of equal ones, the mean stands alone."""
     low, high = interval(values, baseline, level, resolution)
     size = mean(values) - mean(baseline)
     if math.isnan(size):
@@ -303,8 +303,9 @@ def effect_as_text(values, baseline=0.0, level: float = 0.95, resolution: float 
         return f"{size:.3g} ({n}, all equal)"
     if math.isnan(low):
         return f"{size:.3g} ({n})"
-    decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
-    if 0 in (round(low, decimals), round(high, decimals)):
+    fewest = max(0, 1 - math.floor(math.log10((high - low) / 2)))
+    decimals = fewest
+    while decimals < fewest + 3 and 0 in (round(low, decimals), round(high, decimals)):
         decimals += 1
     ends = f"{low:.{decimals}f} to {high:.{decimals}f}"
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
