@@ -3,7 +3,9 @@
 
 const GRID = 24; // places that are tried between the ends of a slider
 const HALVINGS = 40; // of the distance between two of them, where the verdict changes between these
-const TOLD = 3; // changes that a sentence tells
+const TOLD = 2; // changes of bounds that a sentence tells
+const MOVES = { above: "rises above", below: "falls below", from: "rises to", "up to": "falls to" };
+const BETWEEN = 16; // CSS pixels between two marks that are drawn
 const LEAST_ERROR = -3; // log10 of 1 - confidence, at the ends of its slider
 const LARGEST_ERROR = Math.log10(0.5);
 
@@ -70,23 +72,19 @@ function changesOfLevel(claim, level, bounds) {
   return found;
 }
 
-/* The changes in a sentence: the nearest of the bounds, test by test, then those of the confidence. */
+/* How far the verdict stays, in a sentence: to the nearest change on either side of each bound, or of the confidence. */
 function saysChanges(claim, ofBounds, ofLevel) {
-  const nearest = [...ofBounds].sort((a, b) => a.distance - b.distance).slice(0, TOLD);
-  const told = new Map(); // {a bound: its changes}
-  for (const change of nearest) {
-    const name = nameOfBound(claim, change);
-    const words = `to “${change.verdict}” ${change.side} ${placeAsText(claim, change)}`;
-    told.set(name, [...(told.get(name) ?? []), words]);
+  const first = new Map(); // {a bound and a side of it: the nearest change there}
+  for (const change of ofBounds) {
+    const key = `${change.i}:${change.k} ${change.side}`;
+    if (!first.has(key)) first.set(key, change);
   }
-  const sentences = [...told].map(([name, words]) => `with ${name}: ${words.join(", ")}`);
-  const more = ofBounds.length - nearest.length;
-  if (more) sentences.push(`at ${more} more ${more === 1 ? "place" : "places"}, marked on the sliders`);
-  const levels = ofLevel.map(({ level, verdict, side }) => `to “${verdict}” ${side} ${percentOf(level)}`).join(", ");
-  if (levels) sentences.push(`with the confidence: ${levels}`);
-  if (nearest.length) return `The verdict changes ${sentences.join("; ")}.`;
-  const noBound = "No single bound changes the verdict, as far as its slider goes";
-  return levels ? `${noBound}. It changes ${sentences.join("; ")}.` : `${noBound}; nor does a confidence of 50 to 99.9 %.`;
+  const nearest = [...first.values()].sort((a, b) => a.distance - b.distance).slice(0, TOLD);
+  const until = nearest.map((change) => `${nameOfBound(claim, change)} ${MOVES[change.side]} ${placeAsText(claim, change)}`);
+  if (first.size > nearest.length) until.push("another bound passes a mark on its slider");
+  for (const { level, side } of ofLevel) until.push(`the confidence ${MOVES[side]} ${percentOf(level)}`);
+  if (!until.length) return "The verdict stays wherever one of its bounds moves, as far as its slider goes, and at any confidence from 50 to 99.9 %.";
+  return `The verdict stays until ${until.join(", or ")}.`;
 }
 
 function nameOfBound(claim, { i, k }) {
@@ -130,10 +128,16 @@ function showChanges(claim) {
   const panel = $("claim");
   panel.querySelector(".changes").textContent = saysChanges(claim, ofBounds, changesOfLevel(claim, levelNow(), bounds)) + saysTenth(claim);
   for (const mark of panel.querySelectorAll(".change")) mark.remove();
-  for (const { place, i, k, verdict } of ofBounds) {
+  const drawn = new Map(); // {a track: where it has marks, in CSS pixels}
+  for (const { place, i, k, side, verdict } of ofBounds) {
     const [from, to] = endsOfAxis(claim, i);
     const share = (place - from) / (to - from);
-    const mark = element("span", { class: "change", style: `--at: ${share}`, title: `to “${verdict}”` });
-    panel.querySelector(`.track[data-bound="${i}:${k}"]`).append(mark);
+    const track = panel.querySelector(`.track[data-bound="${i}:${k}"]`);
+    const tick = element("span", { class: `change ${side}`, style: `--at: ${share}`, title: `to “${verdict}”` });
+    const x = share * track.clientWidth + (side === "above" ? BETWEEN / 2 : -BETWEEN / 2);
+    const others = drawn.get(track) ?? [];
+    if (others.every((other) => Math.abs(other - x) >= BETWEEN)) tick.append(markOf(verdict));
+    drawn.set(track, [...others, x]);
+    track.append(tick);
   }
 }

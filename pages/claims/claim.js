@@ -22,7 +22,7 @@ function showClaim() {
   const add = (...children) => panel.append(...children);
   const back = element("button", { type: "button", id: "back" }, "All claims");
   back.addEventListener("click", () => choose(null));
-  add(back, element("h2", { id: "claim-title", tabindex: "-1" }, shortOf(claim)), inBrief(claim));
+  add(back, element("h2", { id: "claim-title", tabindex: "-1" }, headingOf(claim)), inBrief(claim));
   add(element("div", { class: "case" }, court(claim), around(claim)));
   drawTests(claim);
 }
@@ -50,9 +50,9 @@ function around(claim) {
 /* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
-  if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
   if (hasManyParts(claim)) made.append(...partsTable(claim), element("h3", {}, "The chart of each part"));
   claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
+  if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   if (oursInBrief(claim) !== claim.ours) made.append(intervalsOf(claim));
   if (claim.controls.length && !hasManyParts(claim)) made.append(...controlsTable(claim));
@@ -82,6 +82,8 @@ function inBrief(claim) {
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
   if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`Our rule in words: ${rule}.`))));
+  const { rival, when } = RIVALS.get(claim.id) ?? {};
+  if (rival) made.append(element("dd", { class: "in-words" }, element("small", {}, `Where ${when}: `, linkTo(rival, groupOf(rival.verdict).name), ".")));
   return made;
 }
 
@@ -113,7 +115,7 @@ function saysWho(claim, published) {
   if (claim.primary !== null) parts.unshift(`primary claim ${claim.primary} of 10`);
   if (claim.kind === "open question") parts.push("nobody claims an answer");
   if (claim.kind === "count") parts.push("counted, or algebra");
-  return parts.join(" · ") + (capital(published) === shortOf(claim) ? "" : `: ${published}`);
+  return parts.join(" · ") + (capital(published) === headingOf(claim) ? "" : `: ${published}`);
 }
 
 /* What was measured, in a line; the numbers themselves where they are short, or where no picture shows them. */
@@ -148,17 +150,14 @@ function nameOfTest(claim, i) {
   return isSample(baseline) ? `${first} ${isLog ? "÷" : "−"} ${sampleName(claim, i, 1)}` : first;
 }
 
-/* What the rule asks of a claim's tests, with the bounds as they are now. */
+/* What the rule asks of a claim's tests, with the bounds as they are now.  Above each of several tests stands what it asks. */
 function asksNow(claim, bounds) {
   if (claim.why_fixed) return `cannot be moved here: ${claim.why_fixed}`;
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
-  const asked = claim.tests.map((test, i) => {
-    const name = nameOfTest(claim, i);
-    return `${meanOfName(name, test)} is ${asksOf(test, bounds[i])}`;
-  });
-  const told = `${yes} if ${asked.join(" and ")}`;
-  if (asked.length === 1 || (asked.length <= FEW_TESTS && told.length <= LINE)) return told;
-  return `${yes} if each of the ${asked.length} parts below holds`;
+  const [test, ...others] = claim.tests;
+  if (!others.length) return `${yes} if ${meanOfName(nameOfTest(claim, 0), test)} is ${asksOf(test, bounds[0])}`;
+  if (others.length === 1) return `${yes} if both parts below hold`;
+  return `${yes} if each of the ${claim.tests.length} parts below holds`;
 }
 
 /* The name of a test within a sentence. */
@@ -225,7 +224,7 @@ function judgeBar(claim) {
 function howToRead(claim) {
   const dots = "A dot is a seed: one trained net. The bar is the interval of their mean, the dashed line the bound.";
   const grey = claim.tests.some((test, i) => rowsOf(claim, i).length > 1) ? " Grey is something simpler, put to the same rule." : "";
-  return dots + grey + (claim.why_fixed ? "" : " Move the slider: the claim is judged again.");
+  return dots + grey + (claim.why_fixed ? "" : " Move the slider: the claim is judged again. A square below it is the verdict from there on.");
 }
 
 function testBox(claim, test, i) {
@@ -244,7 +243,7 @@ function testBox(claim, test, i) {
 /* The picture of the question's page.  A copy of this page without the repository has none. */
 function pictureOf(claim) {
   const { file, says } = claim.picture;
-  const image = element("img", { alt: says, loading: "lazy" });
+  const image = element("img", { alt: says, loading: "lazy", ...claim.picture.size });
   const link = element("a", { href: `../experiments/${claim.question}/README.md` }, image);
   const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "A picture of this experiment"));
   image.addEventListener("error", () => figure.remove());
@@ -394,7 +393,7 @@ function drawTests(claim) {
   const { found, verdict } = claim.why_fixed ? asInLedger : judgeAgain(claim, level, bounds);
   $("claim").querySelector(".asked").textContent = `${capital(asksNow(claim, bounds))}.`;
   showVerdict(claim, found, verdict);
-  drawParts(claim, level, bounds, found, verdict);
+  showNets(claim, level, bounds, found, verdict);
   showWhetherMoved(claim);
   showChangesSoon(claim);
   for (const svg of $("claim").querySelectorAll("svg")) {
@@ -413,17 +412,19 @@ function showVerdict(claim, found, verdict) {
   const remarks = [];
   if (!claim.why_fixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
   if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
+  else if (!claim.why_fixed && !remarks.length) remarks.push("our verdict"); // a line always, so that the sliders stay in their place
   if (whyUntested) remarks.push(whyUntested);
   again.replaceChildren(markOf(verdict), element("b", {}, untested ?? verdict));
   again.classList.toggle("changed", isChanged);
   if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
 }
 
-/* Whether the reader has moved something, which can then be reset. */
+/* Whether the reader has moved something. */
+const isMoved = (claim) => state.claim === claim.id && Boolean(state.level || state.bounds);
+
+/* What was moved can be reset. */
 function showWhetherMoved(claim) {
-  const isMoved = state.claim === claim.id && Boolean(state.level || state.bounds);
-  if (!claim.why_fixed) $("reset").disabled = !isMoved;
-  for (const start of $("claim").querySelectorAll(".start")) start.textContent = isMoved ? "with our bounds " : start.dataset.start;
+  if (!claim.why_fixed) $("reset").disabled = !isMoved(claim);
 }
 
 /* The sentence above a test's drawing, which is what the drawing is called, too. */

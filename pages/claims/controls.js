@@ -11,20 +11,10 @@ const hasManyParts = (claim) => !claim.why_fixed && claim.tests.length > FEW_PAR
 const allHolds = (verdict) => ["reproduced", "yes"].includes(groupStart(verdict));
 const groupStart = (verdict) => verdict.split(/[,:]/)[0];
 
-/* How many simpler nets pass a claim's rule, with the way to their table; null where none was tried.
-   drawTests() fills its start. */
+/* The way to the table of the simpler nets; null where none was tried.  showNets() says how many pass. */
 function simplerInBrief(claim) {
-  const all = claim.controls.length;
-  if (!all) return null;
-  const passed = claim.controls.filter((control) => control.passes).length;
-  const nets = all === 1 ? "the one simpler net" : `${passed || "none"} of ${all} simpler nets`;
-  const one = all === 1 || passed < 2;
-  let text = `${nets} ${all === 1 ? "does not pass" : "passes"}`;
-  const better = claim.controls.filter((control) => isBetter(claim, control)).length;
-  if (passed && better === passed) text = `${nets} ${one ? "does" : "do"} better`;
-  else if (passed) text = `${nets} ${one ? "passes" : "pass"}, too`;
-  const start = allHolds(claim.verdict) ? (passed ? "but " : "and ") : "";
-  const link = element("a", { href: `#claim=${claim.id}` }, element("span", { class: "start", "data-start": start }), text);
+  if (!claim.controls.length) return null;
+  const link = element("a", { href: `#claim=${claim.id}`, class: "how-many" });
   link.addEventListener("click", (event) => {
     event.preventDefault();
     const title = $("controls-title");
@@ -32,6 +22,20 @@ function simplerInBrief(claim) {
     title.scrollIntoView();
   });
   return element("p", { class: "simpler" }, link);
+}
+
+/* How many of these simpler nets pass, where the claim gets this verdict; `held` of its own parts hold. */
+function saysHowMany(nets, verdict, held) {
+  const all = nets.length;
+  if (!held) return all === 1 ? "what the one simpler net gets" : `what ${all} simpler nets get`;
+  const passed = nets.filter((net) => net.passes).length;
+  const better = nets.filter((net) => net.isBetter).length;
+  const one = all === 1 || passed < 2;
+  const who = all === 1 ? "the one simpler net" : `${passed || "none"} of ${all} simpler nets`;
+  const start = allHolds(verdict) ? (passed ? "but " : "and ") : "";
+  if (passed && better === passed) return `${start}${who} ${one ? "does" : "do"} better`;
+  if (passed) return `${start}${who} ${one ? "passes" : "pass"}, too`;
+  return `${start}${who} ${all === 1 ? "does not pass" : "passes"}`;
 }
 
 /* What a control gets by the rule, in words. */
@@ -77,18 +81,35 @@ function nameOfControl(claim, control) {
   return [control.control, element("small", {}, about.join("; "))];
 }
 
-/* What something simpler got by the same rule: a row a net, the claim's own nets first. */
+/* The place of the table of the nets; showNets() fills it. */
 function controlsTable(claim) {
+  return [controlsTitle(), wide(element("table", { class: "nets by-net" }))];
+}
+
+/* Tells what all nets get with these bounds at this level: in the bar, and in the table. */
+function showNets(claim, level, bounds, found, verdict) {
+  const nets = claim.controls.map((control) => judgedControl(claim, control, level, bounds, found));
+  const held = claim.why_fixed ? Infinity : found.filter((test) => test.holds).length;
+  for (const link of $("claim").querySelectorAll(".how-many")) link.textContent = saysHowMany(nets, verdict, held);
+  const own = { name: ["the claim’s own nets"], tests: claim.tests, found, verdict, kind: "" };
+  drawParts(claim, bounds, [own, ...nets]);
+  drawControls(claim, verdict, nets);
+}
+
+/* Fills the table of what something simpler gets by the same rule: a row a net, the claim's own nets first. */
+function drawControls(claim, verdict, nets) {
+  const table = $("claim").querySelector(".by-net");
+  if (!table) return;
   const places = placesOfControls(claim);
   const names = places.length ? places.map((i) => nameOfTest(claim, i)) : ["measured"];
   const head = element("tr");
   for (const name of ["net", ...names, "verdict by the same rule"]) head.append(element("th", { scope: "col" }, name));
-  const rows = [rowOfNet(["the claim’s own nets"], places, claim, claim.short_verdict, "")];
-  for (const control of claim.controls) {
-    rows.push(rowOfNet(nameOfControl(claim, control), places, control, saysControl(claim, control), control.passes ? "passes" : ""));
-  }
-  const table = element("table", { class: "nets" }, element("thead", {}, head), element("tbody", {}, ...rows));
-  return [controlsTitle(), wide(table)];
+  const words = isMoved(claim) ? verdict : claim.short_verdict;
+  const rows = [rowOfNet(["the claim’s own nets"], places, { ...claim, verdict }, words, "")];
+  claim.controls.forEach((control, k) => {
+    rows.push(rowOfNet(nets[k].name, places, { ...control, verdict: nets[k].verdict }, nets[k].says, nets[k].kind));
+  });
+  table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows));
 }
 
 /* The heading of what simpler nets got. */
@@ -134,11 +155,9 @@ function partsTable(claim) {
 }
 
 /* Fills it: a row a part, a column a net, with these bounds at this level. */
-function drawParts(claim, level, bounds, found, verdict) {
+function drawParts(claim, bounds, nets) {
   const table = $("claim").querySelector(".parts");
   if (!table) return;
-  const nets = [{ name: ["the claim’s own nets"], tests: claim.tests, found, verdict, kind: "" }];
-  for (const control of claim.controls) nets.push(judgedControl(claim, control, level, bounds, found));
   const limits = claim.tests.map((test, i) => asksOf(test, bounds[i]));
   const isOne = new Set(limits).size === 1;
   const head = element("tr", {}, element("th", { scope: "col" }, isOne ? `part: each must be ${limits[0]}` : "part"));
@@ -156,13 +175,16 @@ function drawParts(claim, level, bounds, found, verdict) {
   table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows, last));
 }
 
-/* A control as a column; one that lost seeds has other tests, and stays as it is in the ledger. */
+/* A control with these bounds at this level.  One that lost seeds has other tests, and stays as it is in the ledger, as all
+   do where the bounds cannot be moved. */
 function judgedControl(claim, control, level, bounds, ours) {
   const name = nameOfControl(claim, control);
   const { tests } = control;
   const isPassed = (passes) => (passes ? "passes" : "");
-  if (tests.length !== claim.tests.length) {
-    return { name, tests: [], verdict: control.verdict, says: saysControl(claim, control), kind: isPassed(control.passes) };
+  const inLedger = saysControl(claim, control);
+  if (claim.why_fixed || tests.length !== claim.tests.length) {
+    const { verdict, passes } = control;
+    return { name, tests: [], verdict, passes, isBetter: isBetter(claim, control), says: inLedger, kind: isPassed(passes) };
   }
   const found = testAgain(tests, level, bounds);
   const answers = found.map((test) => test.holds);
@@ -170,8 +192,11 @@ function judgedControl(claim, control, level, bounds, ours) {
   const heldOfOurs = ours.filter((test) => test.holds).length;
   const passes = heldOfOurs > 0 && ours.every((test, i) => !test.holds || answers[i]);
   const verdict = verdictOf(claim.kind, answers);
-  const says = passes && held > heldOfOurs ? saysBetter(held, answers.length) : `${passes ? "passes" : "does not pass"}: ${verdict}`;
-  return { name, tests, found, verdict, says, kind: isPassed(passes) };
+  const beats = passes && held > heldOfOurs;
+  let says = beats ? saysBetter(held, answers.length) : `${passes ? "passes" : "does not pass"}: ${verdict}`;
+  if (!heldOfOurs) says = verdict; // there is nothing to pass
+  if (!isMoved(claim) && !hasManyParts(claim)) says = inLedger; // which says more
+  return { name, tests, found, verdict, passes, isBetter: beats, says, kind: isPassed(passes) };
 }
 
 /* Adds a net's cells to the rows; equal ones, one below the other, are one. */

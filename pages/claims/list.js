@@ -17,7 +17,7 @@ function groupOf(verdict) {
 /* Whether a verdict begins with these words. */
 const isFirst = (words, verdict) => verdict === words || [",", ":", " "].some((end) => verdict.startsWith(words + end));
 
-const TOPICS = new Map(); // {what a reader asks: its fold in the list, the list in it, and how many claims it shows}
+const TOPICS = new Map(); // {what a reader asks: its fold in the list, the list in it, its claims in their order, and how many it shows}
 const FEW = 12; // claims that need no folds on a narrow screen
 const HEADING = 72; // the most that a topic's heading covers of the list, in CSS pixels
 
@@ -34,11 +34,18 @@ const capital = (text) => (/^[a-z]+[ ,]/.test(text) ? text[0].toUpperCase() + te
 
 const markOf = (verdict) => element("span", { class: `mark ${groupOf(verdict).mark}`, "aria-hidden": "true" });
 
-/* The verdict and what something simpler got, as a card says it. */
+/* What a claim is called where it is open: as on its card, if it has one. */
+const headingOf = (claim) => STARTS.get(claim.id) ?? shortOf(claim);
+
+/* The verdict, and what speaks against it, as a card says it. */
 function inShort(claim) {
   const { name } = groupOf(claim.verdict);
-  if (claim.passed_by) return capital(`${name}, but something simpler passes`);
-  return capital(claim.controls.length ? `${name}, and nothing simpler passes` : name);
+  const { rival, after } = RIVALS.get(claim.id) ?? {};
+  if (rival) {
+    const theirs = groupOf(rival.verdict).name;
+    return capital(theirs === `not ${name}` ? `${name}, but not ${after}` : `${name}; ${theirs} ${after}`);
+  }
+  return capital(claim.passed_by ? `${name}, but something simpler passes` : name);
 }
 
 function makeStarts() {
@@ -122,7 +129,7 @@ function makeTopics() {
     const heading = element("summary", {}, element("span", {}, title), count);
     const list = element("ul");
     const fold = element("details", { class: "topic" }, heading, list);
-    TOPICS.set(title, { fold, list, count });
+    TOPICS.set(title, { fold, list, count, claims: [] });
     $("list").append(fold);
   }
   const sorted = [...CLAIMS].sort((a, b) => placeOf(a) - placeOf(b) || (a.primary ?? 0) - (b.primary ?? 0));
@@ -139,18 +146,33 @@ function makeRow(claim) {
   claim.row = element("li", {}, linkTo(claim, markOf(claim.verdict), words));
   claim.row.claim = claim;
   TOPICS.get(claim.asked).list.append(claim.row);
+  TOPICS.get(claim.asked).claims.push(claim);
+}
+
+/* Puts the claims that have the words typed in their title first, and the topics that have such claims. */
+function sortByTitle() {
+  const isBelow = (claims) => (claims.some((claim) => claim.isNamed && !claim.row.hidden) ? 0 : 1);
+  const topics = [...TOPICS.values()].map((topic) => ({ ...topic, below: isBelow(topic.claims) }));
+  topics.sort((a, b) => a.below - b.below);
+  $("list").append(...topics.map(({ fold }) => fold));
+  for (const { list, claims } of topics) {
+    const rows = [...claims].sort((a, b) => b.isNamed - a.isNamed).map((claim) => claim.row);
+    list.append(...rows);
+  }
 }
 
 /* Shows what the filters leave. */
 function showList() {
   let n = 0;
-  const { matchesWords, isAny } = howToSearch();
+  const { words, matchesWords, isAny } = howToSearch();
   for (const claim of CLAIMS) {
     const shown = matches(claim, matchesWords);
     claim.row.hidden = !shown;
+    claim.isNamed = words.length > 0 && words.some((word) => hasInTitle(claim, word));
     claim.mark.classList.toggle("out", !shown);
     n += shown;
   }
+  sortByTitle();
   for (const { fold, list, count } of TOPICS.values()) {
     const shown = [...list.children].filter((row) => !row.hidden).length;
     fold.hidden = shown === 0;

@@ -5,6 +5,8 @@ const LIKE = [ // what a reader may type, and the words that claims have for it
   [["overfit", "overfitting", "generalize", "generalization"], /generalis|at every depth/i],
   [["useless", "unused", "redundant", "unnecessary"], /\bidle\b|not contribute|unneeded|do nothing|of use/i],
   [["relu"], /rectifier/i],
+  [["digits", "handwritten"], /(?<!Fashion-)MNIST/],
+  [["photographs", "photos"], /CIFAR/],
   [["resnet", "shortcut"], /residual/i],
   [["initialization", "init"], /initialis|\bstart\b/i],
   [["vanishing", "vanish"], /gradient.*(fade|vanish)|unattenuated/i],
@@ -25,7 +27,7 @@ function indexOf(claim) {
   about.push(...claim.names.flat(), ...claim.controls.map(({ control }) => control));
   if (claim.passed_by) about.push("something simpler does as well, simpler nets pass");
   if (claim.primary !== null) about.push("primary");
-  for (const [word, , meaning] of glossaryOf(claim)) about.push(word, meaning);
+  for (const [word] of glossaryOf(claim)) about.push(word); // its meaning has words that the claim is not about
   const said = `${claim.claim} ${claim.note}`;
   for (const [words, where] of LIKE) if (where.test(said)) about.push(...words);
   claim.index = asTyped(about.join(" "));
@@ -35,13 +37,15 @@ function indexOf(claim) {
 /* The words typed. */
 const typedWords = () => asTyped(state.q).split(/\s+/).filter(Boolean);
 
-/* Whether a claim has this word, or the word without its ending. */
-function hasWord(claim, word) {
-  const index = indexOf(claim);
-  if (index.includes(word)) return true;
+/* Whether a text has this word, or the word without its ending. */
+function hasWordIn(text, word) {
+  if (text.includes(word)) return true;
   const stem = word.replace(ENDINGS, "");
-  return stem.length > 3 && index.includes(stem);
+  return stem.length > 3 && text.includes(stem);
 }
+
+const hasWord = (claim, word) => hasWordIn(indexOf(claim), word);
+const hasInTitle = (claim, word) => hasWordIn(asTyped(shortOf(claim)), word);
 
 /* How the words typed are sought: all of them, or any where no claim has all. */
 function howToSearch() {

@@ -5,11 +5,16 @@ const $ = (id) => document.getElementById(id);
 const CLAIMS = JSON.parse($("claims").textContent);
 const ASKED = /*{asked}*/; // what readers ask; a claim's is `asked`
 const BY_ID = new Map(CLAIMS.map((claim) => [claim.id, claim]));
+const percentFound = (id) => Math.round(100 * difference(BY_ID.get(id).tests[0]).size); // of a share
 // claims to begin with, in plain words; the first stands open until the reader chooses one
 const STARTS = new Map([
-  ["highway-learns-plain-does-not", "Thirty layers with gates learn to read digits. Thirty plain layers only guess."],
-  ["two-orders-at-100-wide", "With 100 layers, gates cut the training error (loss) over a hundredfold."],
-  ["idle-share", "About 60 % of the layers of a trained net contribute nothing."],
+  ["highway-learns-plain-does-not", "Thirty gated layers read digits; plain ones with the same start and rate only guess."],
+  ["two-orders-at-100-wide", "With 100 layers, highway nets end at less than a hundredth of plain nets’ loss."],
+  ["idle-share", `About 60 % of the layers of a trained net contribute nothing (we find ${percentFound("idle-share")} %).`],
+]);
+// a claim to begin with that gets another verdict elsewhere in the list: which row, where that is, and how its card says it
+const RIVALS = new Map([
+  ["two-orders-at-100-wide", { rival: BY_ID.get("best-start-two-orders"), when: "the start is searched, too", after: "with a searched start" }],
 ]);
 const EXAMPLE = BY_ID.get([...STARTS.keys()][0]);
 const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
