@@ -15,7 +15,6 @@ from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ
 
 import highway_networks as hn
-from benchmarks import explorer as benchmark
 from experiments.lesion import trial as lesion
 from highways.nets import layer_by_layer
 from highways.records import select
@@ -653,6 +652,27 @@ def test_the_first_act_is_guessed_before_it_is_told(opened):
 
 @browser_only
 @together
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (400, 800)])
+def test_what_an_answer_tells_is_on_the_screen_with_the_map(opened, width, height):
+    """Without a scroll; the way on stands out when the act's last question is answered, not before."""
+    screenshots.look_as(opened, width, height)
+    open_anew(opened, screenshots.PAGE.as_uri())
+    for is_last in (False, True):
+        opened.execute_script("document.querySelector('#questions .main').click()")
+        settle(opened)
+        assert opened.execute_script("return scrollY") == 0
+        told, top_of_map = opened.execute_script(
+            "const boxOf = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect();"
+            "return [boxOf('#questions .told').top, boxOf('#effect').top]"
+        )
+        assert told > 0
+        assert top_of_map < height - 100
+        assert opened.execute_script("return $('next').classList.contains('main')") == is_last
+        assert len(opened.find_elements("css selector", "#tries li")) == 1 + is_last
+
+
+@browser_only
+@together
 def test_the_note_says_which_blocks_move_the_answer(driver):
     told = driver.execute_script(
         "play.act = 0; found = { digit: 4, before: 0.5, effects: now.T.map(() => null) };"
@@ -792,7 +812,8 @@ def test_the_page_says_where_answers_are_decided(driver):
     for digit in range(10):
         driver.execute_script("offer(arguments[0])", digit)
         decided = driver.execute_script("return decidedAt(now.answers)")
-        text = driver.find_element("id", "note").text
+        assert re.match(rf"Decided (after block.{decided}|already)", driver.find_element("id", "note").text)
+        text = driver.execute_script("return document.getElementById('help').textContent").replace("\u00a0", " ")
         shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
         expected = [images[decided] / 100]
         if decided:
@@ -889,7 +910,7 @@ def test_an_answer_is_there_as_soon_as_something_changes(driver):
     logits = "[...now.logits]"
     text = "$('took').textContent"
     driver.execute_script("startDrawing(); stroke(80, 60)")
-    for change in benchmark.CHANGES.values():
+    for change in ("closeBlocks([24])", "stroke(160, 120)", "shiftBy(-2)"):
         before, after, took = driver.execute_script(
             f"const before = {logits}; {text} = ''; {change}; return [before, {logits}, {text}]"
         )

@@ -14,7 +14,7 @@ from highways.files import InputError
 from highways.nets import layer_by_layer
 from highways.records import load_results, record_bytes
 from pages import make_pointers, measure_pointers, screenshots
-from pages.browser import browser_only, complaints, open_anew, together, violations
+from pages.browser import browser_only, complaints, open_anew, shown, text_of, together, violations
 
 PATH = screenshots.POINTERS_PAGE
 PAGE = PATH.read_text(encoding="utf-8")
@@ -116,6 +116,51 @@ def test_a_guess_comes_before_the_answers_and_held_gates_change_them(page):
     assert answers_shown(driver) != ["4", "3", "0", "5"]
     said = driver.execute_script("return document.getElementById('held-text').textContent")
     assert re.search(r"37 to 42.% of all\. Naming the number to which most arrows point", said)
+    assert text_of(driver, "question") == "What if no gate looks at the problem?"
+    assert text_of(driver, "told-text") == ""  # what it says of free gates is not so now
+    assert lines_drawn(driver, "free") == [1, 1, 1, 1]
+
+
+def lines_drawn(driver, look) -> list[int]:
+    """How many lines of a class each tower has."""
+    figures = "[...document.querySelectorAll('#four figure')]"
+    return shown(driver, f"{figures}.map((figure) => figure.querySelectorAll('line.{look}').length)")
+
+
+def height_of_the_guess(driver) -> float:
+    return float(driver.find_element("css selector", "#four line.guess").get_attribute("y1"))
+
+
+@browser_only
+@together
+def test_the_guess_is_a_line_that_follows_the_slider_and_stays(page):
+    driver = page()
+    assert text_of(driver, "guessed-value") == "6"
+    at_first = height_of_the_guess(driver)
+    driver.execute_script(
+        "const slider = document.getElementById('guessed'); slider.value = 9; slider.dispatchEvent(new Event('input'))"
+    )
+    higher = height_of_the_guess(driver)
+    assert higher < at_first
+    driver.execute_script(screenshots.GUESSED)
+    assert height_of_the_guess(driver) == higher
+    assert lines_drawn(driver, "guess") == [0, 0, 0, 1]
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [400, 768, 1280])
+def test_nothing_moves_when_the_gates_are_held(page, width):
+    driver = page(width)
+    places = (
+        "['four', 'question', 'hold', 'measured'].map((id) => document.getElementById(id).getBoundingClientRect().top)"
+    )
+    towers_at_first = shown(driver, places)[0]
+    driver.execute_script(screenshots.GUESSED)
+    before = shown(driver, places)
+    assert before[0] == towers_at_first
+    driver.execute_script("document.getElementById('hold').click()")
+    assert shown(driver, places) == before
 
 
 @browser_only

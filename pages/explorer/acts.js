@@ -18,7 +18,7 @@ const decidedByHalf = () => percent(decidedUpTo(blockOfHalf()));
 /* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.
    `truth` gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown,
    `answer` the sentences that tell it, `then` what else happens.  `map` names the act's plot.  Of this map `title`,
-   `legend` and `help` say what it draws, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
+   `legend` and `help` say what it draws, `more`, if any, what else there is to say, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
    has some, and `note` says what it shows. */
 const ACTS = [
   {
@@ -40,7 +40,7 @@ const ACTS = [
         answer: () =>
           `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are ` +
           "misread without the block; left of the limit it is hollow, the block harmless.",
-        tries: ["Press a row’s square on the map, or choose a block with the slider below, to close it."],
+        tries: ["Press a row’s square on the map, or choose a block with the slider under it, to close it."],
       },
       {
         asks: `Close all ${nHarmless()} at once: what share is misread?`,
@@ -63,9 +63,9 @@ const ACTS = [
       return [
         { text: "0 %", at: "0%" },
         { text: sure, at: `calc(${100 * LEFT}% - ${4 + ARROW_WIDTH}px)`, is_left: true },
-        { text: `${misreadWhole()}\nall open`, at: placeOfError(DATA.lesion.error) },
-        { text: `${misread(errorAtLimit())}\nlimit`, at: placeOfError(errorAtLimit()) },
-        { text: `${misread(ERRORS[1])}\nlog scale`, at: "100%", is_left: true },
+        { text: `${misreadWhole()}: all open`, at: placeOfError(DATA.lesion.error) },
+        { text: `${misread(errorAtLimit())}: limit`, at: placeOfError(errorAtLimit()) },
+        { text: `${misread(ERRORS[1])}\nimages misread (log scale)`, at: "100%", is_left: true },
       ];
     },
     note: () => whatMatters(),
@@ -99,7 +99,7 @@ const ACTS = [
         means: () =>
           "But the layer was trained to read the last state only: an answer that it reads early need not be decided " +
           `there. ${N_BLOCKS - DATA.lesion.closed_together} of ${N_BLOCKS} blocks suffice for 99 % of the training ` +
-          "images; the net shows that so many can be trained.",
+          `images: the other ${DATA.lesion.closed_together} are hardly needed here.`,
         tries: ["Pick other images.", "Close blocks."],
       },
     ],
@@ -112,6 +112,7 @@ const ACTS = [
       return [...range(0, net.d_out - 1).map(String), `images: up to ${grouped(most)}`];
     },
     note: () => aboutDecided(),
+    more: () => aboutOthers(),
     help:
       "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this " +
       "block. From the line on its answer stays the same. Bars at the right: how many of the test images are " +
@@ -176,8 +177,8 @@ const CLIMB = {
   ends: () => SHOW.states.ends,
   bar: () => SHOW.states.bar,
   note: () =>
-    `\u2190 The image enters at row 0, as ${N_UNITS} numbers. A row is a block, a column a number. What keeps its ` +
-    "colour is handed on.",
+    `\u2190 Row 0: the image as ${N_UNITS} numbers. Each row above is a block: where a colour changes, the block changed ` +
+    "the number.",
   help:
     "The map shows the states y, the outputs of the blocks. Red is +, blue is \u2212. Click a cell to read its " +
     "number. What the question asks for is drawn once you have guessed.",
@@ -218,17 +219,28 @@ function showAct() {
   set("act-name", name);
   set("act-text", text());
   set("map-title", viewNow().title);
-  set("help", viewNow().help);
+  showHelp();
   $("first").classList.toggle("guessing", !isAnswered(play.act));
+  $("first").classList.toggle("later", play.answered.some(Boolean)); // the page need no longer introduce itself
   $("questions").replaceChildren();
   questions.slice(0, play.answered[play.act] + 1).forEach(askQuestion);
+  showTries(questions.filter(({ told }) => told).flatMap(({ tries }) => tries));
   for (const part of document.querySelectorAll("[data-act]")) part.hidden = Number(part.dataset.act) !== play.act;
   document.querySelector("[data-units]").hidden = columnsOf(plots[map]) !== net.hidden;
   showStops();
   showLearned();
   $("next").hidden = play.act + 1 === ACTS.length;
+  $("next").classList.toggle("main", isFinished(play.act));
   $("next").textContent = `Next: ${ACTS[play.act + 1]?.short}`;
   plots[map].draw();
+}
+
+/* What to do once the map is there: below it on a narrow screen, so that it is in sight when a question is answered. */
+function showTries(tries) {
+  $("tries").hidden = !tries.length;
+  const list = $("tries").querySelector("ul");
+  list.replaceChildren();
+  for (const text of tries) write(element("li", list), text);
 }
 
 const isFinished = (act) => play.answered[act] === ACTS[act].questions.length;
@@ -254,15 +266,13 @@ function askQuestion(question, k) {
   const box = element("div", $("questions"));
   write(element("p", box, { className: "question" }), question.asks);
   if (question.told) {
+    box.className = "told";
     const told = element("p", box);
     question.told.place = element("b", told, { textContent: verdictNow(question) });
     told.append(" ");
     write(element("span", told), question.told.answer);
     told.tabIndex = -1;
     if (question.means) write(element("p", box), question.means());
-    if (question.tries) element("p", box, { className: "try", textContent: "Try:" });
-    const list = question.tries ? element("ul", box) : null;
-    for (const text of question.tries || []) write(element("li", list), text);
   }
   if (k < play.answered[play.act]) return;
   const form = element("form", box);

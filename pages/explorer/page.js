@@ -150,18 +150,23 @@ function changeOfAnswer() {
   return before === after ? `still ${after}` : `${before} \u2192 ${after}`;
 }
 
-/* Where the image is decided, and where the others are, in a few sentences. */
+const whereDecided = (block) => (block ? `after block ${block}` : "already after the plain first layer");
+
+/* Where the image is decided. */
 function aboutDecided() {
   if (isEmpty()) return DRAW_FIRST;
+  return `Decided ${whereDecided(decidedAt(now.answers))}: from there on the output layer reads ${answerOf(now)}.`;
+}
+
+/* Where the other images are decided, compared with this one. */
+function aboutOthers() {
+  if (isEmpty()) return "";
   const decided = decidedAt(now.answers);
   const { decided: counts, n_test: n } = DATA.measured;
   const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
-  const where = decided ? `after block ${decided}` : "already after the plain first layer";
-  const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
-  return `Decided ${where}: from there on the output layer reads ${answerOf(now)}. ${condition}` +
-    `${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided there${before}; ` +
-    `half of all once block ${median(counts)} is passed.`;
+  return `With the whole net ${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided ` +
+    `${whereDecided(decided)}${before}; half of all once block ${median(counts)} is passed.`;
 }
 
 /* The share of the test images that are decided by a block. */
@@ -311,7 +316,23 @@ function showNote() {
   $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;
   if (bar) $("map-ends").style.setProperty("--bar", bar());
-  set("note", note());
+  writeWithBoldStart($("note"), note());
+  showHelp();
+}
+
+function showHelp() {
+  const { help, more } = viewNow();
+  set("help", more ? `${help} ${more()}` : help);
+}
+
+/* Shows a text with its first clause in bold. */
+function writeWithBoldStart(element, text) {
+  if (element.textContent === unbroken(text)) return; // so that a reader may select it
+  const end = text.search(/[.;] /) + 1 || text.length;
+  const [start, rest] = [document.createElement("b"), document.createElement("span")];
+  write(start, text.slice(0, end));
+  write(rest, text.slice(end));
+  element.replaceChildren(start, rest);
 }
 
 /* A text below the map; `end` is the text, or {text, at, is_left}: where on the map it begins, or ends, as CSS. */

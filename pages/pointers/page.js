@@ -23,7 +23,7 @@ function show() {
   drawRing($("ring"), problem, guessed === null ? 1 : shown.k);
   KS.forEach((k, i) => {
     const is_hidden = guessed === null && k > 1;
-    drawTower(towers[i], k, problem, is_hidden ? null : net.read(problem, k, is_held));
+    drawTower(towers[i], k, problem, is_hidden ? null : net.read(problem, k, is_held), comparedIn(k));
     const is_chosen = guessed === null ? k === 1 : k === shown.k;
     towers[i].querySelector("button").setAttribute("aria-pressed", is_chosen);
     towers[i].querySelector("button").disabled = is_hidden;
@@ -36,6 +36,13 @@ function show() {
   keepAddress();
 }
 
+/* The line to which a tower's own is compared: with held gates that of free ones, else the guess for the largest k. */
+function comparedIn(k) {
+  if (shown.is_held) return { block: blockFor(k), look: "free", words: ["free", "gates"] };
+  if (k !== DEEPEST) return null;
+  return { block: shown.guessed ?? Number($("guessed").value), look: "guess", words: ["your", "guess"] };
+}
+
 /* "3, 7, 6 and 9". */
 const listed = (numbers) => `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 
@@ -46,13 +53,15 @@ function showQuestion() {
   $("guess").hidden = guessed !== null;
   $("told").hidden = guessed === null;
   if (guessed === null) {
-    set("question", `With k = 1 the net is over half sure of its answer from ${inWords(blockFor(1))} on. And with k = ${DEEPEST}?`);
+    set("question", `With k = 1 the answer stands from ${inWords(blockFor(1))} on: the net is over half sure. And with k = ${DEEPEST}?`);
     return;
   }
-  set("question", "Does the answer come later for a larger k?");
+  set("question", is_held ? "What if no gate looks at the problem?" : "Does the answer come later for a larger k?");
+  $("told").classList.toggle("held", is_held);
   set("told-text", `${aboutThisProblem()} ${aboutAll()}`);
   $("hold").setAttribute("aria-pressed", is_held);
-  set("held-text", is_held ? aboutHolding() : `Each block has ${net.hidden} gates T, numbers from 0 to 1: how much of a unit is ` +
+  set("held-text", aboutHolding());
+  set("gates-text", `Each block has ${net.hidden} gates T, numbers from 0 to 1: how much of a unit is ` +
     "replaced, and how much is passed on. Do they look at the problem? Hold each at its mean over other problems.");
 }
 
@@ -63,7 +72,7 @@ function aboutThisProblem() {
   const blocks = KS.map(blockFor);
   const rise = blocks.every((block, i) => i === 0 || (block ?? Infinity) > (blocks[i - 1] ?? Infinity));
   const listed_blocks = blocks.map((block) => block ?? "–");
-  return `${rise ? "Here, yes" : "Not in each step here"}: with free gates the answers stand from block ${listed(listed_blocks)} on. ` +
+  return `${rise ? "Here, yes" : "Not in each step here"}: the answers stand from block ${listed(listed_blocks)} on. ` +
     `You guessed ${shown.guessed} for the last.`;
 }
 
@@ -111,15 +120,34 @@ function problemOfAddress() {
 
 /* ---- All problems ---- */
 
+const ENOUGH = 0.95; // the share of right answers from which a k counts as solved
+
+/* All lines end at 100 %: so each has its name above the place where it passes ENOUGH. */
+class ShareChart extends Chart {
+  drawNames(lines) {
+    let least = 0; // where the next name may stand, so that no two touch
+    for (const { name, look, points } of lines) {
+      const after = points.findIndex(([, share]) => share >= ENOUGH);
+      const [[block, below], [, above]] = points.slice(after - 1, after + 1);
+      const x = this.across(block + (ENOUGH - below) / (above - below));
+      const y = this.down(1) - 6;
+      const place = Math.max(x, least);
+      least = place + 14;
+      svgElement("path", { class: `lead ${look}`, d: `M${x} ${this.down(ENOUGH)}L${place} ${y}` }, this.moving);
+      this.text(name, place + 4, y - 2, "end", this.moving).setAttribute("class", "name"); // its last sign above the place
+    }
+  }
+}
+
 function showMeasured() {
   const { right_after, summary, n_test } = DATA.measured;
   set("all", `One problem is one example. These are ${grouped(n_test)} new problems for each k, with tables drawn at random.`);
   const ticks = [0, 0.25, 0.5, 0.75].map((share) => [share, `${100 * share} %`]);
-  const chart = new Chart($("curves"), { from: 0, to: 1, ticks }, "read after block");
+  const chart = new ShareChart($("curves"), { from: 0, to: 1.15, ticks }, "read after block"); // the names stand above 100 %
   const lines = right_after.map((shares, i) => ({
-    name: `k = ${i + 1}`, look: `k${i + 1}`, points: shares.map((share, block) => [block, share]),
+    name: i === 0 ? "k = 1" : String(i + 1), look: `k${i + 1}`, points: shares.map((share, block) => [block, share]),
   }));
-  chart.show({ from: 0, to: net.depth }, lines, [{ y: 0.95, text: "95 %" }]);
+  chart.show({ from: 0, to: net.depth }, lines, [{ y: ENOUGH, text: "95 %" }]);
   const told = summary.map((row) => `k = ${row.k}: 95 % right from block ${row.right_from_block} on`).join("; ");
   $("curves").setAttribute("aria-label", `${told}. The dotted line is 95 %.`);
   for (const row of summary) {
@@ -177,6 +205,7 @@ function listen() {
 
 function showGuess() {
   set("guessed-value", $("guessed").value);
+  drawTower(towers.at(-1), DEEPEST, shown.problem, null, comparedIn(DEEPEST));
   $("guessed").setAttribute("aria-valuetext", `block ${$("guessed").value}`);
 }
 
@@ -196,13 +225,12 @@ function start() {
       show();
     }));
   }
-  showGuess();
-  set("legend", "A cell's shade: how probable the net finds this number. Framed: the right one. Dashed line: from here up the net gives its " +
-    "last answer more than half; we say that it stands. A press on k shows its way.");
+  set("legend", "Shade: how probable the net finds a number. Frame: the right one. The answer stands where it has over half.");
   shown.problem = problemOfAddress();
   listen();
   window.addEventListener("resize", show);
   window.addEventListener("hashchange", () => change(problemOfAddress()));
   showMeasured();
   show();
+  showGuess();
 }
