@@ -642,7 +642,7 @@ def test_the_tour_sets_everything_and_asks(driver):
         button.click()
         assert button.get_attribute("aria-pressed") == "true"
         assert text_of(driver, "stop-question").rstrip(".").count("?") == 1
-        assert driver.find_element("id", "next").is_displayed() == (stop + 1 < n_stops)
+        assert driver.find_element("id", "next").is_displayed()  # after the last it leads to the summary
         assert not driver.find_element("id", "answer-text").is_displayed()
         assert steps_taken(driver) == 0
         expected = driver.execute_script("return { ...STANDARD, ...TOUR[arguments[0]].settings }", stop)
