@@ -485,8 +485,12 @@ def test_answers_say_how_plain_layers_weaken_the_digit_before_training(driver):
     assert round(first[0] / first[-1]) == 17
     assert all(driver.execute_async_script(BARS, 0, seed)["spreads"][-1] < 1e-6 for seed in SEEDS)
     highway = driver.execute_script("return run.portraits.get(0).nets[0].spreads")  # of the first stop
-    assert "leave about a quarter of the difference (0.84 to 0.20 with seed 1)" in joined(PAGE)
+    assert "leave about a quarter of the difference (0.84 to 0.20 before training, with seed 1)" in joined(PAGE)
     assert [round(highway[0], 2), round(highway[-1], 2)] == [0.84, 0.2]
+    assert "past thirty 0.5³⁰ = 10⁻⁹ of it. With what H adds, under 10⁻⁷ of the digit arrives" in joined(PAGE)
+    for seed in SEEDS:
+        half_open = driver.execute_async_script(BARS, 5, seed)["spreads"]
+        assert 1e-9 < half_open[-1] / half_open[0] < 1e-7
     residual = driver.execute_async_script(BARS, 4, 1)["spreads"]
     assert residual[-1] > residual[0]  # "here even enlarged"
 
@@ -592,6 +596,41 @@ def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     press(driver, "play")
 
 
+@browser_only
+@together
+def test_nothing_moves_when_a_run_ends_and_then_next_leads_on(driver):
+    driver.execute_script("run.until = 40")
+    press(driver, "play")
+    tops = "return ['stops', 'play', 'compared', 'towers'].map((id) => $(id).getBoundingClientRect().top)"
+    driver.execute_script("predict(3)")
+    wait_for(driver, "run.records.length > 1")
+    before = driver.execute_script(tops)
+    wait_for(driver, "run.records.length === 40 && !run.playing")
+    assert driver.execute_script(tops) == before
+    main = "return [...document.querySelectorAll('.main')].map((button) => button.id)"
+    assert driver.execute_script(main) == ["next"]
+
+
+@browser_only
+@together
+def test_bars_wait_for_the_third_stop_or_a_pointed_cell(driver):
+    def bars_are_drawn() -> bool:
+        hidden = driver.execute_script("return getComputedStyle(document.querySelector('.reading')).visibility")
+        drawn = driver.execute_script("return towers[0].chosen !== null")
+        assert drawn == (hidden == "visible")
+        return drawn
+
+    assert not bars_are_drawn()
+    driver.execute_script("takeStop(2)")
+    wait_for(driver, "run.portraits.size")
+    assert bars_are_drawn()
+    driver.execute_script("takeStop(0)")
+    wait_for(driver, "run.portraits.size")
+    assert not bars_are_drawn()
+    choose(driver, "layer", 4)
+    assert bars_are_drawn()
+
+
 @pytest.mark.thorough
 @browser_only
 @together
@@ -603,7 +642,7 @@ def test_the_tour_sets_everything_and_asks(driver):
         button.click()
         assert button.get_attribute("aria-pressed") == "true"
         assert text_of(driver, "stop-question").rstrip(".").count("?") == 1
-        assert driver.find_element("id", "next").is_displayed() == (stop + 1 < n_stops)
+        assert driver.find_element("id", "next").is_displayed()  # after the last it leads to the summary
         assert not driver.find_element("id", "answer-text").is_displayed()
         assert steps_taken(driver) == 0
         expected = driver.execute_script("return { ...STANDARD, ...TOUR[arguments[0]].settings }", stop)
@@ -823,6 +862,41 @@ def test_in_a_lesson_a_prediction_comes_before_play_and_is_compared_after(opened
 
 @browser_only
 @together
+def test_a_lesson_that_is_reloaded_keeps_the_prediction(opened):
+    """Else its buttons would wait for one that can no longer be made."""
+    open_page(opened, "?lesson=1")
+    opened.execute_script("predict(1); oneStep()")
+    wait_for(opened, "run.records.length === 1 && !run.waiting")
+    opened.execute_script("keepSteps(1)")
+    opened.refresh()
+    wait_for(opened, "run.records.length === 1 && !run.playing")
+    assert opened.execute_script("return [predicted, $('play').disabled]") == [1, False]
+    assert text_of(opened, "compared") == "You predict that only highway learns."
+    opened.execute_script("history.replaceState({ steps: 1 }, '')")
+    opened.refresh()
+    wait_for(opened, "worker && run.portraits.size")
+    assert opened.execute_script("return [run.again, run.records.length, $('choices').firstChild.disabled]") == [
+        0,
+        0,
+        False,
+    ]
+
+
+@browser_only
+@together
+def test_in_a_lesson_space_plays_after_a_button_was_clicked(opened):
+    screenshots.look_as(opened, 1280, 720)
+    open_anew(opened, FILE.as_uri() + "?lesson=1")
+    wait_for(opened, "worker && run.portraits.size")
+    opened.find_elements("css selector", "#stops button")[3].click()
+    wait_for(opened, "run.portraits.size")
+    opened.find_elements("css selector", "#choices button")[2].click()
+    opened.switch_to.active_element.send_keys(" ")
+    assert opened.execute_script("return [stopOf(settings), predicted, run.playing]") == [3, 2, True]
+
+
+@browser_only
+@together
 def test_after_the_last_stop_stands_what_was_seen_at_each(opened):
     from selenium.webdriver import Keys
 
@@ -839,9 +913,11 @@ def test_after_the_last_stop_stands_what_was_seen_at_each(opened):
     page.send_keys(*[Keys.ARROW_RIGHT] * stops)
     table = "return [...$('summary-rows').rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
     rows = opened.execute_script(table)
-    assert rows[0][1:3] == ["plain {}, highway {}".format(*accuracies), "right" if right else "wrong"]
+    assert rows[0][1:3] == ["plain: {}, highway: {}".format(*accuracies), "right" if right else "wrong"]
     assert [row[1] for row in rows[1:]] == ["not trained to the end yet"] * (stops - 1)
-    assert not opened.find_element("id", "towers").is_displayed()
+    assert text_of(opened, "summary-score") == f"You predicted {int(right)} of 1 right."
+    for part in ("towers", "stops", "race"):
+        assert not opened.find_element("id", part).is_displayed()
     assert opened.execute_script("return document.documentElement.scrollHeight") <= 720
     assert violations(opened) == []
     page.send_keys(Keys.ARROW_LEFT)
@@ -901,6 +977,17 @@ def test_on_a_phone_a_chosen_stop_is_in_view_with_its_question_and_towers(driver
     assert 0 <= top < bottom <= 800
     label = "return [...document.querySelectorAll('#layers svg')].map((drawn) => drawn.getAttribute('aria-label'))"
     assert [text.split(":")[0] for text in driver.execute_script(label)] == ["A plain layer", "A highway layer"]
+
+
+@browser_only
+@together
+def test_on_a_phone_the_answer_begins_with_what_was_predicted(driver):
+    screenshots.look_as(driver, 400, 800)
+    driver.execute_script("run.until = 3; settings.speed = 'most'; predict(0); play()")
+    wait_for(driver, "!run.playing && run.records.length === 3")
+    driver.execute_script("$('to-answer').click()")
+    edges = "[$('start').getBoundingClientRect().bottom, $('compared').getBoundingClientRect().top]"
+    wait_for(driver, f"(([bar, compared]) => bar <= compared && compared < 200)({edges})")
 
 
 @browser_only

@@ -18,6 +18,7 @@ const awaitsPrediction = () => isLesson && predicted === null;
 
 function predict(k) {
   predicted = k;
+  keepSteps(run.records.length);
   showPrediction();
   showButtons();
 }
@@ -29,8 +30,11 @@ function showPrediction() {
     const text = textOfOutcome(OUTCOMES[k]);
     write(button, isLesson ? text : text.replace("the net with ", "").replace(/ learns?$/, ""));
     button.setAttribute("aria-pressed", k === predicted);
-    button.disabled = run.records.length > 0;
+    button.disabled = hasBegun();
   });
+  if (hasBegun() && predicted !== null && !$("compared").textContent) {
+    write($("compared"), `You predict that ${textOfOutcome(OUTCOMES[predicted])}.`); // the choices are gone
+  }
   if (awaitsPrediction() && !run.records.length) $("step-now").textContent = "predict first";
 }
 
@@ -64,8 +68,9 @@ function comparePrediction() {
   speak(`${$("spoken").textContent} ${$("compared").textContent}`);
 }
 
-function forgetPrediction() {
-  predicted = null;
+/* The prediction of a run that is to begin, or null. */
+function setPrediction(expected) {
+  predicted = expected;
   $("compared").textContent = "";
   showPrediction();
 }
@@ -106,4 +111,6 @@ function startLesson() {
   document.documentElement.classList.add("lesson");
   $("lesson").textContent = "End the lesson";
   document.addEventListener("keydown", takeKey);
+  // a button that was clicked by mouse would take the next space, which is to play
+  document.addEventListener("click", ({ detail, target }) => detail && target.closest("button")?.blur());
 }

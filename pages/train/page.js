@@ -32,6 +32,7 @@ const run = {
 const DIGIT = 3; // that climbs at first
 let digit = DIGIT;
 let chosen = { layer: Infinity, unit: 0 }; // that the reader points at; at first the last layer
+let hasPointed = false; // whether the reader has pointed at a cell yet
 
 /* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
    the last request.  `kept` is the time when the browser's history was last told how many steps were made.  `counted` is the time from which the steps that are due at the chosen speed are
@@ -237,6 +238,7 @@ function makeTowers() {
   for (const k of [0, 1]) {
     const point = (place) => {
       chosen = place;
+      hasPointed = true;
       showTowers();
     };
     towers.push(new Tower($(`tower-${k}`).querySelector("canvas"), point));
@@ -252,6 +254,7 @@ function makeTowers() {
     $(name).addEventListener("input", () => {
       const value = Number($(name).value);
       chosen = { ...chosen, [name]: name === "unit" ? value - 1 : value };
+      hasPointed = true;
       showTowers();
       nameTowers();
     });
@@ -270,6 +273,10 @@ function stepOfTowers() {
 }
 
 const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * width, (row + 1) * width));
+
+/* Whether bars and readings are left out: before the third stop no question is about them, so that they wait until a
+   reader points at a cell. */
+const isBare = () => !hasPointed && [0, 1].includes(stopOf(settings));
 
 /* The place that the reader points at, within the nets as they are now. */
 function placeShown() {
@@ -296,7 +303,7 @@ function showTower(k, portraits, step) {
   downBottom.textContent = magnitude(lengthOf(portrait.gradients, 0, width));
   figure.querySelector(".reading").innerHTML = readingOf(portrait, k);
   const before = step ? run.portraits.get(0)?.nets[k].alike : undefined;
-  towers[k].show(portrait, pixels, width, placeShown(), before);
+  towers[k].show(portrait, pixels, width, isBare() ? null : placeShown(), before);
 }
 
 /* What net k does at the place that the reader points at, in HTML. */
@@ -332,6 +339,7 @@ const bracketed = (text) => (text.startsWith("−") ? `(${text})` : text);
 function showTowers() {
   const step = stepOfTowers();
   $("pair").classList.toggle("waits", step === null);
+  $("towers").classList.toggle("bare", isBare());
   if (step === null) return;
   const portraits = run.portraits.get(step);
   const { layer, unit } = placeShown();
@@ -385,6 +393,12 @@ function textOfPlay() {
   return run.records.length ? "Play on" : "Play";
 }
 
+/* Whether a run has begun: from then on the question and the towers have the room of what led to them. */
+const hasBegun = () => run.playing || run.waiting || run.records.length > 0;
+
+/* Whether the nets of a stop were seen and its answer is open: then Play leads on no more. */
+const isAnswered = () => run.records.length > 0 && !run.playing && $("stop-answer").open && !$("next").hidden;
+
 const textOfStart = () => (run.untrained ? "untrained" : "computing …");
 
 function showButtons() {
@@ -394,6 +408,11 @@ function showButtons() {
   Object.assign($("progress"), { max: run.until, value: taken });
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker || (id !== "again" && awaitsPrediction());
   if (isLesson && !$("stop-answer").open) $("to-answer").hidden = predicted === null || !taken;
+  $("play").classList.toggle("main", !isAnswered());
+  $("to-answer").classList.toggle("main", isAnswered() && !$("to-answer").hidden);
+  $("next").classList.toggle("main", isAnswered() && $("to-answer").hidden);
+  $("first").classList.toggle("begun", hasBegun());
+  if (hasBegun()) $("first").classList.add("later"); // for good: a heading that grows again would move all below it
   $("csv").disabled = !taken;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
@@ -420,14 +439,17 @@ function speak(text) {
 
 /* ---- The run ---- */
 
-/* Makes both nets anew and shows them untrained; then goes on to step `again`, as fast as possible. */
-function restart(again = 0) {
+/* Makes both nets anew and shows them untrained; then goes on to step `again`, as fast as possible.  `expected` is the
+   prediction that was made for this run. */
+function restart(again = 0, expected = null) {
   $("to-answer").hidden = true;
+  $("stop-answer").open = false;
   run.number++;
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null, again });
-  keepSteps(again);
+  setPrediction(expected);
+  if (awaitsPrediction()) run.again = 0; // in a lesson no net trains without one
+  keepSteps(run.again);
   run.series = noSeries();
-  forgetPrediction();
   run.spoken.clear();
   run.untrained = null;
   run.portraits.clear();
@@ -439,9 +461,9 @@ function restart(again = 0) {
   nameCharts();
 }
 
-/* The browser's history holds how many steps were made, so that Back and Reload lead to them again. */
+/* The browser's history holds how many steps were made and what was predicted, so that Back and Reload lead to them again. */
 function keepSteps(steps) {
-  history.replaceState({ steps }, "");
+  history.replaceState({ steps, predicted }, "");
   pace.kept = performance.now();
 }
 
@@ -476,9 +498,9 @@ function takeRecords(records) {
   speakOfProgress();
   const taken = run.records.length;
   if (performance.now() - pace.kept > 1000) keepSteps(taken);
-  const ended = taken >= (run.again || run.until) || run.records.at(-1).nets.some(diverged);
-  if (ended && run.playing) {
-    pause();
+  const is_over = taken >= run.until || run.records.at(-1).nets.some(diverged);
+  if (run.playing && (is_over || taken === run.again)) pause();
+  if (was_playing && is_over) {
     $("stop-answer").open = taken >= run.until;
     if (taken >= run.until) finishStop();
     comparePrediction();
@@ -562,8 +584,8 @@ function bringIntoView() {
 
 function play() {
   if (run.records.length >= run.until) run.until += settings.steps;
-  bringIntoView();
   goOn();
+  bringIntoView();
 }
 
 function goOn() {
@@ -594,8 +616,9 @@ function oneStep() {
   run.shown = null;
   run.again = 0;
   run.until = Math.max(run.until, run.records.length + 1);
-  bringIntoView();
   ask(1);
+  show();
+  bringIntoView();
 }
 
 /* ---- What the reader sets ---- */
@@ -637,7 +660,8 @@ function showStop(stop) {
   write($("stop-text"), text);
   write($("stop-question"), question);
   write($("answer-text"), answer);
-  $("first").classList.toggle("later", stop > 0);
+  if (stop > 0) $("first").classList.add("later");
+  $("keys").hidden = stop > 0;
   $("stop-link").hidden = !link;
   if (link) {
     const seen = $("stop-link").firstChild;
@@ -666,7 +690,7 @@ function use(changed, turn = false) {
   const before = stopOf(settings);
   settings = { ...settings, ...changed };
   const address = addressOf(settings);
-  if (address !== location.hash.slice(1)) history[turn ? "pushState" : "replaceState"](null, "", `#${address}`);
+  if (address !== location.hash.slice(1)) history[turn ? "pushState" : "replaceState"](turn ? null : history.state, "", `#${address}`);
   showSettings();
   const stop = stopOf(settings);
   if (stop === -1) showNoStop();
@@ -701,7 +725,7 @@ function takeAddress() {
   use(asked);
   $("unknown").hidden = !wrong.length;
   $("unknown").textContent = `The address asks for ${wrong.join(", ")}, which this page does not know: that part is left out.`;
-  restart(history.state?.steps);
+  restart(history.state?.steps, history.state?.predicted);
 }
 
 function makeControls() {
@@ -730,9 +754,10 @@ function makeControls() {
   $("next").addEventListener("click", takeNext);
   $("to-answer").addEventListener("click", () => {
     if (isLesson) answerNow();
-    $("stop-answer").scrollIntoView({ block: "center" });
+    $("compared").scrollIntoView();
     $("stop-answer").querySelector("summary").focus({ preventScroll: true }); // the button that was pressed goes
     $("to-answer").hidden = true;
+    showButtons();
   });
   $("look-back").addEventListener("input", () => lookAt(Number($("look-back").value)));
   $("to-start").addEventListener("click", () => lookAt(0));
@@ -771,7 +796,7 @@ function startWorker() {
     if (event.data.failed) return fail(event.data.failed);
     if (!event.data.ready) return receive(event);
     worker = made;
-    restart(run.again);
+    restart(run.again, predicted);
   };
 }
 

@@ -41,7 +41,7 @@ const TOUR = [
     answer:
       "The highway net learns; the plain net guesses. Each plain layer brings the images closer together: at the start they differ " +
       "by less than a millionth after the last. Thirty highway layers leave about a quarter of the difference (0.84 to 0.20 " +
-      "with seed 1). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
+      "before training, with seed 1). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
   },
   {
     name: "2. Five layers",
@@ -51,7 +51,7 @@ const TOUR = [
     least: [0.65, 0.65],
     text: "The same two kinds of layer, and the same start, but only five of each.",
     question: "Do plain layers learn, if there are only five in a row?",
-    shows: "Five plain layers lose too little to matter.",
+    shows: "Five plain layers lose most of the digit, but enough arrives.",
     answer:
       "They do: both nets learn. At the start five plain layers weaken the digit, too, to a seventeenth (0.84 to 0.049 with seed 1), " +
       "but enough of it arrives, and enough of the gradient comes back. With these small weights depth is the difficulty; stop 4 changes the weights.",
@@ -66,11 +66,12 @@ const TOUR = [
       "Only the start differs: He initialisation (Kaiming He) gives the weights a larger variance. " +
       "Before you play: digit and gradient arrive, but compare the bars left of the plain tower, at the bottom and at the top.",
     question: "Do thirty plain layers learn, if their weights start larger?",
-    shows: "A larger start brings the digit up, but scrambled.",
+    shows: "A larger start needs a lower rate.",
     answer:
-      "No, it still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
+      "Not at this rate: the plain net still guesses. What arrives is scrambled. The bars left of a tower count of 64 images those whose nearest one shows " +
       "the same digit: before training 39 to 52 % after layer 0 of the plain net, 17 to 27 % after its last (seeds 1 to 3; chance: 10 %). " +
-      "And steps this long undo the start: after 300 the plain tower is faint. With the learning rate 0.001 and 600 steps it learns.",
+      "And steps this long undo the start: after 300 the plain tower is faint. With the learning rate 0.001 and 600 steps it learns, " +
+      "from the same scrambled start.",
   },
   {
     name: "4. Orthogonal weights",
@@ -79,8 +80,8 @@ const TOUR = [
     arrives: [true, true],
     least: [0.65, 0.3],
     text:
-      "Again only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near. " +
-      "Before you play: compare the bars of the plain tower again.",
+      "Only the start differs. An orthogonal W turns the state without stretching it, so that what was near stays near. " +
+      "Bars: how many images have a nearest neighbour of the same digit. Before you play, compare the plain tower’s bottom and top.",
     question: "Do thirty plain layers learn, if their weights start orthogonal?",
     shows: "A start that keeps distances lets plain layers learn, too.",
     answer:
@@ -112,10 +113,10 @@ const TOUR = [
       "Two highway nets that differ only in b_T, the gates’ bias at the start. At −3 a gate starts nearly closed, T = 0.05, " +
       "and carries most of x on; at 0 it starts half open, T = 0.5.",
     question: "Does a highway net learn, if its gates start half open?",
-    shows: "Gates that start half open lose the digit.",
+    shows: "Gates that start half open make the digit too faint.",
     answer:
-      "It does not. Half of x is carried past one layer, a quarter past two, and past thirty about as little " +
-      "as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
+      "It does not. Half of x is carried past one layer, a quarter past two, and past thirty 0.5³⁰ = 10⁻⁹ of it. With what H " +
+      "adds, under 10⁻⁷ of the digit arrives: about as little as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
   },
   {
     name: "7. 100 layers",
@@ -126,7 +127,7 @@ const TOUR = [
     text:
       "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
-    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred learn, too?",
+    question: "Thirty layers learn with T = 0.18 at the start. Do a hundred?",
     link: { text: "See the thirty layers learn", settings: { second: "highway", second_b_T: -1.5 } },
     shows: "The deeper the net, the more nearly its gates must start closed.",
     answer:

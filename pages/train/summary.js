@@ -32,7 +32,7 @@ function fillSummary() {
     const cell = (text) => write(row.insertCell(), text);
     const result = seen.get(stop);
     if (result) {
-      const [first, second] = result.nets.map(({ name: net, accuracy }) => `${net} ${percent(accuracy)}`);
+      const [first, second] = result.nets.map(({ name: net, accuracy }) => `${net}: ${percent(accuracy)}`);
       cell(`${second}, ${first}`); // as the towers stand
       cell(textOfPrediction(result.isRight));
       cell(shows);
@@ -43,6 +43,9 @@ function fillSummary() {
     return row;
   });
   $("summary-rows").replaceChildren(...rows);
+  const judged = [...seen.values()].map(({ isRight }) => isRight).filter((isRight) => isRight !== null);
+  $("summary-score").hidden = !judged.length;
+  $("summary-score").textContent = `You predicted ${judged.filter(Boolean).length} of ${judged.length} right.`;
 }
 
 const isSummed = () => !$("summary").hidden;

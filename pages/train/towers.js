@@ -30,7 +30,8 @@ class Tower {
     }
   }
 
-  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}; `before` has the
+  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}, or null: then
+     the bars are left out, too; `before` has the
      shares before training, or is undefined. */
   show(portrait, image, width, chosen, before) {
     Object.assign(this, { portrait, image, width, chosen, before });
@@ -73,7 +74,7 @@ class Tower {
     const up = Math.min(1, 2 * this.climbed);
     const down = Math.max(0, 2 * this.climbed - 1);
     const isClimbed = (layer) => layer < up * this.rows;
-    this.drawAlike(isClimbed);
+    if (this.chosen) this.drawAlike(isClimbed);
     this.drawShaft(left, portrait.centred, isClimbed);
     this.drawShaft(right, portrait.gradients, (layer) => this.rows - 1 - layer < down * this.rows);
     if (portrait.T) this.drawGates();
@@ -113,10 +114,11 @@ class Tower {
   drawAlike(isReached) {
     const high = this.height / this.rows;
     const longest = this.left - 4;
+    const apart = this.left > 40 && high >= 5 ? 1 : 0; // short bars with gaps look like a comb
     this.portrait.alike.forEach((share, layer) => {
       if (!isReached(layer)) return;
       const top = this.height - (layer + 1) * high;
-      this.fill(this.colors.bar, longest * (1 - share), top, longest * share, high, high >= 5 ? 1 : 0);
+      this.fill(this.colors.bar, longest * (1 - share), top, longest * share, high, apart);
       if (!this.before) return;
       const edge = longest * (1 - this.before[layer]);
       this.fill(this.colors.paper, edge - 2, top, 4, high, 0);
