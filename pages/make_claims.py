@@ -13,9 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import struct
 import textwrap
-from pathlib import Path
 
 from experiments import all_questions, grouped_questions, judging
 from experiments.primary.question import PRIMARY
@@ -175,24 +173,14 @@ def source_of(claim: Claim) -> str:
 
 
 def pictures() -> dict[str, dict | None]:
-    """For each question the first picture of its page, {file, says, size}; None if it has no page or no
+    """For each question the first picture of its page, {file, says}; None if it has no page or no
     picture."""
     found = {}
     for question in all_questions():
         page = ROOT / "experiments" / question.name / "README.md"
         first = PICTURE.search(page.read_text(encoding="utf-8")) if page.exists() else None
-        said = first and {"file": first[2], "says": " ".join(first[1].split())}
-        found[question.name] = said and {**said, "size": size_of_png(ROOT / "viz" / first[2])}
+        found[question.name] = first and {"file": first[2], "says": " ".join(first[1].split())}
     return found
-
-
-def size_of_png(file: Path) -> dict[str, int]:
-    """A picture's width and height, so that the page keeps its place while it loads; {} where there is none."""
-    if not file.exists():
-        return {}
-    with file.open("rb") as png:
-        width, height = struct.unpack(">16xII", png.read(24))
-    return {"width": width, "height": height}
 
 
 def primary_number(id: str) -> int | None:

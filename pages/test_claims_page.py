@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 from conftest import ROOT
-from PIL import Image
 
 from experiments.primary.question import PRIMARY
 from highways.lab.judging import rules
@@ -49,14 +48,6 @@ def test_the_links_of_every_claim_lead_to_files():
         if claim["picture"]:
             links.append(f"../viz/{claim['picture']['file']}")
     assert all((ROOT / "pages" / link).is_file() for link in links)
-
-
-def test_the_page_knows_how_large_its_pictures_are():
-    for claim in claims_of_the_page():
-        if claim["picture"]:
-            with Image.open(ROOT / "viz" / claim["picture"]["file"]) as picture:
-                assert claim["picture"]["size"] == {"width": picture.width, "height": picture.height}
-    assert program.size_of_png(ROOT / "viz" / "no-such.png") == {}
 
 
 def test_a_test_is_named_as_in_the_code_of_its_rule():

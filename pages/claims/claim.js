@@ -243,7 +243,7 @@ function testBox(claim, test, i) {
 /* The picture of the question's page.  A copy of this page without the repository has none. */
 function pictureOf(claim) {
   const { file, says } = claim.picture;
-  const image = element("img", { alt: says, loading: "lazy", ...claim.picture.size });
+  const image = element("img", { alt: says, loading: "lazy" });
   const link = element("a", { href: `../experiments/${claim.question}/README.md` }, image);
   const figure = element("figure", {}, link, element("figcaption", { class: "small" }, "A picture of this experiment"));
   image.addEventListener("error", () => figure.remove());
