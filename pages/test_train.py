@@ -914,7 +914,7 @@ def test_after_the_last_stop_stands_what_was_seen_at_each(opened):
     table = "return [...$('summary-rows').rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
     rows = opened.execute_script(table)
     assert rows[0][1:3] == ["plain: {}, highway: {}".format(*accuracies), "right" if right else "wrong"]
-    assert [row[1] for row in rows[1:]] == ["not trained to the end yet"] * (stops - 1)
+    assert [row[1] for row in rows[1:]] == ["not played to the end"] * (stops - 1)
     assert text_of(opened, "summary-score") == f"You predicted {int(right)} of 1 right."
     for part in ("towers", "stops", "race"):
         assert not opened.find_element("id", part).is_displayed()

@@ -38,7 +38,7 @@ const ACTS = [
         unit: () => `of ${N_BLOCKS}`,
         truth: nHarmless,
         answer: () =>
-          `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot on the map tells how many images are ` +
+          `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot at the right of the map tells how many images are ` +
           "misread without the block; left of the limit it is hollow, the block harmless.",
         tries: ["Press a row’s square on the map, or choose a block with the slider under it, to close it."],
       },
@@ -55,7 +55,7 @@ const ACTS = [
       },
     ],
     map: "effect",
-    title: "Without this block",
+    title: "Without one block",
     legend: () => "",
     layout: "lines",
     ends: () => {

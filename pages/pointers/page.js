@@ -79,7 +79,7 @@ function aboutThisProblem() {
 function aboutAll() {
   const { summary, n_test } = DATA.measured;
   const from = summary.map((row) => row.right_from_block);
-  return `And on average: of ${grouped(n_test)} problems for each k, 95 % are answered right from block ${listed(from)} on.`;
+  return `And of ${grouped(n_test)} problems for each k: 95 % are answered right from block ${listed(from)} on.`;
 }
 
 /* "39 to 42 %". */

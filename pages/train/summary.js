@@ -37,7 +37,7 @@ function fillSummary() {
       cell(textOfPrediction(result.isRight));
       cell(shows);
     } else {
-      cell("not trained to the end yet");
+      cell("not played to the end");
       row.lastChild.colSpan = 3;
     }
     return row;
