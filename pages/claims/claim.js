@@ -324,7 +324,8 @@ function mover(claim, i, k, refuse) {
     say();
     judgeMoved(claim);
   };
-  slider.addEventListener("input", () => move(roundBound(Number(slider.value), step, isLog)));
+  const within = (bound) => Math.min(to, Math.max(from, bound)); // a rounded bound may lie beyond the axis
+  slider.addEventListener("input", () => move(within(roundBound(Number(slider.value), step, isLog))));
   slider.addEventListener("keydown", (event) => {
     const direction = DIRECTIONS[event.key];
     if (!direction) return;
