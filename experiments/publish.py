@@ -138,7 +138,11 @@ def products(read) -> list[Product]:
     def add_page(program, sources, files, more=()):
         name = f"pages/{program.PARTS.name}.html"
         parts = [program.PARTS / part for part in ("page.html", *program.PAGE_PARTS)]
-        add(name, lambda: program.whole_page().encode(), Path(program.__file__), sources, [*parts, *files], more)
+
+        def make():
+            return program.whole_page().encode()
+
+        add(name, make, Path(program.__file__), sources, [*parts, *files], more)
 
     images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
     rules = sorted((ROOT / "experiments").glob("*/question.py"))

@@ -428,8 +428,11 @@ def _differs_with_its_seed(trial: dict) -> bool:
     them: its loss, or more than three others.  Shares of few images may be equal by chance."""
     measured = {name: value for name, value in trial.items() if name not in NAMES_AND_TIMES}
     numbers = {number for number in _numbers_in(measured) if type(number) is float and len(repr(number)) > 13}
+    if "seed" not in trial:
+        return False
     loss = trial.get("loss")
-    return "seed" in trial and (len(numbers) > 3 or (type(loss) is float and loss in numbers))
+    has_exact_loss = type(loss) is float and loss in numbers
+    return has_exact_loss or len(numbers) > 3
 
 
 def _ascend(numbers: list) -> bool:
@@ -633,7 +636,10 @@ def new_names(entries):
         return entries
     result = {}
     for name, value in entries.items():
-        result |= OLD_NAMES[name](value, entries) if name in OLD_NAMES else {name: value}
+        if name in OLD_NAMES:
+            result |= OLD_NAMES[name](value, entries)
+        else:
+            result[name] = value
     return result
 
 

@@ -82,8 +82,9 @@ def _check_evidence(name: str, record: dict) -> None:
 
 def _commits_of(record: dict) -> set:
     """The commits that a record names; None where it does not say one."""
-    of_trials = record["env"].get("git_of_trials", [])  # as text
-    commits = {record["env"].get("git"), *(None if commit == "None" else commit for commit in of_trials)}
+    commits = {record["env"].get("git")}
+    for commit in record["env"].get("git_of_trials", []):
+        commits.add(None if commit == "None" else commit)  # they are kept as text
     for group in groups_of(record.get("trials", [])).values():
         for trial in group:
             if isinstance(trial, dict):
