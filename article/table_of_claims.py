@@ -23,7 +23,7 @@ COUNTED_IN = {
     "wide-gates-test-accuracy": ("static_gates", "training_loss", "row=net, data=MNIST, variant=wide"),
 }
 HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | tried | pass | verdict |"
-WIDTHS = (2, 21, 22, 34, 3, 6, 5, 14)  # of the columns, as a share of their sum
+WIDTHS = (2, 23, 23, 36, 3, 5, 5, 13)  # of the columns, as a share of their sum
 LETTERS = "abcdefghijkl"
 
 
@@ -72,7 +72,7 @@ def letters_of_controls(read) -> dict[str, str]:
 
 
 def lettered(letters: dict[str, str], controls: list[dict]) -> str:
-    return " ".join(sorted(letters[control["control"]] for control in controls)) or "-"
+    return "".join(sorted(letters[control["control"]] for control in controls)) or "-"
 
 
 def numbers_of(row: dict, primary: Primary, confirmed: bool) -> str:

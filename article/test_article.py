@@ -98,6 +98,15 @@ def test_the_pdf_shows_neither_marks_nor_links_into_the_clone():
     assert body.count("\n## ") == TEXT.count("\n## ")
 
 
+def test_a_claim_reaches_down_over_the_empty_cells_below_it():
+    joined = make.with_joined_rows("    [1], [fails (#emph[a], b)], [x],\n    [], [], [y],\n    [2], [trains], [z],\n")
+    assert joined.splitlines() == [
+        "    table.cell(rowspan: 2)[1], table.cell(rowspan: 2)[fails (#emph[a], b)], [x],",
+        "    [y],",
+        "    [2], [trains], [z],",
+    ]
+
+
 def test_no_line_of_a_paragraph_begins_with_a_mark():
     """GitHub shows such a line as it stands, without what Markdown says."""
     lines = [line for line in TEXT.splitlines() if line.startswith("<!--") and "article-byline" not in line]

@@ -13,7 +13,7 @@ ADDED = "added to the training error, points"
 def lesion(record):
     """Figure 4: how much the training error rises with one block closed."""
     limit = idle_limit(record)
-    fig, ax = panels(1, 1, 4.2)
+    fig, ax = panels(1, 1, 3.6)
     shares = []
     for data, style, trials in by_data(record):
         share = mean(trial["idle_share"] for trial in trials)

@@ -26,7 +26,7 @@ def what_trains(record):
     depths = record["settings"]["depths"]
     kinds = list(dict.fromkeys(cell["kind"] for cell in rows_of(record, "cell")))
     lines = math.ceil(len(depths) / 2)
-    fig, axes = panels(lines, 2, 3.4 * lines, sharex=True, sharey=True, squeeze=False)
+    fig, axes = panels(lines, 2, 2.75 * lines, sharex=True, sharey=True, squeeze=False)
     for ax, depth in zip(axes.flat, depths, strict=False):
         draw_depth(ax, record, kinds, depth)
     axes[-1, 0].set_xticks([-10, -5, 0])
@@ -50,7 +50,7 @@ def draw_depth(ax, record: dict, kinds: list[str], depth: int) -> None:
         x = min(max(cell["gradient"], FAINTEST), LARGEST)
         y = kinds.index(cell["kind"]) + places[starts.index(cell["start"])]
         color = COLOR["highway"] if cell["predicted"] == cell["trains"] else COLOR["plain"]
-        ax.plot(x, y, "o", ms=5, mec=color, mfc=color if cell["trains"] else "none")
+        ax.plot(x, y, "o", ms=4.2, mec=color, mfc=color if cell["trains"] else "none")
     right = np.mean([cell["predicted"] == cell["trains"] for cell in cells])
     ax.axvline(0, color=GREY, lw=1, ls=":")
     ax.set_xlim(FAINTEST - 0.5, LARGEST + 0.5)
@@ -61,7 +61,7 @@ def finding(record: dict) -> str:
     """The share of test cells that the gradient has right."""
     [predictor] = rows_of(record, "predictor", predictor=MEASURED)
     share = 100 * predictor["right_where_tested"]
-    return f"The gradient of the untrained net tells right for {share:.0f} % of the deeper nets whether they train"
+    return f"The untrained net's gradient predicts correctly, for {share:.0f} % of the deeper nets, whether they train"
 
 
 @table("what-predicts")
