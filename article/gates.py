@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import rows_measured, verdicts
+from article.ledger_rows import rows_measured
+from article.table_of_verdicts import table_of_verdicts
 from highways.lab.showing import registry
 from highways.lab.showing.registry import table
 from highways.records import select
 
+CLAIM_OF_DEPTH = {  # {row of depth_on_demand: the claim or question, in short}
+    "seeing-x-helps-where-depth-is-needed": "are highway nets more accurate than six other kinds?",
+    "depth-in-use-follows-pointers": "the effective depth follows how complex the problem is; pointers",
+    "depth-in-use-follows-rule-30": "the same; rule 30",
+    "depth-of-residual-nets-does-not-adapt": "the depth of residual nets does not adapt to the input",
+    "depth-in-use-follows-unseen-k": "does it follow a k that training never saw?",
+    "gates-see-more-than-k": "do gates use more of $x$ than $k$?",
+}
+PICTURE_OF_DEPTH = (
+    "![What the output layer gets right if it is applied after every block, for each $k$; means over five seeds."
+    "](../viz/depth_on_demand.png)"
+)
+
 
 @table("article-depth-on-demand")
 def depth_on_demand(read) -> str:
-    """The tasks, what was found, and the picture; nothing before it is measured."""
+    """The tasks, the accuracies, the picture and the verdicts; nothing before they are measured."""
     if not rows_measured(read, "depth_on_demand"):
         return ""
     sentences = (
-        "So we trained nets on two tasks of known depth k.",
-        "One is to follow a pointer k times in a random table, the other to give a cell of rule 30 after k steps.",
-        "The net is told k.",
+        "So we trained nets on two tasks of known depth $k$ (`depth_on_demand`).",
+        "One is to follow a pointer $k$ times in a random table, the other to give a cell of rule 30 after $k$ steps.",
+        "The net is told $k$.",
         "Seven kinds of net have as many parameters each, and the same search.",
         "The rules are older than the runs (commit 725abe8).",
     )
-    shown = "![The share of right answers if the output layer reads the state after each block, for each k.]"
     accuracies = registry.TABLES["depth-on-demand"](read)
-    told = f"\n\n{' '.join(sentences)}{accuracies}{verdicts(read, 'depth_on_demand')}"
-    return f"{told}{shown}(../viz/depth_on_demand.png)\n\n"
+    judged = table_of_verdicts(read, "depth_on_demand", CLAIM_OF_DEPTH)
+    return f"\n\n{' '.join(sentences)}{accuracies}{PICTURE_OF_DEPTH}{judged}"
 
 
 @table("article-error-replaced")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from experiments import without_brackets
 from highways.lab.judging.controls import listed
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
@@ -53,6 +52,13 @@ HOLDS_IF = {
     "higher-residual-blocks-refine": "cosine larger in the last third than in the first",
     "highway-nets-refine": "kept without blocks below 0.5, shuffled above 0.5; own reader under 0.1 behind",
     "highway-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
+    "seeing-x-helps-where-depth-is-needed": "accuracy above that of each, on both tasks",
+    "depth-in-use-follows-pointers": "decided later with each more step; more so than before training, and than in "
+    "residual nets",
+    "depth-in-use-follows-rule-30": "the same",
+    "depth-of-residual-nets-does-not-adapt": "decided between 0.02 of the depth earlier and later with each more step",
+    "depth-in-use-follows-unseen-k": "decided later than one step less, and earlier than one step more",
+    "gates-see-more-than-k": "with $T$ at its mean for the same $k$ over 0.01 of accuracy is lost",
     "highway-nets-behave-like-ensembles": "the worst block costs less than 0.02; smooth; over half by short paths",
 }
 
@@ -82,16 +88,6 @@ def in_bold(verdict: str) -> str:
 def rows_measured(read, question: str) -> list[dict]:
     """The rows of the ledger that rest on this question's results."""
     return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
-
-
-def verdicts(read, question: str) -> str:
-    """A line for each row that rests on this question's results; nothing before it is measured."""
-    lines = []
-    for row in rows_measured(read, question):
-        asked = cell(without_brackets(row["claim"]))
-        passed = f"; passed, too, by {cell(row['passed_by'])}" if row["passed_by"] else ""
-        lines.append(f"- {asked[0].upper()}{asked[1:]}: **{cell(row['verdict'])}**{passed}.")
-    return "\n\n" + "\n".join(lines) + "\n\n" if lines else ""
 
 
 AWAITED = {

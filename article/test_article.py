@@ -116,9 +116,7 @@ def test_no_line_of_a_paragraph_begins_with_a_mark():
 @pytest.mark.parametrize(("mark", "question"), AWAITING.items())
 def test_a_paragraph_appears_when_its_question_is_measured(mark, question):
     assert registry.TABLES[mark](reader(question, is_measured=False)) == ""
-    text = registry.TABLES[mark](reader(question, is_measured=True))
-    assert re.search("[Nn]ets train", text)
-    assert "**yes**" in text
+    assert "| kind |" in registry.TABLES[mark](reader(question, is_measured=True))
 
 
 @pytest.mark.parametrize(

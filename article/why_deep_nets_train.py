@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from article.ledger_rows import row_of, rows_measured, table_of, verdicts
+from article.ledger_rows import in_bold, row_of, rows_measured, table_of
 from highways.lab.showing.registry import table
 from highways.lab.showing.style import with_settings
 from highways.lab.showing.tables import entry_text
@@ -182,6 +182,12 @@ def lowest_loss_of_uncoupled(read, depth: int) -> str:
     return lowest_loss(cells_of(read), "uncoupled", depth)
 
 
+QUESTIONS_OF_CARRIES = {  # {row of which_carry: the question, in short}
+    "sees-x-fits-better": "Does a gate that sees $x$ fit better than every other carry?",
+    "sees-x-generalises-better": "Does it generalise better?",
+}
+
+
 @table("article-which-carry")
 def which_carry(read) -> str:
     """Loss and accuracy of every kind of block where all train; nothing before it is measured."""
@@ -203,7 +209,8 @@ def which_carry(read) -> str:
         "All have as many parameters and the same search, on all of MNIST (`which_carry`).",
     )
     table_of_kinds = table_of(f"| kind | {columns} |", lines, (20, *(20, 16) * len(depths)))
-    return f"\n\n{' '.join(sentences)}{table_of_kinds}{verdicts(read, 'which_carry')}"
+    judged = [f"{asked} {in_bold(row_of(read, name)['verdict'])}." for name, asked in QUESTIONS_OF_CARRIES.items()]
+    return f"\n\n{' '.join(sentences)}{table_of_kinds}{' '.join(judged)}\n\n"
 
 
 BIASES = re.compile(r"(\w+): best ([-\d, ]+), highest ([-\d, ]+)")

@@ -126,6 +126,7 @@ RATES = (3e-4, 5e-3)
 STARTS = ("uniform", "glorot", "orthogonal")
 GAINS = (0.8, 1.6)  # of an orthogonal start
 GATE_BIASES = (-4.0, 0.0)
+DRAWN = (FULL, "residual")  # after every block
 ROOM_FOR_WIDTH = 4  # no kind is more than this many times as wide as full
 
 SOLVED = 0.95  # a net solves problems of k steps if its accuracy on them is this or more
@@ -215,7 +216,31 @@ def run(runner: Runner) -> dict:
         if name in UNSEEN:
             groups["alone"] += runner.run(final_trial, alone(chosen[FULL], seeds))
             groups["unseen"] += runner.run(final_trial, without_one(chosen, name, seeds))
+    for group in ("final", "alone", "unseen"):
+        groups[group] = [kept(trial, group) for trial in groups[group]]
     return groups
+
+
+def kept(trial: dict, group: str) -> dict:
+    """A trial as the record keeps it: in four digits, and without what is neither summed up nor drawn.
+
+    What happens after every block is kept of the nets that are drawn.  Only the log has the rest;
+    with it the record would have five times its size."""
+    if trial["diverged"]:
+        return trial
+    names = ["decided", "decided_right", "work"]
+    if group == "final" and trial["kind"] in DRAWN:
+        names += ["right_after", "T"]
+    inside = {name: in_four_digits(trial["inside"][name]) for name in names}
+    untrained = {"decided": in_four_digits(trial["untrained"]["decided"])}
+    return {**trial, "inside": inside, "untrained": untrained}
+
+
+def in_four_digits(values):
+    """A number, or lists of numbers, with four significant digits; None stays."""
+    if isinstance(values, list):
+        return [in_four_digits(value) for value in values]
+    return None if values is None else hn.four_digits(values)
 
 
 def search(runner: Runner, kind: str, name: str, groups: dict) -> dict:
@@ -250,11 +275,10 @@ def without_one(chosen: dict, name: str, seeds) -> list[dict]:
 # ---- Summary ------------------------------------------------------------------------------------
 
 
-def slope(inside: dict, accuracy: list[float], decided: str = "decided_right") -> float | None:
+def slope(inside: dict, accuracy: list[float], depth: int, decided: str = "decided_right") -> float | None:
     """How many blocks later a problem is decided for each more step, as a share of the depth.
 
     The slope of a line through the k that are solved; None if these are fewer than two."""
-    depth = len(inside["right_after"][0]) - 1
     solved = [k for k, share in enumerate(accuracy) if share >= SOLVED]
     if len(solved) < 2:
         return None
@@ -262,11 +286,10 @@ def slope(inside: dict, accuracy: list[float], decided: str = "decided_right") -
     return float(np.polyfit(solved, blocks, 1)[0] / depth)
 
 
-def slope_if_permuted(inside: dict, accuracy: list[float]) -> float | None:
+def slope_if_permuted(inside: dict, accuracy: list[float], depth: int) -> float | None:
     """The mean size of the slope over all orders of the solved k: what chance gives.
 
     With more than six solved k, of the first six."""
-    depth = len(inside["right_after"][0]) - 1
     solved = [k for k, share in enumerate(accuracy) if share >= SOLVED][:6]
     if len(solved) < 2:
         return None
@@ -276,8 +299,8 @@ def slope_if_permuted(inside: dict, accuracy: list[float]) -> float | None:
 
 
 def of_net(trial: dict, measure):
-    """measure(inside, accuracy) of a trained net; None for one that diverged."""
-    return None if trial["diverged"] else measure(trial["inside"], trial["accuracy"])
+    """measure(inside, accuracy, depth) of a trained net; None for one that diverged."""
+    return None if trial["diverged"] else measure(trial["inside"], trial["accuracy"], trial["depth"])
 
 
 def trials_of(record: dict, group: str, level: str, kind: str) -> list[dict]:
@@ -297,7 +320,9 @@ def untrained_slopes(trials: list[dict]) -> list[float | None]:
     Their answers are not right: all problems count."""
     found = []
     for trial in trials:
-        found.append(None if trial["diverged"] else slope(trial["untrained"], trial["accuracy"], "decided"))
+        found.append(
+            None if trial["diverged"] else slope(trial["untrained"], trial["accuracy"], trial["depth"], "decided")
+        )
     return found
 
 
@@ -340,7 +365,7 @@ def rows(record: dict) -> list[dict]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-ABOUT = {"width": WIDTH, "n_test": BUDGETS["default"]["n_test"]}
+ABOUT = {"n_test": BUDGETS["default"]["n_test"]}  # widths differ: nets of a level have as many parameters
 
 
 def scores(r: dict, task: str, kind: str) -> list[float | None]:
@@ -351,7 +376,7 @@ def scores(r: dict, task: str, kind: str) -> list[float | None]:
     by_level = []
     for level in levels:
         by_level.append(
-            [of_net(trial, lambda _, accuracy: mean(accuracy)) for trial in trials_of(r, "final", level, kind)]
+            [of_net(trial, lambda _, accuracy, *__: mean(accuracy)) for trial in trials_of(r, "final", level, kind)]
         )
     found = []
     for of_seed in zip(*by_level, strict=True):
@@ -407,7 +432,7 @@ OTHERS_IN_THE_RULE = "untrained and residual nets are in its rule"
 
 @claim("depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
 def depth_in_use_follows_pointers(r):
-    """highway nets adjust their effective depth to how complex the problem is (pointers: the block at
+    """highway nets adjust their effective depth to how complex the problem is, on pointers (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
     nets)"""
     return depth_follows(r, "pointer")
@@ -415,7 +440,7 @@ def depth_in_use_follows_pointers(r):
 
 @claim("depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
 def depth_in_use_follows_rule_30(r):
-    """highway nets adjust their effective depth to how complex the problem is (rule 30: the block at
+    """highway nets adjust their effective depth to how complex the problem is, on rule 30 (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
     nets)"""
     return depth_follows(r, "automaton")
@@ -429,7 +454,7 @@ def depth_in_use_follows_unseen_k(r):
     comparisons = []
     texts = []
     for level, k in UNSEEN.items():
-        insides = [of_net(trial, lambda inside, _: inside["decided"]) for trial in trials_of(r, "unseen", level, FULL)]
+        insides = [of_net(trial, lambda inside, *_: inside["decided"]) for trial in trials_of(r, "unseen", level, FULL)]
         later = [None if blocks is None else blocks[k - 1] - blocks[k - 2] for blocks in insides]
         earlier = [None if blocks is None else blocks[k] - blocks[k - 1] for blocks in insides]
         comparisons += [is_above(later, 0), is_above(earlier, 0)]
@@ -471,9 +496,9 @@ SAME_DEPTH = 0.02  # a depth that changes by a smaller share for each step of a 
     no_control="what it is compared with, the highway nets of the same problems, has rows of its own",
 )
 def depth_of_residual_nets_does_not_adapt(r):
-    """the depth of residual nets does not adapt to the input, 'adaptive depth: no (fixed)' (pointers and
-    rule 30: the block at which a problem is decided rises with k by under {SAME_DEPTH} of the depth a
-    step, and falls by no more)"""
+    """the depth of residual nets does not adapt to the input, it is 'fixed' (pointers and rule 30: the
+    block at which a problem is decided rises with k by under {SAME_DEPTH} of the depth a step, and
+    falls by no more)"""
     parts = []
     texts = []
     for task in TASKS:

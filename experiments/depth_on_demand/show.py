@@ -3,6 +3,7 @@
 from itertools import cycle
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, KIND_MARKER, KINDS, OTHERS, headline, level, panels, shades
@@ -28,8 +29,9 @@ COLORS = {
     "shallow": OTHERS[4],
 }
 MARKERS = {"full": KIND_MARKER["highway"], "residual": KIND_MARKER["residual"], "plain": KIND_MARKER["plain"]}
-TASKS = {"pointer": "pointers followed k times", "automaton": "rule 30, k steps"}
-COMPARED = {"full": "Highway net: y = H T + x (1 - T)", "residual": "Residual net: y = x + H"}
+TASKS = {"pointer": "pointers", "automaton": "rule 30"}
+RESIDUAL = "residual"
+COMPARED = {FULL: "Highway net: y = H T + x (1 - T)", RESIDUAL: "Residual net: y = x + H"}
 FOUND = 0.9  # an answer counts as there when this share of the problems has it right
 
 
@@ -58,10 +60,11 @@ def depth_on_demand(record):
             ax.plot(blocks, of_k, color=color, lw=2, label=f"k = {k}")
         first_right[kind] = [first_above(of_k, FOUND) for of_k in right]
         ax.set(xlabel="blocks passed", ylim=(0, 1.02))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_title(name)
-        ax.legend(loc="upper left")
+        ax.legend(loc="lower right")
     axes[0].set_ylabel("share of right answers so far")
-    headline(fig, finding(first_right[FULL]), "the output layer read out after every block; k pointers to follow")
+    headline(fig, finding(first_right), "the output layer read out after every block; k pointers to follow")
     return fig
 
 
@@ -71,15 +74,18 @@ def first_above(shares, bound) -> int | None:
     return above[0] if above else None
 
 
-def finding(first_right: list) -> str:
-    """What the highway net's blocks say, as a sentence."""
-    shallow = first_right[0]
-    deep = first_right[-1]
-    if shallow is None or deep is None:
+def finding(first_right: dict[str, list]) -> str:
+    """What the two nets say after how many blocks, as a sentence."""
+    shallow = {kind: blocks[0] for kind, blocks in first_right.items()}
+    deep = {kind: blocks[-1] for kind, blocks in first_right.items()}
+    if shallow[FULL] is None or deep[FULL] is None:
         return "The highway net does not solve all of these problems"
-    if deep > shallow:
-        return f"The highway net answers easy problems after {shallow} blocks, deep ones after {deep}"
-    return "The highway net answers deep problems no later than easy ones"
+    if deep[FULL] <= shallow[FULL]:
+        return "The highway net answers deep problems no later than easy ones"
+    found = f"The highway net answers easy problems after {shallow[FULL]} blocks, deep ones after {deep[FULL]}"
+    if shallow[RESIDUAL] is None or deep[RESIDUAL] is None:
+        return found
+    return f"{found}; the residual net after {shallow[RESIDUAL]} and {deep[RESIDUAL]}"
 
 
 @picture("depth_on_demand")
@@ -91,15 +97,17 @@ def depth_on_demand_accuracy(record):
     shapes = {kind: MARKERS.get(kind) or next(markers) for kind in NAMES}
     best = []
     for ax, level_name in zip(axes.flat, levels, strict=False):
-        task, number = level_name.rsplit("-", 1)
         for kind, name in NAMES.items():
             rows = rows_of(record, level_name, kind)
             means = [row["accuracy"]["mean"] for row in rows]
-            ax.plot([row["k"] for row in rows], means, marker=shapes[kind], ms=4, color=COLORS[kind], label=name)
+            on_top = 3 if kind == FULL else 2
+            depths = [row["k"] for row in rows]
+            ax.plot(depths, means, marker=shapes[kind], ms=4, color=COLORS[kind], label=name, zorder=on_top)
         best.append(best_kind(record, level_name))
         level(ax, 1 / classes(record, level_name), "guessing", up=4)
         ax.set(xlabel="k", ylim=(0, 1.03))
-        ax.set_title(f"{TASKS[task]}, level {number}")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set_title(described(record, level_name))
     for ax in axes.flat[len(levels) :]:
         ax.axis("off")
     handles, labels = axes.flat[0].get_legend_handles_labels()
@@ -112,6 +120,12 @@ def depth_on_demand_accuracy(record):
     headline(fig, f"Highway nets are the most accurate at {n_highway} of {len(levels)} levels",
              "means over seeds; nets with equal parameters and equal searches")  # fmt: skip
     return fig
+
+
+def described(record, level_name) -> str:
+    """A level in words."""
+    trial = finals(record, level_name, FULL)[0]
+    return f"{TASKS[trial['task']]}, k to {trial['deepest']}, {trial['depth']} blocks"
 
 
 def classes(record, level_name) -> int:
@@ -139,7 +153,8 @@ def accuracy_by_level(read) -> str:
     for kind, name in NAMES.items():
         cells = [as_cell(rows[kind]["accuracy"]) for rows in by_level]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    return markdown_table(f"| test accuracy | {' | '.join(levels)} |", lines)
+    names = [described(record, level_name) for level_name in levels]
+    return markdown_table(f"| test accuracy | {' | '.join(names)} |", lines)
 
 
 def as_cell(stat: dict) -> str:

@@ -84,6 +84,17 @@ def test_freezing_a_gate_that_sees_nothing_changes_nothing():
     assert found["by_k"] == found["overall"] == trial.accuracies(net, setting, trial.TESTING)
 
 
+def test_the_record_keeps_in_four_digits_what_is_summed_up_or_drawn():
+    by_block = {"right_after": [[0.123456, 1.0]], "change": [[0.1]], "T": None}
+    by_k = {"decided": [2.00004], "decided_right": [None], "work": [1]}
+    result = {"kind": "residual", "diverged": False, "inside": {**by_block, **by_k}, "untrained": by_k}
+    kept = question.kept(result, "final")
+    assert kept["untrained"] == {"decided": [2.0]}
+    assert kept["inside"] == {**by_k, "decided": [2.0], "right_after": [[0.1235, 1.0]], "T": None}
+    assert question.kept(result, "unseen")["inside"] == {**by_k, "decided": [2.0]}
+    assert question.kept({"diverged": True, "inside": None}, "final") == {"diverged": True, "inside": None}
+
+
 # ---- Rules --------------------------------------------------------------------------------------
 
 
@@ -93,10 +104,11 @@ def net(kind, level, seed, accuracy, decided, untrained=(1.0, 1.0), frozen=0.9):
     inside = {"right_after": blocks, "decided": decided, "decided_right": decided, "work": decided,
               "T": [[0.1] * 10] * 2}  # fmt: skip
     return {
-        **{"kind": kind, "level": level, "seed": seed, "diverged": False, "width": 128, "n_test": 2000},
+        **{"kind": kind, "level": level, "seed": seed, "diverged": False, "depth": 10, "n_test": 2000},
+        "width": 128 if kind == "full" else 180,
         "accuracy": list(accuracy),
         "inside": inside,
-        "untrained": {**inside, "decided": list(untrained)},
+        "untrained": {"decided": list(untrained)},
         "frozen": {"by_k": [frozen] * 2, "overall": [frozen] * 2},
     }
 
