@@ -229,7 +229,7 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 
 @pytest.fixture
-def quick(monkeypatch, tmp_path):
+def quick(monkeypatch):
     """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what
     it writes.
 
