@@ -14,27 +14,6 @@ from highways.commands import Parser, first_line, path_name, run_command, run_pr
 from highways.files import ROOT, InputError, environment, printable, write_whole
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
-# targets for numbers of the summaries: the least for a speed-up, the most for all others
-TARGETS = {
-    "highway_a_speed_up": 1.70,
-    "cifar_19_speed_up": 1.75,
-    "highway_over_jax_features_first": 0.80,
-    "highway_over_best": 1.10,
-    "highway_over_matrix_products": 1.60,
-    "evaluation_over_torch_eager": 1.0,
-    "headline_over_straightforward": 0.22,
-    "sweep_over_straightforward": 0.12,
-    "time_per_added_layer_depth_1000_over_30": 1.3,
-    "mnist_16_over_best": 0.65,
-    "mnist_32_over_best": 0.55,
-    "highway_a_over_best": 0.60,
-    "cifar_19_over_best": 0.47,
-    "mnist_16_memory_over_torch": 1.15,
-    "mnist_32_memory_over_torch": 1.15,
-    "highway_a_memory_over_torch": 1.15,
-    "cifar_19_memory_over_torch": 1.15,
-}
-
 
 class Rival:
     """A program that computes what ours computes, and is timed beside it."""
@@ -132,9 +111,8 @@ def arguments(name: str, doc: str) -> Parser:
 class Report:
     """The file that a benchmark writes.
 
-    Only a measurement with the default settings and all rivals is compared with the targets, and
-    may replace the committed file.  Any other needs --out.  Raises InputError without it, before
-    anything is measured."""
+    Only a measurement with the default settings and all rivals may replace the committed file.  Any
+    other needs --out.  Raises InputError without it, before anything is measured."""
 
     def __init__(self, parser: Parser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
         other = []
@@ -144,7 +122,6 @@ class Report:
         self.command = " ".join([parser.prog, *other])
         self.missing = [name for name in rivals if not _importable(name)]
         self.name = f"benchmark_{parser.prog.rpartition('.')[2]}"
-        self.judged = not other and not self.missing
         committed = ROOT / "results" / f"{self.name}.json"
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
@@ -152,7 +129,7 @@ class Report:
         if self.missing and not args.out:
             install = "python -m pip install -r requirements-bench.txt"
             raise InputError(f"no {' and no '.join(self.missing)} here: --out FILE measures without, or {install}")
-        if self.path == committed and not self.judged:
+        if self.path == committed and (other or self.missing):
             raise InputError(f"{committed} is for the default settings and all rivals: choose another --out")
         if self.path.suffix != ".json":
             raise InputError(f"{self.path} does not end in .json")
@@ -161,17 +138,11 @@ class Report:
     def save(self, settings: dict, summary: dict, trials) -> int:
         installed = {re.sub("[-_.]+", "-", package.name.lower()): package.version for package in distributions()}
         versions = {package: installed.get(package) for package in ("torch", "jax", "tensorflow-cpu")}
-        targets = {}
-        if self.judged:
-            targets = {key: TARGETS[key] for key in summary if key in TARGETS}
-        for key, target in targets.items():
-            more_is_better = key.endswith("speed_up")
-            print(f"{key} {judge(summary[key], target, more_is_better)}")
         record = {
             "experiment": self.name,
             "source": "this project's own question",
             "command": self.command,
-            "settings": settings | {"targets": targets},
+            "settings": settings,
             "env": environment() | versions,
             "summary": summary,
             "trials": trials,
@@ -179,14 +150,6 @@ class Report:
         write_whole({self.path: record_bytes(record, RESULTS)})
         print(f"saved to {printable(self.path)}")
         return 0
-
-
-def judge(value: float | None, target: float, more_is_better: bool = False) -> str:
-    if value is None:
-        return f"not measured, aimed at {target:.2f}"
-    reached = value >= target if more_is_better else value <= target
-    verdict = "reached" if reached else "missed"
-    return f"{value:.3f}, aimed at {target:.2f}: {verdict}"
 
 
 def _importable(name: str) -> bool:

@@ -99,14 +99,6 @@ def benchmark(steps, scaling):
 # ---- Tables: fully connected nets ------------------------------------------------------------------------------------
 
 
-def judged(value: float, target: float | None, more_is_better: bool = False) -> list[str]:
-    """Two cells: the target, and whether it was reached."""
-    if target is None:
-        return ["-", "-"]
-    reached = value >= target if more_is_better else value <= target
-    return [f"{target:.2f}", "reached" if reached else "missed"]
-
-
 def measured(value: float | None) -> str:
     """A cell: not everything was measured on every processor."""
     return "-" if value is None else f"{value:.2f}"
@@ -150,17 +142,15 @@ def faster_rivals(read) -> str:
 
 @table("speed")
 def speed(read) -> str:
-    """The ratios of our time to that of others, each beside its target if one was set, and the same on the Xeon."""
+    """The ratios of our time to that of others, and the same on the Xeon."""
     steps = of_processors(read, "benchmark_step")
     step, xeon = steps.values()
     commands = read("results/benchmark_commands.json")
     scaling = read("results/benchmark_scaling.json")
     records = (step, commands, scaling)
     summary = {}
-    targets = {}
     for record in records:
         summary |= record["summary"]
-        targets |= record["settings"]["targets"]
 
     def text_of_step(block):
         return f"training step, {block} ({step['trials'][f'step, {block}'][OURS]['median_ms']:.2f} ms)"
@@ -190,10 +180,9 @@ def speed(read) -> str:
     }
     rows = []
     for key, (ours, theirs) in compared.items():
-        value = summary[key]
-        cells = [ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))]
-        rows.append(table_row(*cells, measured(xeon["summary"].get(key))))
-    return markdown_table("| what | against | ours / theirs | aimed at | result | on the Xeon |", rows)
+        on_the_xeon = measured(xeon["summary"].get(key))
+        rows.append(table_row(ours, theirs, f"**{summary[key]:.2f}**", on_the_xeon))
+    return markdown_table("| what | against | ours / theirs | on the Xeon |", rows)
 
 
 @table("shares")
@@ -279,11 +268,9 @@ def ranks(read) -> str:
     for key, name in CONV_NETS.items():
         trial = record["trials"][key]
         low, median, high = trial["speed_up"]
-        target = record["settings"]["targets"].get(f"{key}_speed_up")
         times = [f"{trial[count]['median_ms']:.1f}" for count in ("1 rank", f"{n} ranks")]
-        cells = (name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})")
-        rows.append(table_row(*cells, *judged(median, target, more_is_better=True)))
-    return markdown_table(f"| net | ms a step, 1 rank | {n} ranks | times as fast | aimed at | result |", rows)
+        rows.append(table_row(name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})"))
+    return markdown_table(f"| net | ms a step, 1 rank | {n} ranks | times as fast |", rows)
 
 
 @table("conv-rivals")
@@ -311,18 +298,14 @@ def conv_rivals(read) -> str:
 
 @table("conv-speed")
 def conv_speed(read) -> str:
-    """The ratios of convolutional nets, beside their targets, and the same ratios on the Xeon and with
-    AVX2 alone."""
+    """The ratios of convolutional nets, and the same ratios on the Xeon and with AVX2 alone."""
     here, xeon = of_processors(read, "benchmark_conv_step").values()
     avx2 = read("results/benchmark_conv_step_avx2.json")
-    targets = here["settings"]["targets"]
     rows = []
 
     def add(what, against, key):
-        value = here["summary"][key]
-        cells = [what, against, f"**{value:.2f}**", *judged(value, targets.get(key))]
         elsewhere = [measured(record["summary"].get(key)) for record in (xeon, avx2)]
-        rows.append(table_row(*cells, *elsewhere))
+        rows.append(table_row(what, against, f"**{here['summary'][key]:.2f}**", *elsewhere))
 
     for net, name in CONV_NETS.items():
         best = dict.fromkeys(fastest(competitors(record["trials"][net])) for record in (here, xeon))
@@ -333,9 +316,7 @@ def conv_speed(read) -> str:
     for net, name in CONV_NETS.items():
         add(f"{name}: memory", "PyTorch as usually written", f"{net}_memory_over_torch")
     add("MNIST, 16 maps, batch normalisation of H", "without it", "mnist_16_normalised_over_not")
-    return markdown_table(
-        "| training step | against | ours / theirs | aimed at | result | on the Xeon | with AVX2 alone |", rows
-    )
+    return markdown_table("| training step | against | ours / theirs | on the Xeon | with AVX2 alone |", rows)
 
 
 @table("avx2-slower")

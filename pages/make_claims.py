@@ -15,7 +15,7 @@ import math
 import re
 import textwrap
 
-from experiments import all_questions, grouped_questions, judging
+from experiments import all_questions, grouped_questions
 from experiments.primary.question import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
@@ -24,8 +24,7 @@ from highways.lab.judging.controls import verdict_in_words
 from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
 from pages.parts import STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
-from pages.sample_names import names_by_values, names_of_samples
-from pages.sample_words import labels
+from pages.sample_words import words_of
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
@@ -64,18 +63,12 @@ def claims_part(ledger: dict) -> list[dict]:
     places = {}
     asked_with = {name: title for title, names in grouped_questions().items() for name in names}
     of_questions = pictures()
-    records = judging.read_results(ROOT)
     for question in all_questions():
         for claim in question.claims:
             places[claim.id] = question.name, claim
     found = []
     for row in ledger["trials"]:
         question, claim = places[row["id"]]
-        code = source_of(claim)
-        names = names_of_samples(code, row["tests"])
-        if row["tests"] and not names:
-            names = names_by_values(claim, row["tests"], [records[name] for name in claim.over])
-        words = labels(row["id"], names or [[] for _ in row["tests"]], row["tests"])
         is_turned = [says_below(test) for test in row["tests"]]
         number = primary_number(row["id"])
         found.append({
@@ -90,8 +83,8 @@ def claims_part(ledger: dict) -> list[dict]:
             "verdict_in_words": NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", row["verdict"]),
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
-            "code": code,
-            "names": [pair[::-1] if turns else pair for turns, pair in zip(is_turned, words, strict=True)],
+            "code": source_of(claim),
+            "names": words_of(row["id"], row["tests"]),
             "why_fixed": why_fixed(row),
             "primary": number,
             "picture": of_questions[question],

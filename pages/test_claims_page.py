@@ -10,13 +10,11 @@ from conftest import ROOT
 
 from experiments.primary.question import PRIMARY
 from highways.lab.judging import rules
-from highways.lab.judging.claim import Claim
 from highways.records import load_results
 from pages import make_claims as program
 from pages import screenshots
 from pages.browser import browser_only, complaints, open_anew, shown, together, violations
-from pages.sample_names import names_by_values, names_of_samples
-from pages.sample_words import in_words
+from pages.sample_words import words_of
 
 FILE = ROOT / "pages" / "claims.html"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -50,38 +48,10 @@ def test_the_links_of_every_claim_lead_to_files():
     assert all((ROOT / "pages" / link).is_file() for link in links)
 
 
-def test_a_test_is_named_as_in_the_code_of_its_rule():
-    code = "corrected(is_above(mnist, HALF), in_ratio(is_below, loss, 2, baseline=plain))"
-    tests = [{"rule": "above"}, {"rule": "above"}]
-    assert names_of_samples(code, tests) == [["mnist"], ["plain", "loss"]]
-    assert names_of_samples("corrected(*(is_above(x, 0) for x in samples))", tests) == []
-
-
 def test_numbers_are_typeset():
     assert program.typeset("b_T = -2: 5.5e-08 (-0.94 to -0.5), 1e-16") == "b_T = −2: 5.5 · 10⁻⁸ (−0.94 to −0.5), 10⁻¹⁶"
     assert program.typeset("1 - T, y - x with -dL/dy") == "1 − T, y − x with −dL/dy"
     assert program.typeset("Fashion-MNIST") == "Fashion-MNIST"
-
-
-def rule_with_a_loop(record):
-    comparisons = []
-    for depth in (9, 49):
-        losses = record["losses"][depth]
-        comparisons.append(rules.is_above(losses, 0))
-    by_width = {50: [5.0, 6.0]}
-    comparisons.append(rules.in_ratio(rules.is_above, by_width[50], 1, record["losses"][9]))
-    equal = [0, 0]
-    equal_too = [0, 0]
-    return rules.corrected(*comparisons, rules.is_above(equal, 0, equal_too)), ""
-
-
-def test_samples_are_named_by_their_values_where_a_rule_tests_in_a_loop():
-    claim = Claim("loops", "paper", "a loop", rule_with_a_loop)
-    record = {"losses": {9: [1.0, 2.0], 49: [3.0, 4.0]}}
-    with rules.kept() as tests:
-        rule_with_a_loop(record)
-    first = "losses (depth 9)"
-    assert names_by_values(claim, tests, [record]) == [[first], ["losses (depth 49)"], ["by_width[50]", first], []]
 
 
 def test_the_samples_of_every_test_have_words():
@@ -89,10 +59,8 @@ def test_the_samples_of_every_test_have_words():
         for test, names in zip(claim["tests"], claim["names"], strict=True):
             assert len(names) == 1 + isinstance(test["baseline"], list)
             assert max(map(len, names)) <= 48  # so many letters fit a phone
-            assert not re.search(r"_(?!T\b)|\[", "".join(names))
-    with pytest.raises(LookupError, match="my-claim calls a sample 'part_at_start': give WORDS the words for it"):
-        in_words("my-claim", "part_at_start")
-    assert in_words("residual-better", "highway[49]") == "highway accuracy, 50 layers"
+    with pytest.raises(LookupError, match=r"my-claim has tests of \[1, 2\] samples: give SAMPLES the words for each"):
+        words_of("my-claim", [{"baseline": 0}, {"baseline": [1, 2]}])
 
 
 def test_a_ratio_is_told_as_its_rule_tells_it():

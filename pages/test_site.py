@@ -214,9 +214,6 @@ def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch,
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-LOOKED_INTO = ("index.html", "docs/how_it_works.html", "experiments/lesion/index.html", "learn/why_it_fails.html")
-
-
 @pytest.mark.thorough
 @browser_only
 @together

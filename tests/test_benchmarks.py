@@ -136,33 +136,6 @@ def test_a_step_is_taken_apart_completely():
     )
 
 
-SUMMARIES = {
-    "step": [
-        "highway_over_jax_features_first",
-        "highway_over_best_automatic",
-        "highway_over_best",
-        "plain_over_best",
-        "highway_over_torch_compile",
-        "highway_over_torch_eager",
-        "highway_over_matrix_products",
-        "evaluation_over_torch_eager",
-    ],
-    "conv_step": [
-        *(
-            f"{net}_{what}"
-            for net in ("mnist_16", "mnist_32", "highway_a", "cifar_19")
-            for what in ("over_best", "over_best_bfloat16", "over_torch", "over_direct", "memory_over_torch")
-        ),
-        "mnist_16_normalised_over_not",
-    ],
-    "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
-    "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
-    "ranks": [f"{name}_speed_up" for name in ranks.NETS],
-    "start_up": list(start_up.START_UP),
-    "subnormals": ["highway_1000_flushed_over_not", "plain_1000_flushed_over_not"],
-}
-
-
 EVERY_KIND = [
     ("dropout", 0.2), ("conv", 3, 16), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("conv", 1, 5), ("average", 2),
     ("hidden", 7), ("dense", 10),
@@ -256,7 +229,7 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 
 @pytest.fixture
-def quick(monkeypatch, tmp_path):
+def quick(monkeypatch):
     """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what
     it writes.
 
@@ -302,12 +275,6 @@ def test_a_step_of_two_ranks_is_timed():
     assert ranks.turn("mnist_16", 2) > 0
 
 
-def test_a_speed_up_must_be_at_least_its_target():
-    assert report.judge(1.7, 1.6, more_is_better=True).endswith("reached")
-    assert report.judge(1.5, 1.6, more_is_better=True).endswith("missed")
-    assert report.judge(1.5, 1.6).endswith("reached")
-
-
 @pytest.mark.parametrize("name", ["step", "commands"])
 def test_other_settings_do_not_replace_the_committed_results(name, quick):
     before = committed(name)
@@ -346,34 +313,22 @@ def test_only_results_are_replaced(quick, tmp_path, name, why):
         quick("step", "--rounds", 1, "--out", ROOT / "results" / "claims.json")
 
 
-def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
-    parser = report.arguments("step", "A test.")
-    monkeypatch.setattr(report, "_importable", lambda name: name != "jax")
-    made = report.Report(parser, parser.parse_args(["--out", str(tmp_path / "x.json")]), ("torch", "jax"))
-    made.save({}, {"highway_over_best": 0.5, "headline_over_straightforward": 0.1}, {})
-    assert json.loads((tmp_path / "x.json").read_text())["settings"]["targets"] == {}
-
-
 @pytest.mark.parametrize("name", ALL)
-def test_other_settings_are_not_judged(name, quick, tmp_path, capsys):
+def test_other_settings_are_saved_elsewhere(name, quick, tmp_path, capsys):
     words = TINY.get(name, ("--rounds", "1"))
     assert quick(name, *words, "--out", tmp_path / "x.json", rivals=False) == 0
     record = json.loads((tmp_path / "x.json").read_text(), parse_constant=pytest.fail)
     assert record["command"] == f"python -m benchmarks.{name} {' '.join(words)}"
     assert record["experiment"] == f"benchmark_{name}"
-    assert record["settings"]["targets"] == {}
     out = capsys.readouterr().out
-    assert "aimed at" not in out
     assert "nan" not in out
     assert f"saved to {tmp_path / 'x.json'}" in out
 
 
-def test_the_default_settings_are_judged_wherever_they_go(quick, tmp_path, capsys):
+def test_the_default_settings_go_elsewhere_too(quick, tmp_path):
     assert quick("commands", "--out", tmp_path / "x.json") == 0
     record = json.loads((tmp_path / "x.json").read_text())
     assert record["command"] == "python -m benchmarks.commands"
-    assert list(record["settings"]["targets"]) == SUMMARIES["commands"]
-    assert "headline_over_straightforward 1.000, aimed at 0.22: missed" in capsys.readouterr().out
 
 
 def test_a_users_data_set_does_not_reach_the_commands(monkeypatch, tmp_path):
