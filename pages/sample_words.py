@@ -6,6 +6,13 @@ from itertools import product
 
 DATA = ("MNIST", "CIFAR-100")
 WHEN = ("untrained", "trained")
+KINDS_OF_DEPTH = ("static gates", "x + T H", "residual", "x + a H", "plain", "three plain blocks")
+DEPTH_FOLLOWS = [
+    ["share of the depth later a step"],
+    ["share later a step, trained", "share later a step, untrained"],
+    ["share later a step, highway", "share later a step, residual"],
+]
+CARRIES = ("plain", "x + H", "x + H / √L", "fixed gates", "x + a H", "one gate a block", "static gates", "x + T H")
 EPOCHS = [f"epoch {epoch}" for epoch in (6, 12, 25, 50, 100, 200)]
 
 
@@ -277,13 +284,35 @@ SAMPLES = {
         ["share by short paths, by direction"],
         ["share by short paths, by count"],
     ],
+    # ---- problems of known depth
+    "seeing-x-helps-where-depth-is-needed": [
+        [f"highway accuracy, {task}", f"accuracy of {kind}, {task}"]
+        for task, kind in product(("pointers", "rule 30"), KINDS_OF_DEPTH)
+    ],
+    "depth-in-use-follows-pointers": DEPTH_FOLLOWS,
+    "depth-in-use-follows-rule-30": DEPTH_FOLLOWS,
+    "depth-of-residual-nets-does-not-adapt": at(("pointers", "rule 30"), "share of the depth later a step"),
+    "depth-in-use-follows-unseen-k": [
+        *at(("pointers",), "blocks later than k − 1"),
+        *at(("pointers",), "blocks earlier than k + 1"),
+        *at(("rule 30",), "blocks later than k − 1"),
+        *at(("rule 30",), "blocks earlier than k + 1"),
+    ],
+    "gates-see-more-than-k": at(("pointers", "rule 30"), "accuracy that T's mean costs"),
+    # ---- carries where all train
+    "sees-x-fits-better": [
+        [f"highway loss, {depth} blocks", f"loss of {kind}, {depth} blocks"]
+        for depth, kind in product((30, 100), CARRIES)
+    ],
 }
 
 
 def words_of(claim: str, tests: list[dict]) -> list[list[str]]:
-    """For each test of a claim the words for its samples.
+    """For each test of a claim the words for its samples; none for a claim that is not tested yet.
 
     Raises LookupError if SAMPLES lacks them."""
+    if not tests:
+        return []
     found = SAMPLES.get(claim, [])
     wanted = [2 if isinstance(test["baseline"], list) else 1 for test in tests]
     if [len(samples) for samples in found] != wanted:
