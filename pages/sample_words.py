@@ -284,6 +284,41 @@ SAMPLES = {
         ["share by short paths, by direction"],
         ["share by short paths, by count"],
     ],
+    # ---- the primary claims
+    "primary-thirty-layers": [["highway accuracy"], ["plain accuracy"]],
+    "primary-two-orders": [["plain loss", "highway loss"]],
+    "primary-no-degradation": [
+        *beside("highway loss", [50], [10, 20]),
+        *beside("plain loss", [50], [20]),
+        *beside("highway loss", [100], [10, 20]),
+        *beside("plain loss", [100], [20]),
+    ],
+    "primary-past-1000": [
+        ["fall of the loss from first to last epoch"],
+        ["test accuracy"],
+        ["accuracy that closing all blocks costs"],
+        ["test accuracy", "accuracy of one hidden layer"],
+    ],
+    "primary-gate-bias": [
+        *[[f"loss, b_T = {bias}, {layers} layers"] for layers, bias in product((30, 100), ("2", "0", "−10", "−20"))],
+        *[["accuracy less than at the best b_T, 30 layers"]] * 5,
+        *[["accuracy less than at the best b_T, 100 layers"]] * 5,
+    ],
+    "primary-idle-layers": [
+        ["share of idle blocks, MNIST"],
+        ["share of idle blocks, MNIST"],
+        ["share idle of the first 40, CIFAR-100"],
+    ],
+    "primary-biases": [
+        *at(DATA, "share of biases that fall"),
+        ["correlation of b_T with depth, CIFAR-100"],
+        ["correlation of b_T with mean T, CIFAR-100"],
+        ["mean T, first third less last"],
+    ],
+    "primary-gates-see-x": [
+        [f"{sample}, {data}"]
+        for data, sample in product(DATA, ("rise of the error", "log10 of loss static ÷ highway", "accuracy lost"))
+    ],
     # ---- problems of known depth
     "seeing-x-helps-where-depth-is-needed": [
         [f"highway accuracy, {task}", f"accuracy of {kind}, {task}"]

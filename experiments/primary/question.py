@@ -119,7 +119,7 @@ from experiments.static_gates.trial import trial as train_kind
 from experiments.thousand_layers.trial import BEST, setting_of
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
-from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, is_above, is_below, logs, mean
+from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, interval, is_above, is_below, logs, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -174,7 +174,7 @@ BUDGETS = {
 
 def run(runner: Runner) -> dict:
     """All groups, the cheapest first."""
-    return {
+    groups = {
         **headline(group_of(runner, "headline")),
         **past_a_thousand(group_of(runner, "deep")),
         **gate_biases(group_of(runner, "biases")),
@@ -182,6 +182,30 @@ def run(runner: Runner) -> dict:
         **kinds_of_gates(group_of(runner, "kinds")),
         **figure_1(group_of(runner, "figure_1")),
     }
+    return {name: [kept(trial, name) for trial in trials] for name, trials in groups.items()}
+
+
+# results of a search that judge nothing
+OF_SEARCH = ("losses", "history", "diverged_at", "train_accuracy", "test_accuracy", "clip", "data_dir")
+# those of `gates` that are judged, and beside them the means of every block
+GATES_SETTINGS = ("data", "depth", "gate_bias", "effective_lr", "momentum", "seed", "n_train", "n_test")
+OF_GATES = ("share_of_biases_decreased", "bias_depth_correlation", "bias_activity_correlation",
+            "bias_of_layer", "mean_T_of_layer")  # fmt: skip
+
+
+def kept(trial: dict, group: str) -> dict:
+    """A trial as the record keeps it.  Only the log has the rest, which is as large again.
+
+    A trial of a search keeps the loss by which it was ranked, the running one of its last epoch."""
+    if group.startswith(("search", "finalists")):
+        found = {name: value for name, value in trial.items() if name not in OF_SEARCH}
+        if trial.get("losses"):
+            found["ranked_by"] = trial["losses"][-1]
+        return found
+    if group == "gates":
+        names = (*GATES_SETTINGS, *OF_GATES)
+        return {name: trial[name] for name in names}
+    return trial
 
 
 def group_of(runner: Runner, group: str) -> SimpleNamespace:
@@ -748,8 +772,9 @@ def gate_bias(r):
         found = []
         for bias in (*HIGH, *LOW):
             loss = losses(nets, depth=depth, gate_bias=bias)
-            found.append(f"{bias:g} {loss:2}")
-        texts.append(f"{depth + 1} layers: loss at {', '.join(found)}; near the best {near.count(True)} of {len(near)}")
+            found.append(f"{loss:2} at {bias:g}")
+        near_best = f"{near.count(True)} of {len(near)}"
+        texts.append(f"{depth + 1} layers: loss by b_T {', '.join(found)}; near the best {near_best}")
     return parts, "; ".join(texts)
 
 
@@ -892,7 +917,7 @@ def gates_see_x(r):
         lost = Sample(lost.tolist())
         comparisons += [is_above(rises, POINT), is_above(excess, math.log10(FACTOR)), is_above(lost, MARGINS[data])]
         texts.append(
-            f"{data}: error rises by {rises:interval}, static gates have 10 to the {excess:interval} times the loss, "
+            f"{data}: error rises by {rises:interval}, static gates have {as_factor(excess)} times the loss, "
             f"and lose {lost:interval}"
         )
     parts = corrected(*comparisons)
@@ -901,6 +926,12 @@ def gates_see_x(r):
             parts[place] = None  # the range is too narrow
             texts.append(f"b_T of static gates lies at an end of its range on {data}")
     return parts, "; ".join(texts)
+
+
+def as_factor(logarithms: Sample) -> str:
+    """The factor of which these are decimal logarithms, with its 95 % interval, as text."""
+    low, high = interval(logarithms)
+    return f"{10 ** mean(logarithms):.3g} (95 %: {10**low:.3g} to {10**high:.3g}, n = {len(logarithms)})"
 
 
 def rise_of(net: dict) -> float:

@@ -173,3 +173,11 @@ def test_controls_are_put_through_the_rule(claim):
         "primary-gates-see-x": {"nets of random gates": True},  # here they are as good as full ones
     }
     assert passes == expected.get(claim.id, {})
+
+
+def test_a_trial_of_a_search_keeps_what_ranks_it():
+    trial = {"seed": 2101, "effective_lr": 2.0, "losses": [0.3, 0.1], "loss": 0.09, "seconds": 3.0}
+    ranked = {"seed": 2101, "effective_lr": 2.0, "loss": 0.09, "seconds": 3.0, "ranked_by": 0.1}
+    assert question.kept(trial, "search_of_kinds") == ranked
+    assert question.kept({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
+    assert question.kept(trial, "deep") == trial
