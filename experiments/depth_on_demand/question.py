@@ -103,7 +103,7 @@ LEVELS = {
 }
 FIRST_LEVEL = {"pointer": "pointer-1", "automaton": "automaton-1"}
 UNSEEN = {"pointer-1": 3, "automaton-1": 4}  # the k that some nets never see
-TASKS = ("pointer", "automaton")
+TASKS = {"pointer": "pointers", "automaton": "rule 30"}  # in words
 BUDGETS = {
     "quick": {"levels": ["pointer-1", "automaton-1"], "width": 10, "depth": 4, "steps": 6, "draws": 3, "seeds": 2,
               "n_test": 20},
@@ -121,6 +121,7 @@ KINDS = {
     "shallow": "plain",
 }
 HAS_BIAS = (FULL, "unit", "uncoupled")
+IN_WORDS = {"unit": "static gates", "uncoupled": "x + T H", "rezero": "x + a H", "shallow": "three plain blocks"}
 # ranges of the search
 RATES = (3e-4, 5e-3)
 STARTS = ("uniform", "glorot", "orthogonal")
@@ -396,14 +397,14 @@ def seeing_x_helps(r):
     others = [kind for kind in KINDS if kind != FULL]
     comparisons = []
     texts = []
-    for task in TASKS:
+    for task, name_of_task in TASKS.items():
         ours = scores(r, task, FULL)
         gains = []
         for kind in others:
             theirs = scores(r, task, kind)
             comparisons.append(is_above(ours, 0, baseline=theirs))
-            gains.append(f"{kind} {effect_as_text(ours, theirs)}")
-        texts.append(f"{task}: accuracy less that of {', '.join(gains)}")
+            gains.append(f"{IN_WORDS.get(kind, kind)} {effect_as_text(ours, theirs)}")
+        texts.append(f"{name_of_task}: accuracy less that of {', '.join(gains)}")
     verdicts = corrected(*comparisons)
     n = len(others)
     return [all_hold(verdicts[:n]), all_hold(verdicts[n:])], "; ".join(texts)
@@ -459,7 +460,7 @@ def depth_in_use_follows_unseen_k(r):
         earlier = [None if blocks is None else blocks[k] - blocks[k - 1] for blocks in insides]
         comparisons += [is_above(later, 0), is_above(earlier, 0)]
         texts.append(
-            f"{LEVELS[level]['task']}: k = {k} is decided {effect_as_text(later)} blocks later than {k - 1}, "
+            f"{TASKS[LEVELS[level]['task']]}: k = {k} is decided {effect_as_text(later)} blocks later than {k - 1}, "
             f"{effect_as_text(earlier)} earlier than {k + 1}"
         )
     return corrected(*comparisons), "; ".join(texts)
@@ -471,7 +472,7 @@ def gates_see_more_than_k(r):
     than {IN_USE} of accuracy; pointers and rule 30)?"""
     comparisons = []
     texts = []
-    for task in TASKS:
+    for task, name_of_task in TASKS.items():
         trials = trials_of(r, "final", FIRST_LEVEL[task], FULL)
         same_k = [
             None if trial["diverged"] else mean(trial["accuracy"]) - mean(trial["frozen"]["by_k"]) for trial in trials
@@ -481,7 +482,8 @@ def gates_see_more_than_k(r):
             for trial in trials
         ]
         comparisons.append(is_above(same_k, IN_USE))
-        texts.append(f"{task}: mean over the same k costs {effect_as_text(same_k)}, over all k {effect_as_text(all_k)}")
+        costs = f"costs {effect_as_text(same_k)}, over all k {effect_as_text(all_k)}"
+        texts.append(f"{name_of_task}: mean over the same k {costs}")
     return corrected(*comparisons), "; ".join(texts)
 
 
@@ -501,10 +503,10 @@ def depth_of_residual_nets_does_not_adapt(r):
     falls by no more)"""
     parts = []
     texts = []
-    for task in TASKS:
+    for task, name_of_task in TASKS.items():
         rise = Sample(slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual")))
         parts.append(within(rise, -SAME_DEPTH, SAME_DEPTH))
-        texts.append(f"{task} {rise:interval}")
+        texts.append(f"{name_of_task} {rise:interval}")
     return parts, f"each more step is decided later by this share of the depth: {'; '.join(texts)}"
 
 
