@@ -30,7 +30,7 @@ function showPercents() {
     const [step, share] = points.at(-1);
     svgElement("circle", { class: `dot ${look}`, cx: x(step), cy: y(share), r: 3 }, svg);
     const isUpper = ends[k] === high && !(high === low && k > 0);
-    const apart = Math.max(0, letter - (low - high)) / 2; // so that no name covers the other
+    const apart = Math.max(0, 1.2 * letter - (low - high)) / 2; // so that no name covers the other
     text(name, { class: `name ${look}`, x: right + 8, y: y(share) + letter / 3 + (isUpper ? -apart : apart) });
   });
 }
