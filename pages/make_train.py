@@ -35,6 +35,7 @@ PAGE_PARTS = (
     CHARTS,
     "towers.js",
     "layer.js",
+    "percents.js",
     "lesson.js",
     "summary.js",
     "page.js",

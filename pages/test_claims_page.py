@@ -183,7 +183,11 @@ def test_a_claim_of_many_parts_is_a_table_of_parts_and_nets(driver):
 def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     open_page(driver, f"#claim={OPENED}")
     again = "document.querySelector('.again').textContent"
-    assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    ours = "document.querySelector('.by-our-rule').textContent"
+    unmoved = "By your boundMove a bound below: does our verdict hold?"
+    assert shown(driver, again) == unmoved
+    assert shown(driver, ours) == "By our rulereproduced2 of 2 parts hold"
+    assert shown(driver, "document.querySelector('.confidence').open") is False
     move = """
     const slider = document.querySelector(arguments[0]);
     slider.value = arguments[1];
@@ -196,30 +200,34 @@ def test_a_moved_bound_changes_the_verdict_and_the_address_keeps_it(driver):
     asked = "1. The mean of the highway accuracy is above 0.85: holds"
     sentence = "document.querySelector('.test p').textContent"
     assert not shown(driver, sentence).startswith(asked)
-    assert changed == "in part1 of 2 parts hold · our verdict: reproduced"
+    assert changed == "By your settingsin part1 of 2 parts hold"
+    assert shown(driver, ours) == "By our rulereproduced2 of 2 parts hold"  # a reader's bound leaves it alone
     address = shown(driver, "location.hash")
     assert "level=0.999" in address
     open_page(driver, address)
     assert shown(driver, again) == changed
+    assert shown(driver, "document.querySelector('.confidence').open") is True
     assert shown(driver, "location.hash") == address
     dots = shown(driver, "document.querySelectorAll('.test svg')[0].querySelectorAll('circle.ours').length")
     [row] = [row for row in ROWS if row["id"] == OPENED]
     assert dots == len(row["tests"][0]["values"])
     driver.find_element("id", "reset").click()
-    assert shown(driver, again) == "reproduced2 of 2 parts hold"
+    assert shown(driver, again) == unmoved
     assert shown(driver, sentence).startswith(asked)
     open_page(driver, "#claim=idle-share&bounds=0:0.45:0.95")  # of two bounds
-    assert shown(driver, again) == "reproducedour verdict: not reproduced"
+    assert shown(driver, again) == "By your boundreproduced"
+    assert shown(driver, ours) == "By our rulenot reproduced"
+    assert "between 0.45 and 0.75" in shown(driver, "document.querySelector('.asked').textContent")  # our rule stays
     driver.execute_script(move, ".bound-slider", 1000)  # the lower one
     assert shown(driver, "document.querySelector('.refused').hidden") is False
-    assert shown(driver, again) == "reproducedour verdict: not reproduced"
+    assert shown(driver, again) == "By your boundreproduced"
     open_page(driver, "#claim=idle-share&bounds=0:0.95:0.45")
     assert (
         shown(driver, "document.querySelector('.refused').textContent")
         == "The lower bound must lie below the upper one."
     )
     assert shown(driver, "document.querySelector('.refused').hidden") is False
-    assert shown(driver, again) == "not reproducedour verdict"
+    assert shown(driver, again) == "By your boundnot reproduced"
 
 
 @browser_only
@@ -290,6 +298,15 @@ def test_a_slider_and_its_bound_are_in_the_first_view_and_stay_in_place(driver):
     assert before < 800
     driver.execute_script("moveBounds(openNow(), 0, [0.95]); drawTests(openNow())")
     assert shown(driver, top) == before
+    bottom = "document.querySelector('.test {}').getBoundingClientRect().bottom"
+    of_many_parts = "relu-plain-trains-at-modest-depth"
+    longest = "more-layers-matter-on-cifar", "early-layers-matter"
+    for name in (OPENED, of_many_parts, *longest):  # a link leads to the slider, and to the whole chart below it
+        open_page(driver, f"#claim={name}")
+        assert shown(driver, bottom.format("input[type=range]")) < shown(driver, bottom.format("svg")) < 800
+    assert driver.find_element("css selector", ".p").text == "p value"  # told on a click
+    driver.find_element("css selector", ".p summary").click()
+    assert "corrected" in driver.find_element("css selector", ".p").text
     screenshots.look_as(driver, 1280, 900)
 
 
@@ -305,6 +322,9 @@ def test_filters_and_search_leave_the_claims_asked_for(driver):
             expected.append(row["id"])
     assert expected
     assert shown(driver, visible) == expected
+    assert shown(driver, "$('filters').open") is True
+    open_page(driver)
+    assert shown(driver, "[$('filters').open, $('q').placeholder]") == [False, f"Search {len(ROWS)} claims"]
     open_page(driver, "#q=BIASES+decreased")
     assert "most-biases-decreased" in shown(driver, visible)
     assert len(shown(driver, visible)) < 20

@@ -112,7 +112,9 @@ def test_a_guess_comes_before_the_answers_and_held_gates_change_them(page):
     told = driver.execute_script("return document.getElementById('told-text').textContent")
     assert re.search(r"right from block.5, 8, 10 and 11 on", told)
     assert told.startswith("Here, yes")
+    assert text_of(driver, "hold") == "Hold the gates"
     driver.execute_script("document.getElementById('hold').click()")
+    assert text_of(driver, "hold") == "Gates held: free them"
     assert answers_shown(driver) != ["4", "3", "0", "5"]
     said = driver.execute_script("return document.getElementById('held-text').textContent")
     assert re.search(r"37 to 42.% of all\. Naming the number to which most arrows point", said)
@@ -161,6 +163,21 @@ def test_nothing_moves_when_the_gates_are_held(page, width):
     assert before[0] == towers_at_first
     driver.execute_script("document.getElementById('hold').click()")
     assert shown(driver, places) == before
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_the_four_towers_stand_in_one_row_that_fits(page, width):
+    driver = page(width)
+    driver.execute_script(screenshots.GUESSED)
+    boxes = "[...document.querySelectorAll('#four figure')].map((figure) => figure.getBoundingClientRect().top)"
+    assert len(set(shown(driver, boxes))) == 1
+    parts = "[...document.querySelectorAll('#four figcaption')]"
+    assert shown(driver, f"{parts}.filter((part) => part.scrollWidth > part.clientWidth + 1).length") == 0
+    has_words = shown(driver, "document.querySelectorAll('#four .word').length > 0")
+    assert has_words == (width > 700)
+    assert ("Dotted: your guess." in text_of(driver, "legend")) != has_words
 
 
 @browser_only

@@ -190,10 +190,10 @@ function sayBefore(svg, { isLog, bottom, x }, bound) {
 function drawThreeWays() {
   const svg = $("three-ways");
   const width = svg.clientWidth || 400;
-  const answers = [["holds", 0.72], ["is open", 0.36], ["does not hold", 0]]; // and where the seeds begin
+  const answers = [["holds", 0.72], ["undecided", 0.36], ["does not hold", 0]]; // and where the seeds begin
   const seeds = [0, 0.06, 0.11, 0.16, 0.26]; // from there on
   svg.replaceChildren();
-  svg.setAttribute("aria-label", "A bar in the shaded range: holds. A bar across the bound: is open. A bar outside: does not hold.");
+  svg.setAttribute("aria-label", "A bar in the shaded range: holds. A bar across the bound: undecided. A bar outside: does not hold.");
   const left = 120;
   const x = (share) => left + share * (width - left - 8);
   const high = 20; // of an answer

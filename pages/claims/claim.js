@@ -50,8 +50,10 @@ function around(claim) {
 /* The verdict, the tests on which it rests, and what something simpler gets. */
 function court(claim) {
   const made = element("div", {}, judgeBar(claim));
-  if (hasManyParts(claim)) made.append(...partsTable(claim), element("h3", {}, "The chart of each part"));
-  claim.tests.forEach((test, i) => made.append(testBox(claim, test, i)));
+  const [first, ...others] = claim.tests.map((test, i) => testBox(claim, test, i));
+  if (first) made.append(first); // a bound to move comes first, also where a table has the other parts
+  if (hasManyParts(claim)) made.append(...partsTable(claim), element("h3", {}, "The charts of the other parts"));
+  made.append(...others);
   if (!claim.why_fixed) made.append(element("p", { class: "small changes" }));
   if (claim.tests.length) made.append(element("p", { class: "small" }, howToRead(claim)));
   if (oursInBrief(claim) !== claim.ours) made.append(intervalsOf(claim));
@@ -78,10 +80,10 @@ function inBrief(claim) {
   const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim, published), "claimed"]];
   if (reading) rows.push(["Read as", `${capital(reading)}.`, "reading"]);
   if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
-  rows.push(["The rule", "", "asked"]); // drawTests() fills it
+  rows.push(["Our rule", `${capital(asksOfRule(claim))}.`, "asked"]);
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
-  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`Our rule in words: ${rule}.`))));
+  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`In words: ${rule}.`))));
   const { rival, when } = RIVALS.get(claim.id) ?? {};
   if (rival) made.append(element("dd", { class: "in-words" }, element("small", {}, `Where ${when}: `, linkTo(rival, groupOf(rival.verdict).name), ".")));
   return made;
@@ -150,12 +152,12 @@ function nameOfTest(claim, i) {
   return isSample(baseline) ? `${first} ${isLog ? "÷" : "−"} ${sampleName(claim, i, 1)}` : first;
 }
 
-/* What the rule asks of a claim's tests, with the bounds as they are now.  Above each of several tests stands what it asks. */
-function asksNow(claim, bounds) {
+/* What our rule asks of a claim's tests, with our bounds.  Above each of several tests stands what it asks now. */
+function asksOfRule(claim) {
   if (claim.why_fixed) return `cannot be moved here: ${claim.why_fixed}`;
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
   const [test, ...others] = claim.tests;
-  if (!others.length) return `${yes} if ${meanOfName(nameOfTest(claim, 0), test)} is ${asksOf(test, bounds[0])}`;
+  if (!others.length) return `${yes} if ${meanOfName(nameOfTest(claim, 0), test)} is ${asksOf(test, test.bounds)}`;
   if (others.length === 1) return `${yes} if both parts below hold`;
   return `${yes} if each of the ${claim.tests.length} parts below holds`;
 }
@@ -184,21 +186,37 @@ function withCode(text) {
   });
 }
 
-/* The verdict, the slider of the level, and the way back to the ledger. */
+/* Our verdict, and apart from it the reader's, with what moves the confidence and the way back to our rule. */
 function judgeBar(claim) {
-  const bar = element("div", { class: "judge" });
-  const verdict = element("div", { class: "verdict-now" }, element("p", { class: "again", role: "status" }));
+  const ours = element("p", { class: "ruling by-our-rule" }, element("small", {}, "By our rule"), ...saysRuling(claim, claim.tests, claim.verdict));
+  const bar = element("div", { class: "judge" }, ours);
+  if (!claim.why_fixed) bar.append(element("p", { class: "ruling again", role: "status" }), element("div", { class: "tools" }, resetButton(), confidence(claim)));
   const simpler = simplerInBrief(claim);
-  if (simpler) verdict.append(simpler);
-  bar.append(verdict);
-  if (claim.why_fixed) return bar;
+  if (simpler) bar.append(simpler);
+  return bar;
+}
+
+/* A verdict with its mark, and in a second line what else it says. */
+function saysRuling(claim, found, verdict) {
+  const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
+  const [first, ...others] = (untested ?? verdict).split(", ");
+  if (!claim.why_fixed && found.length > 1) others.push(`${found.filter((test) => test.holds).length} of ${found.length} parts hold`);
+  if (whyUntested) others.push(whyUntested);
+  const second = others.length ? [element("small", {}, ...withCode(others.join(" · ")))] : [];
+  return [markOf(verdict), element("b", {}, first), ...second];
+}
+
+/* The slider of the level, folded: few readers move it, and the bound comes first. */
+function confidence(claim) {
   const last = LEVELS.length - 1;
   const place = LEVELS.findIndex((level) => level >= levelNow());
   const input = element("input", { type: "range", min: 0, max: last, value: place < 0 ? last : place, class: "level" });
-  const output = element("output");
+  input.setAttribute("aria-label", "confidence");
+  const summary = element("summary");
   const show = () => {
-    output.textContent = `${Number((100 * levelNow()).toFixed(2))} %`;
-    input.setAttribute("aria-valuetext", output.textContent);
+    const percent = `${Number((100 * levelNow()).toFixed(2))} %`;
+    summary.textContent = `confidence: ${percent}`;
+    input.setAttribute("aria-valuetext", percent);
   };
   input.addEventListener("input", () => {
     const k = Number(input.value);
@@ -209,7 +227,12 @@ function judgeBar(claim) {
   });
   input.addEventListener("change", writeAddress);
   show();
-  bar.append(element("label", {}, element("span", {}, "confidence ", output), input));
+  const fold = element("details", { class: "confidence" }, summary, input);
+  fold.open = Boolean(state.level); // what the reader moved is seen
+  return fold;
+}
+
+function resetButton() {
   const reset = element("button", { type: "button", id: "reset" }, "Reset");
   reset.addEventListener("click", () => {
     Object.assign(state, { level: "", bounds: "" });
@@ -217,28 +240,34 @@ function judgeBar(claim) {
     showClaim();
     $("claim-title").focus({ preventScroll: true });
   });
-  bar.append(reset);
-  return bar;
+  return reset;
 }
 
 function howToRead(claim) {
-  const dots = "A dot is a seed: one trained net. The bar is the interval of their mean, the dashed line the bound.";
+  const dots = "A dot is a training run: one net, from one seed. The bar is the interval of their mean, the dashed line the bound.";
   const grey = claim.tests.some((test, i) => rowsOf(claim, i).length > 1) ? " Grey is something simpler, put to the same rule." : "";
   return dots + grey + (claim.why_fixed ? "" : " Move the slider: the claim is judged again. A square below it is the verdict from there on.");
 }
 
 function testBox(claim, test, i) {
-  const isFolded = hasManyParts(claim);
+  const isFolded = hasManyParts(claim) && i > 0;
   const box = isFolded ? element("details", { class: "test" }, element("summary")) : element("div", { class: "test" }, element("p"));
   if (isFolded) box.addEventListener("toggle", () => drawTests(claim));
   if (countsLostSeeds(test)) {
     box.firstChild.append(saysLost(claim, i));
+    box.append(pFold(`Fisher’s exact test: p = ${asText(test.p)}, corrected`));
     return box;
   }
-  svgElement("svg", { role: "img", "data-test": i }, box);
   if (!claim.why_fixed) box.append(...boundSliders(claim, i));
+  svgElement("svg", { role: "img", "data-test": i }, box);
+  if (hasP(test)) box.append(pFold(`p = ${asText(test.p)}, corrected`));
   return box;
 }
+
+const hasP = ({ p }) => p !== null && p !== undefined;
+
+/* A p value, for those who ask for it: the bar and the bound say the same to the eye. */
+const pFold = (text) => element("details", { class: "small p" }, element("summary", {}, "p value"), element("span", {}, text));
 
 /* The picture of the question's page.  A copy of this page without the repository has none. */
 function pictureOf(claim) {
@@ -283,7 +312,7 @@ function roundBound(place, step, isLog) {
   return Number((Math.round(place / unit) * unit).toPrecision(12));
 }
 
-/* Sliders and numbers for the bounds of a test; a slider has the ends of the axis above it. */
+/* Sliders and numbers for the bounds of a test; a slider has the ends of the axis below it. */
 function boundSliders(claim, i) {
   const refused = element("p", { class: "notice refused", role: "alert" });
   const refuse = (why) => {
@@ -392,8 +421,7 @@ function drawTests(claim) {
   const bounds = boundsNow(claim);
   const asInLedger = { found: claim.tests, verdict: claim.verdict };
   const { found, verdict } = claim.why_fixed ? asInLedger : judgeAgain(claim, level, bounds);
-  $("claim").querySelector(".asked").textContent = `${capital(asksNow(claim, bounds))}.`;
-  showVerdict(claim, found, verdict);
+  showYourVerdict(claim, found, verdict);
   showNets(claim, level, bounds, found, verdict);
   showWhetherMoved(claim);
   showChangesSoon(claim);
@@ -404,20 +432,14 @@ function drawTests(claim) {
   }
 }
 
-/* The verdict as it is now, and how it came about. */
-function showVerdict(claim, found, verdict) {
+/* The verdict with the reader's bounds, beside ours; before anything is moved, what there is to do. */
+function showYourVerdict(claim, found, verdict) {
+  if (claim.why_fixed) return;
   const again = $("claim").querySelector(".again");
-  const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
-  const isChanged = verdict !== claim.verdict;
-  const held = found.filter((test) => test.holds).length;
-  const remarks = [];
-  if (!claim.why_fixed && found.length > 1) remarks.push(`${held} of ${found.length} parts hold`);
-  if (isChanged) remarks.push(`our verdict: ${claim.verdict}`);
-  else if (!claim.why_fixed && !remarks.length) remarks.push("our verdict"); // a line always, so that the sliders stay in their place
-  if (whyUntested) remarks.push(whyUntested);
-  again.replaceChildren(markOf(verdict), element("b", {}, untested ?? verdict));
-  again.classList.toggle("changed", isChanged);
-  if (remarks.length) again.append(element("small", {}, ...withCode(remarks.join(" · "))));
+  const todo = element("span", { class: "small" }, "Move a bound below: does our verdict hold?");
+  const by = state.level && isMoved(claim) ? "By your settings" : "By your bound";
+  again.replaceChildren(element("small", {}, by), ...(isMoved(claim) ? saysRuling(claim, found, verdict) : [todo]));
+  again.classList.toggle("changed", verdict !== claim.verdict);
 }
 
 /* Whether the reader has moved something. */
@@ -433,7 +455,7 @@ function showTest(svg, claim, i, bounds, { holds, p }) {
   const sentence = svg.parentElement.firstChild;
   const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
   sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds))}: `, answerOf(holds));
-  if (p !== null && p !== undefined) sentence.append(element("span", { class: "small p" }, ` p = ${asText(p)}, corrected`));
+  if (hasP({ p })) svg.parentElement.querySelector(".p span").textContent = `p = ${asText(p)}, corrected`;
   svg.setAttribute("aria-label", sentence.textContent);
 }
 
@@ -441,11 +463,11 @@ const answerOf = (holds) => element("b", { class: "answer" }, ANSWERS.get(holds)
 
 /* A test of lost seeds in words, with its answer in the ledger. */
 function saysLost(claim, i) {
-  const { values, baseline, holds, p } = claim.tests[i];
+  const { values, baseline, holds } = claim.tests[i];
   const [ours, theirs] = [values, baseline].map((sample) => `${countLost(sample)} of ${sample.length}`);
   const [first, second] = [0, 1].map((k) => sampleName(claim, i, k));
   const sentence = element("span", {}, `${i + 1}. Fewer seeds of ${first} are lost (${ours}) than of ${second} (${theirs}): `);
-  sentence.append(answerOf(holds), ` (Fisher's exact test, p = ${asText(p)}, corrected)`);
+  sentence.append(answerOf(holds));
   return sentence;
 }
 
@@ -480,27 +502,27 @@ function rowsOf(claim, i) {
   return rows;
 }
 
-/* The rows of a test's two strips.  `upper` has the seeds of both samples where `lower`, the strip of the bounds, shows
-   their difference; where the test has one sample, `lower` has its seeds, and `upper` is empty. */
+/* The rows of a test's two strips.  `lower` has the seeds of both samples where `upper`, the strip of the bounds, shows
+   their difference; where the test has one sample, `upper` has its seeds, and `lower` is empty. */
 function stripsOf(claim, i, level) {
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
   const spanOf = (test) => interval(test, levelOf(test, level));
   if (!isSample(baseline)) {
-    const lower = rows.map(({ name, look, test }) => {
+    const upper = rows.map(({ name, look, test }) => {
       const dots = numbers(test.values).map((value) => value - test.baseline);
       return { name: nameOfSeeds(name, test.values), look, dots, span: spanOf(test) };
     });
-    return { upper: [], lower };
+    return { lower: [], upper };
   }
   const rowOfSeeds = (name, look, sample) => ({ name: nameOfSeeds(name, sample), look, dots: numbers(sample), span: null });
-  const upper = rows.map(({ name, look, test, changed }) => rowOfSeeds(name, look, test[changed]));
-  upper.splice(1, 0, rowOfSeeds(sampleName(claim, i, 1), "theirs", baseline));
-  const lower = rows.map(({ name, look, test }) => ({ name, look, dots: [], span: spanOf(test) }));
+  const lower = rows.map(({ name, look, test, changed }) => rowOfSeeds(name, look, test[changed]));
+  lower.splice(1, 0, rowOfSeeds(sampleName(claim, i, 1), "theirs", baseline));
+  const upper = rows.map(({ name, look, test }) => ({ name, look, dots: [], span: spanOf(test) }));
   const whole = nameOfTest(claim, i);
-  const brief = isLog ? "their ratio" : "their difference";
-  lower[0].name = whole.length <= LETTERS ? whole : brief;
-  return { upper, lower };
+  const brief = isLog ? "the ratio" : "the difference";
+  upper[0].name = whole.length <= LETTERS ? whole : brief;
+  return { lower, upper };
 }
 
 /* A sample's name, and what is missing from it. */
@@ -518,17 +540,15 @@ function drawTest(svg, claim, i, level, bounds) {
   svg.replaceChildren();
   svg.parentElement.style.setProperty("--names", `${names}px`);
   svg.parentElement.classList.toggle("beside", names > 0);
-  let top = 4;
-  let what = "every seed, and their mean";
-  if (upper.length) {
-    const [ours, theirs, ...others] = upper.map((row) => row.dots);
-    const ends = endsNear([...ours, ...theirs], others.flat());
-    top = drawStrip(svg, top, width, { rows: upper, bounds: [], before: [], isLog, title: "every seed", ends, names });
-    what = `${isLog ? "ratio" : "difference"} of the means`;
-  }
+  const what = lower.length ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
   const percent = Number((100 * levelOf(test, level)).toFixed(2));
   const title = `${what}: ${percent} % interval`;
   const before = test.bounds.filter((bound) => !bounds.includes(bound));
-  top = drawStrip(svg, top, width, { rows: lower, bounds, before, rule, isLog, title, ends: endsOfAxis(claim, i), names });
+  let top = drawStrip(svg, 4, width, { rows: upper, bounds, before, rule, isLog, title, ends: endsOfAxis(claim, i), names });
+  if (lower.length) {
+    const [ours, theirs, ...others] = lower.map((row) => row.dots);
+    const ends = endsNear([...ours, ...theirs], others.flat());
+    top = drawStrip(svg, top, width, { rows: lower, bounds: [], before: [], isLog, title: "every seed", ends, names });
+  }
   svg.setAttribute("height", top);
 }

@@ -3,7 +3,7 @@
 
 const FEW_PARTS = 2; // whose charts stand open, and that need no table
 const MARKS = new Map([[true, "holds"], [false, "fails"], [null, "unclear"]]);
-const ANSWERS = new Map([[true, "holds"], [false, "does not hold"], [null, "is open"]]);
+const ANSWERS = new Map([[true, "holds"], [false, "does not hold"], [null, "undecided"]]);
 
 /* Whether a claim's parts are told in a table. */
 const hasManyParts = (claim) => !claim.why_fixed && claim.tests.length > FEW_PARTS;

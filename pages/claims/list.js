@@ -207,6 +207,8 @@ function showCurrent() {
 }
 
 function makeFilters() {
+  $("q").placeholder = `Search ${CLAIMS.length} claims`;
+  $("q").setAttribute("aria-label", $("q").placeholder);
   $("clear").addEventListener("click", () => {
     for (const name of FILTERS) state[name] = "";
     writeAddress();
@@ -231,4 +233,5 @@ function makeFilters() {
 function setFilters() {
   for (const name of ["q", "source"]) $(name).value = state[name];
   for (const name of BOXES) $(name).checked = Boolean(state[name]);
+  if (FOLDED.some((name) => state[name])) $("filters").open = true; // what narrows the list is seen
 }

@@ -20,7 +20,8 @@ const EXAMPLE = BY_ID.get([...STARTS.keys()][0]);
 const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
 const USUAL = LEVELS.indexOf(0.95);
 const BOXES = ["primary", "simpler", "again"]; // filters that are on or off
-const FILTERS = ["q", "source", "verdict", ...BOXES];
+const FOLDED = ["source", ...BOXES]; // filters behind the search
+const FILTERS = ["q", "verdict", ...FOLDED];
 
 /* `bounds` are those that the reader moved, as "number of the test:bound" or, for a test of two
    bounds, "number of the test:lower:upper". */

@@ -19,7 +19,8 @@ const decidedByHalf = () => percent(decidedUpTo(blockOfHalf()));
    `truth` gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown,
    `answer` the sentences that tell it, `then` what else happens.  `map` names the act's plot.  Of this map `title`,
    `legend` and `help` say what it draws, `more`, if any, what else there is to say, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
-   has some, and `note` says what it shows. */
+   has some, and `note` says what it shows.  Two lines stand below the map; those of `folded` are told on a click.
+   `mark` says where on the map a guess is drawn: as a line below this row, with a text. */
 const ACTS = [
   {
     name: "1. Which blocks matter?",
@@ -37,6 +38,7 @@ const ACTS = [
         most: N_BLOCKS,
         unit: () => `of ${N_BLOCKS}`,
         truth: nHarmless,
+        mark: (guess) => ({ row: N_BLOCKS - guess + 1, text: `your guess: ${guess} above` }),
         answer: () =>
           `Only blocks ${named(new Set(blocksThatMatter()))} are not. A dot at the right of the map tells how many images are ` +
           "misread without the block; left of the limit it is hollow, the block harmless.",
@@ -69,11 +71,13 @@ const ACTS = [
       ];
     },
     note: () => whatMatters(),
+    folded: ["note"],
     help:
       "Bars: how sure of its answer the net, as it is now, is if the row’s block is closed as well. An arrow and a " +
       "digit, such as “→ 1”: the answer becomes this digit. Dots, pale when you have changed the net: how many " +
       "training images the whole net misreads with the row’s block alone closed, on a logarithmic scale. The two " +
-      "lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless.",
+      "lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless. A " +
+      "dashed line is your guess: so many blocks lie above it.",
   },
   {
     name: "2. Where is it decided?",
@@ -92,6 +96,7 @@ const ACTS = [
         most: N_BLOCKS,
         unit: () => `of ${N_BLOCKS}`,
         truth: (run = whole) => decidedAt(run.answers),
+        mark: (guess) => ({ row: guess, text: `your guess: ${guess}` }),
         answer: () =>
           `Of the ${grouped(DATA.measured.n_test)} test images ${decidedBefore()} are decided before the first ` +
           `block, ${decidedByHalf()} once block ${blockOfHalf()} is passed; after block ${LATE} the answer still ` +
@@ -112,12 +117,13 @@ const ACTS = [
       return [...range(0, net.d_out - 1).map(String), `images: up to ${grouped(most)}`];
     },
     note: () => aboutDecided(),
+    folded: ["after"],
     more: () => aboutOthers(),
     help:
       "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this " +
       "block. From the line on its answer stays the same. Bars at the right: how many of the test images are " +
       "decided at each row with all blocks open, on a square-root scale. They are pale when you have changed the " +
-      "net. The layer was trained to read the last state only, never the early ones.",
+      "net. A dashed line is your guess. The layer was trained to read the last state only, never the early ones.",
   },
   {
     name: "3. What does a gate do?",
@@ -138,6 +144,7 @@ const ACTS = [
         most: N_GATES,
         unit: () => `of ${N_GATES}`,
         truth: (run = whole) => openGates(run),
+        mark: (guess) => ({ row: 1 + guess / N_UNITS, text: `your guess: ${guess} below` }),
         answer: () => "In the net as it was trained few are, and another image opens others.",
         means: () =>
           "Most gates are mostly closed: their mean T over the training images is " +
@@ -158,11 +165,12 @@ const ACTS = [
     ends: () => SHOW[shown.compare].ends,
     bar: () => SHOW[shown.compare].bar,
     note: () => aboutGates(),
+    folded: ["note", "after"],
     help:
       "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number " +
       "to b_T of every unit. Look for gates that this image opens, and compare them with their mean over images of " +
       "the digit, or with random gates, which were not trained. In a difference red is +. The states y are the " +
-      "blocks’ outputs: a column that keeps its colour is carried.",
+      "blocks’ outputs: a column that keeps its colour is carried. A dashed line is your guess: so many gates lie below it.",
   },
 ];
 
@@ -176,6 +184,7 @@ const CLIMB = {
   layout: "ramp",
   ends: () => SHOW.states.ends,
   bar: () => SHOW.states.bar,
+  folded: [],
   note: () =>
     `\u2190 Row 0: the image as ${N_UNITS} numbers. Each row above is a block: where a colour changes, the block changed ` +
     "the number.",
@@ -312,7 +321,7 @@ function takeGuess(question, guess) {
   const unit = question.unit() === "%" ? "\u00a0%" : "";
   const isRight = guess === truth;
   const verdict = isRight ? `${guess}${unit}: you guessed it.` : `You guessed ${guess}${unit}; it is ${truth}${unit}.`;
-  question.told = { verdict, truth, answer: question.answer(), pixels: shown.pixels };
+  question.told = { verdict, truth, guess, answer: question.answer(), pixels: shown.pixels };
   play.answered[play.act]++;
   showAct();
   question.then?.();

@@ -82,8 +82,10 @@ class Plot {
     const is_marked = isAnswered(play.act) || document.activeElement === this.grid;
     const has_cells = columnsOf(this) > 1;
     if (is_marked && !has_cells) this.shadeRow(ctx, width, shown.block);
+    if (!has_cells) drawGuess(ctx, width); // under the dots
     if (isAnswered(play.act)) this.paint(ctx, width);
     else drawClimb(ctx, width);
+    if (has_cells) drawGuess(ctx, width); // over the cells
     if (is_marked && has_cells) this.mark(ctx, width);
     this.drawStrip();
   }
@@ -263,6 +265,32 @@ function drawRead(ctx, width) {
   ctx.fillRect(0, y - 1, width, 2);
 }
 
+/* The reader's guess on the map of its answer: a dashed line, named at its right end.  A guess that was made of another
+   image is not drawn, nor one of gates where the map shows something else. */
+function drawGuess(ctx, width) {
+  const { questions, map } = ACTS[play.act];
+  const guessed = questions.find(({ told, mark }) => mark && told?.guess !== undefined);
+  if (!guessed || (map === "gates" && shown.compare !== "one")) return;
+  if (guessed.of_image && guessed.told.pixels !== shown.pixels) return;
+  const { row, text } = guessed.mark(guessed.told.guess);
+  const y = Math.min(plotHeight() - 1, Math.max(1, topOf(row) + rowHeight()));
+  ctx.save();
+  ctx.setLineDash([6, 4]);
+  for (const [color, line] of [[css("paper"), 5], [css("ink"), 1.5]]) {
+    Object.assign(ctx, { strokeStyle: color, lineWidth: line });
+    ctx.beginPath();
+    ctx.moveTo(map === "effect" ? LEFT * width : 0, y); // beside the dots, which were asked for
+    ctx.lineTo(width, y);
+    ctx.stroke();
+  }
+  const base = y < 24 ? y + 16 : y - 6; // below the line where there is no room above it
+  Object.assign(ctx, { textAlign: "right", strokeStyle: css("paper"), lineWidth: 4, lineJoin: "round", fillStyle: css("ink") });
+  ctx.setLineDash([]);
+  ctx.strokeText(text, width - 4, base);
+  ctx.fillText(text, width - 4, base);
+  ctx.restore();
+}
+
 const LEFT = 0.4; // the share of the map's width that the bars take
 const ERRORS = [1e-4, 2e-2]; // the ends of the scale of training errors, logarithmic
 
@@ -283,11 +311,13 @@ function drawEffect(ctx, width) {
   ctx.fillStyle = css("line");
   for (const x of [xOfError(error), xOfError(error + limit)]) ctx.fillRect(x - 0.5, 0, 1, topOf(0) - GAP);
   const pale = now === whole ? 1 : 0.3;
+  const wide = Math.min(5, rowHeight() / 2); // of a dot from its middle: a dot is wider than a bar, for it is what was asked
   Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5, globalAlpha: pale });
   for (let layer = 0; layer < net.depth; layer++) {
+    const is_idle = idle.includes(layer + 1);
     ctx.beginPath();
-    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, Math.min(3, rowHeight() / 2 - 0.5), 0, 2 * Math.PI);
-    if (idle.includes(layer + 1)) ctx.stroke();
+    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, is_idle ? wide - 0.75 : wide, 0, 2 * Math.PI);
+    if (is_idle) ctx.stroke();
     else ctx.fill();
   }
   ctx.globalAlpha = 1;
@@ -301,6 +331,7 @@ const ARROW_WIDTH = 28; // of the text that names another answer, in pixels
 function drawMoves(ctx, half) {
   const { digit, before, effects } = found;
   const all = half - ARROW_WIDTH; // the length of 100 %
+  const high = Math.min(6, rowHeight() - 3); // of a bar
   const x_before = before * all;
   ctx.fillStyle = css("line");
   for (const x of [0, x_before]) ctx.fillRect(x - 0.5, 0, 1, topOf(0) - GAP);
@@ -311,7 +342,7 @@ function drawMoves(ctx, half) {
     const x_after = after * all;
     const length = Math.max(1, Math.abs(after - before) * all);
     ctx.fillStyle = css(after < before ? "minus" : "plus");
-    ctx.fillRect(Math.min(x_before, x_after), y + 1, length, rowHeight() - 2);
+    ctx.fillRect(Math.min(x_before, x_after), y + (rowHeight() - high) / 2, length, high);
     if (argmax(shares) === digit) return;
     ctx.fillStyle = css("ink");
     ctx.fillText(`\u2192 ${argmax(shares)}`, Math.max(x_before, x_after) + 3, y + rowHeight() / 2 + 4);

@@ -309,9 +309,17 @@ function showFound() {
   document.dispatchEvent(new Event("found"));
 }
 
+/* Puts each line below the map in its place: folded, if the map says so and a digit is drawn. */
+function foldLines(folded) {
+  const lines = ["note", "after"].map((id) => [$(id), $(folded.includes(id) && !isEmpty() ? "folded" : `${id}-here`)]);
+  if (lines.every(([line, place]) => line.parentElement === place)) return; // so that a reader may select them
+  for (const [line, place] of lines) place.append(line);
+}
+
 /* The lines below the map: the ends of its scale, and what it shows as a whole. */
 function showNote() {
-  const { layout, ends, bar, note, legend } = viewNow();
+  const { layout, ends, bar, note, legend, folded } = viewNow();
+  foldLines(folded);
   $("map-legend").innerHTML = legend();
   $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;

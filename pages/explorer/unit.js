@@ -4,18 +4,23 @@
 /* A number as it stands after a plus: a negative one in brackets, "(-0.80)". */
 const inSum = (value) => (value < 0 ? `(${signed(value)})` : signed(value));
 
+/* "Block 3, unit 7: ". */
+function placeOfUnit(block, unit) {
+  if (!block) return `Plain first layer, unit ${unit}: `;
+  return `Block ${block}${shown.closed.has(block - 1) ? " (closed)" : ""}, unit ${unit}: `;
+}
+
 /* "y = H T + x (1 - T) = -0.38 x 0.130 + ..." of the chosen unit as parts: [class or "", text]. */
 function sumOf(block, unit) {
   const i = unit - 1;
   const y = now.states[block][i];
-  if (!block) return [["", `Plain first layer, unit ${unit}: y = H = ${signed(y)}`]];
+  if (!block) return [["", `y = H = ${signed(y)}`]];
   const layer = block - 1;
   const H = now.H[layer][i];
   const T = now.T[layer][i];
   const x = now.states[layer][i];
-  const state = shown.closed.has(layer) ? " (closed)" : "";
   return [
-    ["", `Block ${block}${state}, unit ${unit}: y = `],
+    ["", "y = "],
     ["H", "H"],
     ["T", " T"],
     ["", " + "],
@@ -26,7 +31,7 @@ function sumOf(block, unit) {
     ["T", signed(T, 3)],
     ["", " + "],
     ["carry", `${inSum(x)} \u00b7 ${signed(1 - T, 3)}`],
-    ["", ` = ${signed(H * T)} + ${inSum(x * (1 - T))} = ${signed(y)}`],
+    ["", ` = ${signed(y)}`],
   ];
 }
 
@@ -34,7 +39,9 @@ function sumOf(block, unit) {
 function reading() {
   const { block } = shown;
   if (!isAnswered(play.act)) return `Block ${block}, unit ${shown.unit}: ${signed(now.states[block][shown.unit - 1])}.`;
-  if (ACTS[play.act].map === "gates") return `${sumOf(block, shown.unit).map(([, text]) => text).join("")}.`;
+  if (ACTS[play.act].map === "gates") {
+    return `${placeOfUnit(block, shown.unit)}${sumOf(block, shown.unit).map(([, text]) => text).join("")}.`;
+  }
   if (ACTS[play.act].map === "read") return afterBlock();
   return aloneClosed() || "Row 0 is the plain first layer, which cannot be closed.";
 }

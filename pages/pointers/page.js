@@ -32,8 +32,15 @@ function show() {
     $("table").children[number].querySelector("select").value = next;
   });
   $("start-at").value = problem.start;
+  showLegend();
   showQuestion();
   keepAddress();
+}
+
+/* What the towers' marks mean; on a narrow screen that of their lines, too, beside which no word has room. */
+function showLegend() {
+  const lines = narrow.matches ? " Dashed line: from there on the answer stands; pale: with free gates. Dotted: your guess." : "";
+  set("legend", `Shade: how probable the net finds a number. Frame: the right one. The answer stands where it has over half.${lines}`);
 }
 
 /* The line to which a tower's own is compared: with held gates that of free ones, else the guess for the largest k. */
@@ -59,7 +66,7 @@ function showQuestion() {
   set("question", is_held ? "What if no gate looks at the problem?" : "Does the answer come later for a larger k?");
   $("told").classList.toggle("held", is_held);
   set("told-text", `${aboutThisProblem()} ${aboutAll()}`);
-  $("hold").setAttribute("aria-pressed", is_held);
+  set("hold", is_held ? "Gates held: free them" : "Hold the gates");
   set("held-text", aboutHolding());
   set("gates-text", `Each block has ${net.hidden} gates T, numbers from 0 to 1: how much of a unit is ` +
     "replaced, and how much is passed on. Do they look at the problem? Hold each at its mean over other problems.");
@@ -225,7 +232,6 @@ function start() {
       show();
     }));
   }
-  set("legend", "Shade: how probable the net finds a number. Frame: the right one. The answer stands where it has over half.");
   shown.problem = problemOfAddress();
   listen();
   window.addEventListener("resize", show);

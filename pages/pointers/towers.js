@@ -2,12 +2,13 @@
 /* Four towers, one for each k.  A row is a block, a cell a number that the net may answer; its shade is the probability
    that the output layer reads after this block. */
 
-const ROW = { wide: 22, narrow: 16 }; // pixels; on a narrow screen two towers stand above two others
-const LEFT = 24; // of the rows' numbers
-const RIGHT = 56; // of the words that name a line
+const ROW = { wide: 22, narrow: 16 }; // pixels
+const LEFT = { wide: 24, narrow: 20 }; // of the rows' numbers
+const RIGHT = { wide: 56, narrow: 0 }; // of the words that name a line; on a narrow screen the legend does
 const WORD = 16; // the height of such a word
 const TOP = 4;
 const narrow = matchMedia("(max-width: 700px)");
+const now = ({ wide, narrow: small }) => (narrow.matches ? small : wide);
 const BOTTOM = 24;
 const SURE = 0.5; // an answer stands where its probability is above this
 
@@ -28,32 +29,32 @@ function drawTower(figure, k, problem, answers, other) {
   const say = (name, text) => write(figure.querySelector(name), text);
   const width = svg.clientWidth;
   if (width === 0) return; // it is not laid out
-  const row = narrow.matches ? ROW.narrow : ROW.wide;
+  const [row, left] = [ROW, LEFT].map(now);
   const rows = net.depth + 1;
   const height = TOP + rows * row + BOTTOM;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
   const right = answerTo(problem, k);
   const way = pathOfProblem(problem, k);
-  figure.querySelector(".way").textContent = answers ? way.join(" → ") : `${way[0]} → …`;
+  figure.querySelector(".way").textContent = answers ? way.join(" →\u00a0") : `${way[0]} → …`;
   say(".answer", answers ? String(argmax(answers.at(-1))) : "?");
   say(".sure", answers ? sureness(answers.at(-1), right) : "guess first");
-  const cell = (width - LEFT - RIGHT) / SIZE;
+  const cell = (width - left - now(RIGHT)) / SIZE;
   const top = (block) => TOP + (net.depth - block) * row;
   for (let block = 0; block < rows; block++) {
-    svgElement("text", { x: LEFT - 6, y: top(block) + row / 2 + 5, "text-anchor": "end" }, svg).textContent = block;
+    svgElement("text", { x: left - 6, y: top(block) + row / 2 + 5, "text-anchor": "end" }, svg).textContent = block;
     for (let number = 0; number < SIZE; number++) {
       const share = answers ? answers[block][number] : 0;
-      const place = { x: LEFT + number * cell + 1, y: top(block) + 1, width: cell - 2, height: row - 2 };
+      const place = { x: left + number * cell + 1, y: top(block) + 1, width: cell - 2, height: row - 2 };
       svgElement("rect", { class: "cell", ...place, style: `--share: ${share.toFixed(3)}` }, svg);
     }
   }
   for (let number = 0; number < SIZE; number++) {
     const is_right = answers && number === right;
-    const place = { x: LEFT + (number + 0.5) * cell, y: height - 8, "text-anchor": "middle" };
+    const place = { x: left + (number + 0.5) * cell, y: height - 8, "text-anchor": "middle" };
     svgElement("text", { class: is_right ? "column right" : "column", ...place }, svg).textContent = number;
     if (is_right) {
-      const frame = { x: LEFT + number * cell, y: TOP - 1, width: cell, height: rows * row + 2 };
+      const frame = { x: left + number * cell, y: TOP - 1, width: cell, height: rows * row + 2 };
       svgElement("rect", { class: "frame", ...frame }, svg);
     }
   }
@@ -73,14 +74,15 @@ function drawTower(figure, k, problem, answers, other) {
   svg.setAttribute("aria-label", `k = ${k}. Read ${read}; ${where}.${compared} Right is ${right}.`);
 }
 
-/* Draws a line below a block.  Its two words stand at its right end: those of the upper line above it, those of the
-   lower one below it, so that they never overlap. */
+/* Draws a line below a block.  Its two words stand at its right end, where there is room: those of the upper line above
+   it, those of the lower one below it, so that they never overlap. */
 function drawLineBelow(svg, { look, words }, y, is_upper) {
   const right = svg.clientWidth;
-  svgElement("line", { class: look, x1: LEFT, x2: right, y1: y, y2: y }, svg);
+  svgElement("line", { class: look, x1: now(LEFT), x2: right, y1: y, y2: y }, svg);
+  if (!now(RIGHT)) return;
   words.forEach((word, i) => {
     const baseline = is_upper ? y - 6 - (1 - i) * WORD : y + WORD + i * WORD;
-    svgElement("text", { class: "word", x: right - RIGHT + 6, y: baseline }, svg).textContent = word;
+    svgElement("text", { class: "word", x: right - now(RIGHT) + 6, y: baseline }, svg).textContent = word;
   });
 }
 

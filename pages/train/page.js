@@ -32,7 +32,7 @@ const run = {
 const DIGIT = 3; // that climbs at first
 let digit = DIGIT;
 let chosen = { layer: Infinity, unit: 0 }; // that the reader points at; at first the last layer
-let hasPointed = false; // whether the reader has pointed at a cell yet
+let hasPointed = false; // whether the reader points at a cell, or has tapped it or chosen it with a slider
 
 /* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
    the last request.  `kept` is the time when the browser's history was last told how many steps were made.  `counted` is the time from which the steps that are due at the chosen speed are
@@ -241,7 +241,14 @@ function makeTowers() {
       hasPointed = true;
       showTowers();
     };
-    towers.push(new Tower($(`tower-${k}`).querySelector("canvas"), point));
+    const canvas = $(`tower-${k}`).querySelector("canvas");
+    towers.push(new Tower(canvas, point));
+    canvas.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType !== "mouse") return; // what a finger has tapped stays
+      hasPointed = false;
+      showTowers();
+      showPercents();
+    });
   }
   for (let d = 0; d < 10; d++) $("digit").add(new Option(d, d));
   $("digit").value = digit;
@@ -259,6 +266,7 @@ function makeTowers() {
       nameTowers();
     });
   }
+  new ResizeObserver(showPercents).observe($("percents"));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => towers.forEach((tower) => tower.draw()));
 }
@@ -274,9 +282,10 @@ function stepOfTowers() {
 
 const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * width, (row + 1) * width));
 
-/* Whether bars and readings are left out: before the third stop no question is about them, so that they wait until a
-   reader points at a cell. */
-const isBare = () => !hasPointed && [0, 1].includes(stopOf(settings));
+/* Whether bars are left out: before the third stop no question is about them.  Readings stand there
+   while a reader points at a cell. */
+const isBare = () => [0, 1].includes(stopOf(settings));
+const isRead = () => hasPointed || !isBare();
 
 /* The place that the reader points at, within the nets as they are now. */
 function placeShown() {
@@ -303,7 +312,7 @@ function showTower(k, portraits, step) {
   downBottom.textContent = magnitude(lengthOf(portrait.gradients, 0, width));
   figure.querySelector(".reading").innerHTML = readingOf(portrait, k);
   const before = step ? run.portraits.get(0)?.nets[k].alike : undefined;
-  towers[k].show(portrait, pixels, width, isBare() ? null : placeShown(), before);
+  towers[k].show(portrait, pixels, width, isRead() ? placeShown() : null, before);
 }
 
 /* What net k does at the place that the reader points at, in HTML. */
@@ -340,6 +349,7 @@ function showTowers() {
   const step = stepOfTowers();
   $("pair").classList.toggle("waits", step === null);
   $("towers").classList.toggle("bare", isBare());
+  $("towers").classList.toggle("pointed", isRead());
   if (step === null) return;
   const portraits = run.portraits.get(step);
   const { layer, unit } = placeShown();
@@ -428,6 +438,7 @@ function show() {
   showNumbers();
   showCharts();
   showTowers();
+  showPercents();
   write($("verdict"), verdictAt(stepShown()));
   showPrediction();
 }

@@ -39,9 +39,9 @@ const TOUR = [
     question: "Which net learns? Follow the digit up, and the gradient down.",
     shows: "A way past each layer lets thirty layers learn.",
     answer:
-      "The highway net learns; the plain net guesses. Each plain layer brings the images closer together: at the start they differ " +
-      "by less than a millionth after the last. Thirty highway layers leave about a quarter of the difference (0.84 to 0.20 " +
-      "before training, with seed 1). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
+      "The highway net learns; the plain net guesses. Each plain layer brings the images closer together: before training 64 images " +
+      "differ by 7.9 × 10⁻⁸ after the last (seed 1). Thirty highway layers leave about a quarter of the difference " +
+      "(0.84 to 0.20). Going down, the gradient shrinks as much. Adam enlarges a small gradient; here that does not help.",
   },
   {
     name: "2. Five layers",
@@ -51,10 +51,10 @@ const TOUR = [
     least: [0.65, 0.65],
     text: "The same two kinds of layer, and the same start, but only five of each.",
     question: "Do plain layers learn, if there are only five in a row?",
-    shows: "Five plain layers lose most of the digit, but enough arrives.",
+    shows: "Five plain layers lose most of what tells images apart, but enough is left.",
     answer:
-      "They do: both nets learn. At the start five plain layers weaken the digit, too, to a seventeenth (0.84 to 0.049 with seed 1), " +
-      "but enough of it arrives, and enough of the gradient comes back. With these small weights depth is the difficulty; stop 4 changes the weights.",
+      "They do: both nets learn. At the start five plain layers shrink the difference between images, too, to a seventeenth (0.84 to 0.049 " +
+      "with seed 1), but enough of it is left, and enough of the gradient comes back. With these small weights depth is the difficulty; stop 4 changes the weights.",
   },
   {
     name: "3. He initialisation",
@@ -116,7 +116,7 @@ const TOUR = [
     shows: "Gates that start half open make the digit too faint.",
     answer:
       "It does not. Half of x is carried past one layer, a quarter past two, and past thirty 0.5³⁰ = 10⁻⁹ of it. With what H " +
-      "adds, under 10⁻⁷ of the digit arrives: about as little as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
+      "adds, under 10⁻⁷ of the difference between images is left: about as little as in the plain net. Gates alone are not enough: at this depth, with these small weights, they must start nearly closed.",
   },
   {
     name: "7. 100 layers",

@@ -30,9 +30,8 @@ class Tower {
     }
   }
 
-  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}, or null: then
-     the bars are left out, too; `before` has the
-     shares before training, or is undefined. */
+  /* What `portraits` of net.js gave of one net, and the image that climbs; `chosen` is {layer, unit}, or null;
+     `before` has the shares before training, or is undefined. */
   show(portrait, image, width, chosen, before) {
     Object.assign(this, { portrait, image, width, chosen, before });
     this.draw();
@@ -43,7 +42,7 @@ class Tower {
     const { clientWidth, clientHeight } = this.canvas;
     this.side = Math.min(56, Math.round(clientHeight / 7)); // of the images
     this.gap = clientWidth < 240 ? 8 : 24; // between the shafts, as between the words above them
-    this.left = parseFloat(getComputedStyle(this.canvas).getPropertyValue("--bars")); // of the left shaft: before it are the bars
+    this.left = parseFloat(getComputedStyle(this.canvas).getPropertyValue("--bars")); // of the left shaft: before it are the bars, if it is not 0
     this.shaft = (clientWidth - this.left - this.gap) / 2;
     this.height = clientHeight - this.side - 8;
     this.rows = this.portrait ? this.portrait.states.length / this.width : 1;
@@ -74,7 +73,7 @@ class Tower {
     const up = Math.min(1, 2 * this.climbed);
     const down = Math.max(0, 2 * this.climbed - 1);
     const isClimbed = (layer) => layer < up * this.rows;
-    if (this.chosen) this.drawAlike(isClimbed);
+    if (left) this.drawAlike(isClimbed);
     this.drawShaft(left, portrait.centred, isClimbed);
     this.drawShaft(right, portrait.gradients, (layer) => this.rows - 1 - layer < down * this.rows);
     if (portrait.T) this.drawGates();
