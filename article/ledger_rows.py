@@ -40,7 +40,7 @@ HOLDS_IF = {
     "lower-layers-more-open": "difference above zero",
     "primary-gates-see-x": "error rises by over 0.01; static gates: over 1.5 times the loss, lose over 0.005 (0.01)",
     "trained-nets-need-their-gates": "error rises by more than a hundredth",
-    "wide-gates-training-loss": "loss over 1.5 times full's",
+    "wide-gates-training-loss": "loss over 1.5 times highway nets'",
     "wide-gates-test-accuracy": "accuracy lower by over 0.005 (MNIST), 0.01 (CIFAR-100), after 25 epochs",
     "blocks-refine-the-same-features": "both kinds keep over 0.5 of the accuracy above guessing, shuffled and half-way",
     "idle-layers-are-hard-to-get-in-plain-nets": "plain nets: fewer than 10 % of the layers are idle",

@@ -131,6 +131,7 @@ def test_a_paragraph_appears_when_its_question_is_measured(mark, question):
         ("article-starts-right-share", "0.667"),
         ("article-near-the-bound", "4"),
         ("article-wrong-near-the-bound", "all 1"),
+        ("article-at-the-lowest-bias", "4 of 5 cells with $b_T = -2$"),
         ("article-gates-agree", "44"),
         ("article-plain-starts", "1 of the 1"),
         ("article-plain-losses", "1.90 to 1.90 (Glorot's, barely)"),

@@ -124,6 +124,17 @@ def near_the_bound(read, says: str) -> str:
     return says.format(near=len(near), train=train, wrong=f"{how_many} {len(wrong)}")
 
 
+@table("article-at-the-lowest-bias")
+def at_the_lowest_bias(read) -> str:
+    """How many of the cells with the lowest gate bias train, and which bias that is."""
+    with_bias = [cell for cell in cells_of(read) if cell["gate_bias"] is not None]
+    lowest = min(cell["gate_bias"] for cell in with_bias)
+    cells = [cell for cell in with_bias if cell["gate_bias"] == lowest]
+    n_train = sum(cell["trains"] for cell in cells)
+    share = f"all {n_train}" if n_train == len(cells) else f"{n_train} of {len(cells)}"
+    return f"{share} cells with $b_T = {lowest:g}$"
+
+
 @table("article-gates-agree")
 def gates_agree(read) -> str:
     """In how many pairs a highway net and a net of fixed gates with the same start both train or both fail."""
