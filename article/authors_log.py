@@ -34,6 +34,14 @@ def largest_differences(read) -> str:
     return ", ".join(said)
 
 
+@table("article-epochs-on-normalised-contrast", training="paper")
+@table("article-epochs-on-whitened-images", training="whitened")
+def epochs_of_run(read, training: str) -> str:
+    """After how many epochs our run was stopped."""
+    [row] = with_settings(read("results/cifar.json")["summary"], row="less the log", training=training)
+    return str(len(row["differences"]))
+
+
 @picture("cifar")
 def article_log(record):
     """The test accuracy of the 19 layers less that of the authors' log, epoch by epoch."""

@@ -33,6 +33,15 @@ def losses(record: dict, block: str) -> dict[int, float]:
     return {net["depth"] + 1: net["loss"]["mean"] for net in sorted(nets, key=lambda net: net["depth"])}
 
 
+@table("article-searches-of-orthogonal-plain-nets")
+def searches_of_orthogonal_plain_nets(read) -> str:
+    """How many of the searches chose orthogonal weights for plain nets of 100 layers."""
+    nets = with_settings(read("results/best_start.json")["trials"]["final"], block="plain", depth=99)
+    orthogonal = with_settings(nets, start="orthogonal")
+    n = len(nets)
+    return f"all {n} searches" if len(orthogonal) == n else f"{len(orthogonal)} of {n} searches"
+
+
 @table("article-draws")
 def draws(read) -> str:
     """How many draws a search of Figure 1 has."""
@@ -45,12 +54,14 @@ def article_depth(optimization, best_start, finals, one_layer):
     """The training loss against depth: with the start that the activation implies, with a searched start, and after
     400 epochs, beside that of one hidden layer."""
     fig, axes = panels(1, 3, 3.2, sharey=True)
-    titles = ("20 epochs, one start", "20 epochs, searched start", "400 epochs, one start")
+    short = optimization["settings"]["epochs"]
+    long = finals["settings"]["epochs"]
+    titles = (f"{short} epochs, one start", f"{short} epochs, searched start", f"{long} epochs, one start")
     for ax, record, title in zip(axes, (optimization, best_start, finals), titles, strict=True):
         for block in ("highway", "plain"):
             loss = losses(record, block)
             ax.plot(list(loss), list(loss.values()), MARKER[block], ls="-", color=COLOR[block], label=block)
-        epochs = 400 if record is finals else 20
+        epochs = long if record is finals else short
         [alone] = with_settings(one_layer["summary"], row="Figure 1", epochs=epochs)
         ax.axhline(alone["loss"]["mean"], color=GREY, ls=":", label="one hidden layer")
         ax.set(xscale="log", yscale="log", xlabel="layers")
@@ -61,9 +72,9 @@ def article_depth(optimization, best_start, finals, one_layer):
     axes[0].legend(loc="lower left")
     of_plain = f"plain nets' loss grows {growth(optimization, 'plain'):.0f}-fold"
     with_search = f"{growth(best_start, 'plain'):.0f}-fold if the start is searched"
-    longer = int(float(f"{growth(finals, 'plain'):.2g}"))
-    in_400_epochs = f"{spaced(longer)}-fold in 400 epochs"
+    after_long = int(float(f"{growth(finals, 'plain'):.2g}"))
+    with_time = f"{spaced(after_long)}-fold in {long} epochs"
     of_highway = math.ceil(max(growth(record, "highway") for record in (optimization, best_start, finals)))
-    grows = f"From 10 to 100 layers {of_plain}, {with_search}, {in_400_epochs}"
+    grows = f"From 10 to 100 layers {of_plain}, {with_search}, {with_time}"
     headline(fig, f"{grows}; highway nets' less than {of_highway}-fold")
     return fig

@@ -82,6 +82,9 @@ def with_joined_rows(body: str) -> str:
         below = list(itertools.takewhile(lambda row: row.lstrip().startswith(2 * EMPTY), rows_below))
         if not below:
             continue
+        n_cells = {row.count(BETWEEN_CELLS) for row in (line, *below)}
+        if len(n_cells) != 1:
+            raise ValueError(f"the rows of a table have other numbers of cells: {line.strip()}")
         first, second, rest = line.strip().split(BETWEEN_CELLS, 2)
         height = f"table.cell(rowspan: {1 + len(below)})"
         lines[start] = f"    {height}{first}], {height}[{second}], [{rest}"

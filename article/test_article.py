@@ -60,7 +60,11 @@ def reader(question: str, is_measured: bool):
     ledger = copy.deepcopy(read_json(ROOT / "results/claims.json"))
     row = ledger["trials"][0]
     for other in ledger["trials"]:
-        other["results"] = [name for name in other["results"] if name != question]
+        rests_on_it = question in other["results"] or other["verdict"].endswith(f"no results of {question} yet")
+        if rests_on_it and is_measured and question in AWAITING.values():
+            other |= {"ours": "0.5 (95 %: 0.4 to 0.6, n = 3)", "verdict": "yes", "results": [question]}
+        else:
+            other["results"] = [name for name in other["results"] if name != question]
     if is_measured:
         row |= {"claim": "nets train (a rule)", "ours": "0.5 (95 %: 0.4 to 0.6, n = 3)", "verdict": "yes"}
         row["results"] = [question]
@@ -116,7 +120,9 @@ def test_no_line_of_a_paragraph_begins_with_a_mark():
 @pytest.mark.parametrize(("mark", "question"), AWAITING.items())
 def test_a_paragraph_appears_when_its_question_is_measured(mark, question):
     assert registry.TABLES[mark](reader(question, is_measured=False)) == ""
-    assert "| kind |" in registry.TABLES[mark](reader(question, is_measured=True))
+    text = registry.TABLES[mark](reader(question, is_measured=True))
+    assert "| kind |" in text
+    assert "**yes**" in text
 
 
 @pytest.mark.parametrize(

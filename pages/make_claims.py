@@ -99,7 +99,7 @@ def control_part(control: dict, claim: Claim, verdict: str, is_turned: list[bool
         **control,
         "place": place,
         "ours": typeset(say_searched(control["ours"])),
-        "verdict_in_words": verdict_in_words(control, verdict).replace("is open", "is undecided"),
+        "verdict_in_words": verdict_in_words(control, verdict),
         "tests": turned_where(is_turned, control["tests"]),
     }
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 
+from experiments.depth_on_demand import show as depth_on_demand
+from experiments.which_carry import show as which_carry
+
 DATA = ("MNIST", "CIFAR-100")
 WHEN = ("untrained", "trained")
-KINDS_OF_DEPTH = ("static gates", "x + T H", "residual", "x + a H", "plain", "three plain blocks")
+KINDS_OF_DEPTH = [depth_on_demand.NAMES[kind] for kind in depth_on_demand.NAMES if kind != depth_on_demand.FULL]
+CARRIES = [which_carry.NAMES[kind] for kind in which_carry.NAMES if kind != which_carry.SEES_X]
 DEPTH_FOLLOWS = [
-    ["share of the depth later a step"],
-    ["share later a step, trained", "share later a step, untrained"],
-    ["share later a step, highway", "share later a step, residual"],
+    ["delay by one more step, as a share of the depth"],
+    ["delay by one more step, trained", "delay by one more step, untrained"],
+    ["delay by one more step, highway", "delay by one more step, residual"],
 ]
-CARRIES = ("plain", "x + H", "x + H / √L", "fixed gates", "x + a H", "one gate a block", "static gates", "x + T H")
 EPOCHS = [f"epoch {epoch}" for epoch in (6, 12, 25, 50, 100, 200)]
 
 
@@ -48,14 +51,14 @@ SAMPLES = {
         ["accuracy, the program's start, a fifth of rate"],
         ["accuracy, Glorot's start, the whole rate"],
     ],
-    "best-start-two-orders": [["plain accuracy", "highway accuracy"]],
+    "best-start-two-orders": [["plain loss", "highway loss"]],
     "best-start-no-degradation": [
-        *beside("highway accuracy", [50], [10, 20]),
-        *beside("plain accuracy", [50], [20]),
-        *beside("highway accuracy", [100], [10, 20]),
-        *beside("plain accuracy", [100], [20]),
+        *beside("highway loss", [50], [10, 20]),
+        *beside("plain loss", [50], [20]),
+        *beside("highway loss", [100], [10, 20]),
+        *beside("plain loss", [100], [20]),
     ],
-    "best-start-plain-is-worse": at_depths("plain accuracy", "highway accuracy", depths=(10, 20, 50, 100)),
+    "best-start-plain-is-worse": at_depths("plain loss", "highway loss", depths=(10, 20, 50, 100)),
     "start-matters-less-for-highway": at_depths("loss's spread, highway less plain", depths=(10, 30, 100)),
     "generalises-at-every-depth": beside("highway accuracy", [50, 100, 200], [10, 20]),
     "highway-converges-faster": [
@@ -326,7 +329,7 @@ SAMPLES = {
     ],
     "depth-in-use-follows-pointers": DEPTH_FOLLOWS,
     "depth-in-use-follows-rule-30": DEPTH_FOLLOWS,
-    "depth-of-residual-nets-does-not-adapt": at(("pointers", "rule 30"), "share of the depth later a step"),
+    "depth-of-residual-nets-does-not-adapt": at(("pointers", "rule 30"), "delay by one more step"),
     "depth-in-use-follows-unseen-k": [
         *at(("pointers",), "blocks later than k − 1"),
         *at(("pointers",), "blocks earlier than k + 1"),

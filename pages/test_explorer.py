@@ -990,7 +990,7 @@ def test_it_fits_and_nothing_is_cut(driver, width):
     driver.execute_script("takeAct(2, false); play.answered[0] = 0; takeAct(0, false)")
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     settle(driver)
-    boxes = ".controls, .line, .legend, .below > p, #unit, #map-ends, #questions form"
+    boxes = ".controls, .line, .legend, .below p, #map-ends, #questions form"
     cut = f"[...document.querySelectorAll('{boxes}')].filter((e) => "
     cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
     assert driver.execute_script(f"return {cut}") == []

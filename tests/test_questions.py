@@ -43,7 +43,6 @@ NO_PICTURES = (
     "primary",
     "residual_past_a_thousand",
     "table1_controls",
-    "which_carry",
     "wider_rates",
 )
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")

@@ -218,11 +218,11 @@ def run(runner: Runner) -> dict:
             groups["alone"] += runner.run(final_trial, alone(chosen[FULL], seeds))
             groups["unseen"] += runner.run(final_trial, without_one(chosen, name, seeds))
     for group in ("final", "alone", "unseen"):
-        groups[group] = [kept(trial, group) for trial in groups[group]]
+        groups[group] = [for_record(trial, group) for trial in groups[group]]
     return groups
 
 
-def kept(trial: dict, group: str) -> dict:
+def for_record(trial: dict, group: str) -> dict:
     """A trial as the record keeps it: in four digits, and without what is neither summed up nor drawn.
 
     What happens after every block is kept of the nets that are drawn.  Only the log has the rest;

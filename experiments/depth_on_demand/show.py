@@ -76,16 +76,16 @@ def first_above(shares, bound) -> int | None:
 
 def finding(first_right: dict[str, list]) -> str:
     """What the two nets say after how many blocks, as a sentence."""
-    shallow = {kind: blocks[0] for kind, blocks in first_right.items()}
-    deep = {kind: blocks[-1] for kind, blocks in first_right.items()}
-    if shallow[FULL] is None or deep[FULL] is None:
+    easiest = {kind: blocks[0] for kind, blocks in first_right.items()}
+    hardest = {kind: blocks[-1] for kind, blocks in first_right.items()}
+    if easiest[FULL] is None or hardest[FULL] is None:
         return "The highway net does not solve all of these problems"
-    if deep[FULL] <= shallow[FULL]:
+    if hardest[FULL] <= easiest[FULL]:
         return "The highway net answers deep problems no later than easy ones"
-    found = f"The highway net answers easy problems after {shallow[FULL]} blocks, deep ones after {deep[FULL]}"
-    if shallow[RESIDUAL] is None or deep[RESIDUAL] is None:
+    found = f"The highway net answers easy problems after {easiest[FULL]} blocks, deep ones after {hardest[FULL]}"
+    if easiest[RESIDUAL] is None or hardest[RESIDUAL] is None:
         return found
-    return f"{found}; the residual net after {shallow[RESIDUAL]} and {deep[RESIDUAL]}"
+    return f"{found}; the residual net after {easiest[RESIDUAL]} and {hardest[RESIDUAL]}"
 
 
 @picture("depth_on_demand")
@@ -101,8 +101,8 @@ def depth_on_demand_accuracy(record):
             rows = rows_of(record, level_name, kind)
             means = [row["accuracy"]["mean"] for row in rows]
             on_top = 3 if kind == FULL else 2
-            depths = [row["k"] for row in rows]
-            ax.plot(depths, means, marker=shapes[kind], ms=4, color=COLORS[kind], label=name, zorder=on_top)
+            steps = [row["k"] for row in rows]
+            ax.plot(steps, means, marker=shapes[kind], ms=4, color=COLORS[kind], label=name, zorder=on_top)
         best.append(best_kind(record, level_name))
         level(ax, 1 / classes(record, level_name), "guessing", up=4)
         ax.set(xlabel="k", ylim=(0, 1.03))
@@ -122,14 +122,19 @@ def depth_on_demand_accuracy(record):
     return fig
 
 
+def any_trial(record, level_name) -> dict:
+    """A trial of the highway net at a level: it has the level's settings."""
+    return next(t for t in record["trials"]["final"] if t["level"] == level_name and t["kind"] == FULL)
+
+
 def described(record, level_name) -> str:
     """A level in words."""
-    trial = finals(record, level_name, FULL)[0]
+    trial = any_trial(record, level_name)
     return f"{TASKS[trial['task']]}, k to {trial['deepest']}, {trial['depth']} blocks"
 
 
 def classes(record, level_name) -> int:
-    trial = finals(record, level_name, FULL)[0]
+    trial = any_trial(record, level_name)
     return trial["size"] if trial["task"] == "pointer" else 2
 
 
@@ -138,9 +143,10 @@ def totals(record, level_name) -> dict[str, dict]:
     return {row["kind"]: row for row in record["summary"] if row["level"] == level_name and "k" not in row}
 
 
-def best_kind(record, level_name) -> str:
-    rows = totals(record, level_name)
-    return max(rows, key=lambda kind: rows[kind]["accuracy"]["mean"])
+def best_kind(record, level_name) -> str | None:
+    """The kind with the highest mean accuracy of those that lost no seed; None if all lost one."""
+    means = {kind: row["accuracy"]["mean"] for kind, row in totals(record, level_name).items() if not row["n_diverged"]}
+    return max(means, key=means.get, default=None)
 
 
 @table("depth-on-demand")
@@ -151,12 +157,17 @@ def accuracy_by_level(read) -> str:
     by_level = [totals(record, level_name) for level_name in levels]
     lines = []
     for kind, name in NAMES.items():
-        cells = [as_cell(rows[kind]["accuracy"]) for rows in by_level]
+        cells = [as_cell(rows[kind]) for rows in by_level]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     names = [described(record, level_name) for level_name in levels]
     return markdown_table(f"| test accuracy | {' | '.join(names)} |", lines)
 
 
-def as_cell(stat: dict) -> str:
-    """A mean with its standard deviation."""
-    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
+def as_cell(row: dict) -> str:
+    """The mean accuracy with its standard deviation, and how many seeds diverged."""
+    accuracy = row["accuracy"]
+    n_lost = row["n_diverged"]
+    if accuracy["mean"] is None:
+        return f"- ({n_lost} lost)"
+    spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
+    return f"{accuracy['mean']:.3f}{spread}" + (f" ({n_lost} lost)" if n_lost else "")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.depth_on_demand import question, trial
+from experiments.depth_on_demand import question, show, trial
 
 POINTER = {"task": "pointer", "size": 5, "deepest": 3, "n_test": 40}
 AUTOMATON = {"task": "automaton", "size": 7, "deepest": 3, "n_test": 40}
@@ -88,11 +88,11 @@ def test_the_record_keeps_in_four_digits_what_is_summed_up_or_drawn():
     by_block = {"right_after": [[0.123456, 1.0]], "change": [[0.1]], "T": None}
     by_k = {"decided": [2.00004], "decided_right": [None], "work": [1]}
     result = {"kind": "residual", "diverged": False, "inside": {**by_block, **by_k}, "untrained": by_k}
-    kept = question.kept(result, "final")
+    kept = question.for_record(result, "final")
     assert kept["untrained"] == {"decided": [2.0]}
     assert kept["inside"] == {**by_k, "decided": [2.0], "right_after": [[0.1235, 1.0]], "T": None}
-    assert question.kept(result, "unseen")["inside"] == {**by_k, "decided": [2.0]}
-    assert question.kept({"diverged": True, "inside": None}, "final") == {"diverged": True, "inside": None}
+    assert question.for_record(result, "unseen")["inside"] == {**by_k, "decided": [2.0]}
+    assert question.for_record({"diverged": True, "inside": None}, "final") == {"diverged": True, "inside": None}
 
 
 # ---- Rules --------------------------------------------------------------------------------------
@@ -162,3 +162,10 @@ def test_a_frozen_gate_must_cost_accuracy():
     verdict = "gates-see-more-than-k"
     assert verdict_on("depth_on_demand", verdict, record(frozen=0.5)) == "reproduced"
     assert verdict_on("depth_on_demand", verdict, record(full=(0.9, 0.9), frozen=0.9)) == "not reproduced"
+
+
+def test_a_lost_seed_is_told_in_the_table():
+    row = {"accuracy": {"mean": 0.9, "sd": 0.01, "n": 4}, "n_diverged": 1}
+    assert show.as_cell(row) == "0.900 ± 0.010 (1 lost)"
+    assert show.as_cell({**row, "accuracy": {"mean": 0.9, "sd": None, "n": 1}, "n_diverged": 0}) == "0.900"
+    assert show.as_cell({"accuracy": {"mean": None, "sd": None, "n": 0}, "n_diverged": 5}) == "- (5 lost)"

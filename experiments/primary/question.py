@@ -182,7 +182,7 @@ def run(runner: Runner) -> dict:
         **kinds_of_gates(group_of(runner, "kinds")),
         **figure_1(group_of(runner, "figure_1")),
     }
-    return {name: [kept(trial, name) for trial in trials] for name, trials in groups.items()}
+    return {name: [for_record(trial, name) for trial in trials] for name, trials in groups.items()}
 
 
 # results of a search that judge nothing
@@ -193,14 +193,16 @@ OF_GATES = ("share_of_biases_decreased", "bias_depth_correlation", "bias_activit
             "bias_of_layer", "mean_T_of_layer")  # fmt: skip
 
 
-def kept(trial: dict, group: str) -> dict:
+def for_record(trial: dict, group: str) -> dict:
     """A trial as the record keeps it.  Only the log has the rest, which is as large again.
 
-    A trial of a search keeps the loss by which it was ranked, the running one of its last epoch."""
+    A trial of a search keeps what ranked it: the controls' their `loss`, others `ranked_by`, the
+    running loss of the last epoch, which is None for a net that diverged."""
     if group.startswith(("search", "finalists")):
         found = {name: value for name, value in trial.items() if name not in OF_SEARCH}
-        if trial.get("losses"):
-            found["ranked_by"] = trial["losses"][-1]
+        if "losses" in trial:
+            loss = selection_loss(trial)
+            found["ranked_by"] = loss if math.isfinite(loss) else None
         return found
     if group == "gates":
         names = (*GATES_SETTINGS, *OF_GATES)
@@ -931,6 +933,8 @@ def gates_see_x(r):
 def as_factor(logarithms: Sample) -> str:
     """The factor of which these are decimal logarithms, with its 95 % interval, as text."""
     low, high = interval(logarithms)
+    if math.isnan(low):
+        return f"{10 ** mean(logarithms):.3g}"
     return f"{10 ** mean(logarithms):.3g} (95 %: {10**low:.3g} to {10**high:.3g}, n = {len(logarithms)})"
 
 

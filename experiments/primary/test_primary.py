@@ -176,8 +176,16 @@ def test_controls_are_put_through_the_rule(claim):
 
 
 def test_a_trial_of_a_search_keeps_what_ranks_it():
-    trial = {"seed": 2101, "effective_lr": 2.0, "losses": [0.3, 0.1], "loss": 0.09, "seconds": 3.0}
-    ranked = {"seed": 2101, "effective_lr": 2.0, "loss": 0.09, "seconds": 3.0, "ranked_by": 0.1}
-    assert question.kept(trial, "search_of_kinds") == ranked
-    assert question.kept({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
-    assert question.kept(trial, "deep") == trial
+    trial = {"seed": 2101, "effective_lr": 2.0, "losses": [0.3, 0.1], "loss": 0.09, "diverged": False, "seconds": 3.0}
+    kept = question.for_record(trial, "search_of_kinds")
+    assert kept == {**{name: trial[name] for name in trial if name != "losses"}, "ranked_by": 0.1}
+    diverged = {"losses": [0.3], "loss": None, "diverged": True}
+    assert question.for_record(diverged, "finalists_of_kinds") == {"loss": None, "diverged": True, "ranked_by": None}
+    assert question.for_record({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
+    assert question.for_record(trial, "deep") == trial
+
+
+def test_trials_of_gates_keep_what_is_judged():
+    names = (*question.GATES_SETTINGS, *question.OF_GATES)
+    trial = {**dict.fromkeys(names, 1.0), "maps": {"mean_T": [[0.1]]}}
+    assert question.for_record(trial, "gates") == dict.fromkeys(names, 1.0)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import verdict_on
 
-from experiments.which_carry import question
+from experiments.which_carry import question, show
 from highways.nets import fully_connected
 
 RUNNER = SimpleNamespace(settings=question.BUDGETS["default"])
@@ -71,3 +71,18 @@ def test_three_seeds_that_diverge_decide_nothing():
     fits, generalises = verdicts(lambda kind: None if kind == "skip" else 0.01, lambda kind: 0.97)
     assert fits == "not clear"
     assert generalises == "not reproduced, the rest not clear"
+
+
+def test_a_kind_that_loses_a_seed_stands_behind_the_others():
+    trials = []
+    for kind in show.NAMES:
+        for seed in range(2):
+            loss = 0.001 if kind == show.SEES_X else 0.1
+            trials.append({"kind": kind, "depth": 30, "seed": seed, "loss": loss, "diverged": False})
+    record = {"settings": {"depths": [30], "epochs": 20, "n_train": 60000}, "trials": {"final": trials}}
+    assert show.finding(record) == "Of 9 kinds of block, in the order of their loss, highway is number 1 at 30 blocks"
+    for trial in trials:
+        if trial["kind"] == show.SEES_X and trial["seed"] == 0:
+            trial |= {"loss": None, "diverged": True}
+    assert show.finding(record).endswith("highway is number 9 at 30 blocks")
+    assert show.which_carry(record)

@@ -264,7 +264,8 @@ function testBox(claim, test, i) {
   return box;
 }
 
-const hasP = ({ p }) => p !== null && p !== undefined;
+/* Where a seed is lost, a test of all tests together has none. */
+const hasP = ({ p }) => Number.isFinite(p);
 
 /* A p value, for those who ask for it: the bar and the bound say the same to the eye. */
 const pFold = (text) => element("details", { class: "small p" }, element("summary", {}, "p value"), element("span", {}, text));
@@ -455,7 +456,8 @@ function showTest(svg, claim, i, bounds, { holds, p }) {
   const sentence = svg.parentElement.firstChild;
   const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
   sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds))}: `, answerOf(holds));
-  if (hasP({ p })) svg.parentElement.querySelector(".p span").textContent = `p = ${asText(p)}, corrected`;
+  const fold = svg.parentElement.querySelector(".p span");
+  if (fold) fold.textContent = hasP({ p }) ? `p = ${asText(p)}, corrected` : "not known: a seed is lost";
   svg.setAttribute("aria-label", sentence.textContent);
 }
 

@@ -314,6 +314,7 @@ function foldLines(folded) {
   const lines = ["note", "after"].map((id) => [$(id), $(folded.includes(id) && !isEmpty() ? "folded" : `${id}-here`)]);
   if (lines.every(([line, place]) => line.parentElement === place)) return; // so that a reader may select them
   for (const [line, place] of lines) place.append(line);
+  $("folded").hidden = lines.every(([line]) => line.parentElement !== $("folded"));
 }
 
 /* The lines below the map: the ends of its scale, and what it shows as a whole. */

@@ -32,7 +32,8 @@ const run = {
 const DIGIT = 3; // that climbs at first
 let digit = DIGIT;
 let chosen = { layer: Infinity, unit: 0 }; // that the reader points at; at first the last layer
-let hasPointed = false; // whether the reader points at a cell, or has tapped it or chosen it with a slider
+let isPointing = false; // whether a mouse is over a tower, or a finger has tapped it
+let hasChosen = false; // whether a slider has chosen a cell
 
 /* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
    the last request.  `kept` is the time when the browser's history was last told how many steps were made.  `counted` is the time from which the steps that are due at the chosen speed are
@@ -238,14 +239,14 @@ function makeTowers() {
   for (const k of [0, 1]) {
     const point = (place) => {
       chosen = place;
-      hasPointed = true;
+      isPointing = true;
       showTowers();
     };
     const canvas = $(`tower-${k}`).querySelector("canvas");
     towers.push(new Tower(canvas, point));
     canvas.addEventListener("pointerleave", ({ pointerType }) => {
       if (pointerType !== "mouse") return; // what a finger has tapped stays
-      hasPointed = false;
+      isPointing = false;
       showTowers();
       showPercents();
     });
@@ -261,7 +262,7 @@ function makeTowers() {
     $(name).addEventListener("input", () => {
       const value = Number($(name).value);
       chosen = { ...chosen, [name]: name === "unit" ? value - 1 : value };
-      hasPointed = true;
+      hasChosen = true;
       showTowers();
       nameTowers();
     });
@@ -285,7 +286,7 @@ const lengthOf = (values, row, width) => Math.hypot(...values.subarray(row * wid
 /* Whether bars are left out: before the third stop no question is about them.  Readings stand there
    while a reader points at a cell. */
 const isBare = () => [0, 1].includes(stopOf(settings));
-const isRead = () => hasPointed || !isBare();
+const isRead = () => isPointing || hasChosen || !isBare();
 
 /* The place that the reader points at, within the nets as they are now. */
 function placeShown() {

@@ -28,7 +28,7 @@ class Control(NamedTuple):
     place: str = "highway"
 
 
-ANSWERS = {True: "holds", False: "fails", None: "is open"}
+ANSWERS = {True: "holds", False: "fails", None: "is undecided"}
 BEFORE_A_NUMBER = r"(?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)"
 
 
