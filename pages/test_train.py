@@ -638,7 +638,10 @@ def test_bars_wait_for_the_third_stop_and_readings_also_for_a_pointed_cell(drive
     driver.execute_script("takeStop(0)")
     wait_for(driver, "run.portraits.size")
     assert seen() == [False, False, True]
-    choose(driver, "layer", 4)
+    move = "const { left, top } = towers[0].canvas.getBoundingClientRect();"
+    move += "const place = { clientX: left + 20, clientY: top + 20 };"
+    move += "towers[0].canvas.dispatchEvent(new PointerEvent('pointermove', place))"
+    driver.execute_script(move)
     assert seen() == [False, True, False]
     assert driver.execute_script(tops) == before
     leave = "towers[0].canvas.dispatchEvent(new PointerEvent('pointerleave', { pointerType: arguments[0] }))"
@@ -646,6 +649,9 @@ def test_bars_wait_for_the_third_stop_and_readings_also_for_a_pointed_cell(drive
     assert seen() == [False, True, False]
     driver.execute_script(leave, "mouse")
     assert seen() == [False, False, True]
+    choose(driver, "layer", 4)
+    driver.execute_script(leave, "mouse")
+    assert seen() == [False, True, False]  # what a slider has chosen stays
 
 
 @browser_only
