@@ -42,6 +42,14 @@ def epochs_of_run(read, training: str) -> str:
     return str(len(row["differences"]))
 
 
+@table("article-behind-at-the-end")
+def behind_at_the_end(read) -> str:
+    """How far our run on normalised contrast is below the log where it ends, in points."""
+    [row] = with_settings(read("results/cifar.json")["summary"], row="less the log", training="paper")
+    epochs, points = less_the_log(row)
+    return f"{-points[-1]:.1f} points below it at epoch {epochs[-1]}"
+
+
 @picture("cifar")
 def article_log(record):
     """The test accuracy of the 19 layers less that of the authors' log, epoch by epoch."""

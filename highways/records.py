@@ -571,9 +571,13 @@ def was_trained_apart(trial: dict) -> bool:
 
 
 def seconds_of(trial: dict) -> float:
-    """How long one core needs for a trial."""
+    """How long one core needs for a trial; for a branch, without the epochs of its parent."""
     # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
-    return ranks_of(trial) * max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+    seconds = ranks_of(trial) * max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+    if "parent" in trial:
+        n_epochs = len(trial["history"]["epoch"])
+        seconds *= 1 - trial["parent"]["epoch"] / n_epochs
+    return seconds
 
 
 def groups_of(trials: dict | list) -> dict[str, list[dict]]:
