@@ -424,8 +424,8 @@ def test_how_long_two_cores_take():
     resumed = {"seconds": 1, "wallclock_sec": 7}  # 1 s since its last start, 7 s in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
-    branch = {"wallclock_sec": 60, "parent": {"epoch": 4}, "history": {"epoch": [1, 2, 3, 4, 5, 6]}}
-    assert seconds_on_two_cores({"trials": [branch]}) == 20  # the first four epochs are its parent's
+    branch = {"wallclock_sec": 60, "parent": {"epoch": 3}, "history": {"epoch": [1, 2, 3, 4]}}
+    assert seconds_on_two_cores({"trials": [branch]}) == 15  # the first three epochs are its parent's
     added = {"wallclock_sec": 9, "protocol": "paper"}
     short = {"wallclock_sec": 5, "protocol": "short"}  # of the default budget, although it was added
     assert seconds_on_two_cores({"trials": {"final": [{"seconds": 4}, short, added], "partial": [added]}}) == 5
