@@ -264,7 +264,7 @@ function testBox(claim, test, i) {
   return box;
 }
 
-/* Where a seed is lost, a test of all tests together has none. */
+/* A test with a lost seed has no p value. */
 const hasP = ({ p }) => Number.isFinite(p);
 
 /* A p value, for those who ask for it: the bar and the bound say the same to the eye. */
