@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from highways.lab.judging.controls import listed
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 from highways.records import select
@@ -88,22 +87,6 @@ def in_bold(verdict: str) -> str:
 def rows_measured(read, question: str) -> list[dict]:
     """The rows of the ledger that rest on this question's results."""
     return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
-
-
-AWAITED = {
-    "which_carry": "which kind of block fits best where all train",
-    "depth_on_demand": "what gates that see x are for on tasks that need depth",
-    "primary": "the ten claims with new seeds and repeated searches",
-}
-
-
-@table("article-awaited")
-def awaited(read) -> str:
-    """The questions whose rules are committed and whose results are not; nothing when all are there."""
-    waiting = [f"{words} (`{name}`)" for name, words in AWAITED.items() if not rows_measured(read, name)]
-    if not waiting:
-        return ""
-    return f"Rules are committed, and results are not there yet, on {listed(waiting)}."
 
 
 @table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")

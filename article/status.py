@@ -2,38 +2,72 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import row_of
-from article.ten_claims import EARLIER, is_confirmed, shown_rows
+from article.gates import CLAIM_OF_DEPTH
+from article.ledger_rows import is_tested, row_of, rows_measured
+from article.ten_claims import EARLIER, are_confirmed, shown_rows
+from highways.lab.judging.controls import listed
 from highways.lab.judging.ledger import VERDICTS, without_additions
 from highways.lab.showing.registry import table
+
+IN_WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven")
 
 
 @table("article-provisional")
 def provisional(read) -> str:
-    """Whether the ten claims have been judged by their own rules, for the summary."""
-    if is_confirmed(read):
+    """How many of the ten claims are judged by their own rules, for the summary."""
+    judged = are_confirmed(read)
+    if all(judged):
         return "The table judges eight of them by these runs; Table 1 stands on earlier runs."
-    return (
-        "**None of their runs has been reported yet, and the table of claims is provisional:** it judges earlier runs "
-        "by earlier rules, many of which were chosen when results were known."
-    )
+    earlier = "earlier runs by earlier rules, many of which were chosen when results were known"
+    if any(judged):
+        return (
+            f"**The table of claims is provisional:** it judges {number_in_words(judged)} of these eight by the new "
+            f"runs, and for the others {earlier}."
+        )
+    return f"**None of their runs has been reported yet, and the table of claims is provisional:** it judges {earlier}."
 
 
 @table("article-earlier-rules")
 def earlier_rules(read) -> str:
     """What the earlier rules lack, as long as the table applies them."""
-    if is_confirmed(read):
+    judged = are_confirmed(read)
+    if all(judged):
         return f"Where the table has a {EARLIER}, it still applies an earlier rule to earlier runs."
+    if any(judged):
+        so_far = f"The runs of {number_in_words(judged)} claims have been reported. For the others"
+    else:
+        so_far = "None of their runs has been reported yet. Until then,"
     return (
-        "None of their runs has been reported yet. Until then, the table applies earlier rules of the ledger to "
-        f"earlier runs, and the verdicts on these eight are provisional ({EARLIER}). The new rules are stricter: they "
-        "repeat whole searches, search a rate for each $b_T$, and give one hidden layer its best rate."
+        f"{so_far} the table applies earlier rules of the ledger to earlier runs, and their verdicts are provisional "
+        f"({EARLIER}). The new rules are stricter: they repeat whole searches, search a rate for each $b_T$, and give "
+        "one hidden layer its best rate."
     )
+
+
+def number_in_words(judged: list[bool]) -> str:
+    return IN_WORDS[sum(judged)]
 
 
 @table("article-how-it-stands")
 def how_it_stands(read) -> str:
-    return "in part" if is_confirmed(read) else "in part, and provisionally"
+    return "in part" if all(are_confirmed(read)) else "in part, and provisionally"
+
+
+@table("article-awaited")
+def awaited(read) -> str:
+    """The questions whose rules are committed and whose results are not; nothing when all are there."""
+    waiting = []
+    if not rows_measured(read, "which_carry"):
+        waiting.append("which kind of block fits best where all train (`which_carry`)")
+    if not all(is_tested(row_of(read, name)) for name in CLAIM_OF_DEPTH):
+        waiting.append("which kinds of net answer best on tasks that need depth (`depth_on_demand`)")
+    judged = are_confirmed(read)
+    if not all(judged):
+        how_many = f"{IN_WORDS[judged.count(False)]} of the ten claims" if any(judged) else "the ten claims"
+        waiting.append(f"{how_many} with new seeds and repeated searches (`primary`)")
+    if not waiting:
+        return ""
+    return f"Rules are committed, and results are not there yet, on {listed(waiting)}."
 
 
 @table("article-primary-count")

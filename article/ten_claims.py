@@ -114,7 +114,7 @@ def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
     return found
 
 
-def is_confirmed(read) -> bool:
-    """Whether all claims that have runs of their own are judged by them."""
+def are_confirmed(read) -> list[bool]:
+    """Of each claim that has runs of its own, whether it is judged by them."""
     own = [primary for primary in PRIMARY if primary.group]
-    return all(is_tested(row_of(read, name)) for primary in own for name in primary.judged_by)
+    return [all(is_tested(row_of(read, name)) for name in primary.judged_by) for primary in own]

@@ -74,8 +74,9 @@ ones these mean accuracies had been seen.  On the first pointers: full 0.9999, u
 level of rule 30 were then left out: they would take 7 of 13 core-hours, and no kind is free of errors
 without them.
 
-Expected before all runs: (a) on pointers yes against all but uncoupled; on rule 30 not against residual.  (b) yes on
-pointers, in all three parts; on rule 30 open.  (c) open.  (d) T sees more than k on both tasks.
+Expected before all runs: (a) on pointers yes against all but uncoupled; on rule 30 not against
+residual.  (b) yes on pointers, in all three parts; on rule 30 open.  (c) open.  (d) T sees more than k
+on both tasks.
 
 What each outcome would mean
 ----------------------------
@@ -96,7 +97,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.depth_on_demand.trial import final_trial, search_trial
-from highways.lab.judging.claim import Sample, claim, effect_as_text
+from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text
 from highways.lab.judging.rules import all_hold, corrected, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -339,11 +340,17 @@ def stat(values: list) -> dict:
     return mean_sd_n([value for value in values if value is not None])
 
 
+def levels_in(record: dict) -> list[str]:
+    """The levels that are measured, in their order."""
+    measured = {trial["level"] for trial in record["trials"]["final"]}
+    return [level for level in record["settings"]["levels"] if level in measured]
+
+
 def rows(record: dict) -> list[dict]:
     """A row for each level and kind; then one for each k as well."""
     totals = []
     by_k = []
-    for level in record["settings"]["levels"]:
+    for level in levels_in(record):
         for kind in KINDS:
             trials = trials_of(record, "final", level, kind)
             finished = [trial for trial in trials if not trial["diverged"]]
@@ -380,8 +387,11 @@ ABOUT = {"n_test": BUDGETS["default"]["n_test"]}  # widths differ: nets of a lev
 def scores(r: dict, task: str, kind: str) -> list[float | None]:
     """A value for each seed: the accuracy, a mean over k and over the levels of the task.
 
-    None if the net of one of the levels diverged."""
+    None if the net of one of the levels diverged.  Raises NotMeasured if a level is missing."""
     levels = [level for level in r["settings"]["levels"] if LEVELS[level]["task"] == task]
+    for level in levels:
+        if level not in levels_in(r):
+            raise NotMeasured(f"the nets of level {level} are not trained yet")
     by_level = []
     for level in levels:
         by_level.append(

@@ -35,6 +35,11 @@ COMPARED = {FULL: "Highway net: y = H T + x (1 - T)", RESIDUAL: "Residual net: y
 FOUND = 0.9  # an answer counts as there when this share of the problems has it right
 
 
+def levels_in(record):
+    """The levels that are measured."""
+    return list(dict.fromkeys(row["level"] for row in record["summary"]))
+
+
 def rows_of(record, level_name, kind):
     """The rows of a level and a kind, one for each k."""
     found = [row for row in record["summary"] if row["level"] == level_name and row["kind"] == kind and "k" in row]
@@ -91,7 +96,7 @@ def finding(first_right: dict[str, list]) -> str:
 @picture("depth_on_demand")
 def depth_on_demand_accuracy(record):
     """Accuracy against the depth of a problem, for every kind and level."""
-    levels = record["settings"]["levels"]
+    levels = levels_in(record)
     fig, axes = panels(-(-len(levels) // 2), 2, 2.6 * -(-len(levels) // 2), squeeze=False)
     markers = cycle("vDPX*")
     shapes = {kind: MARKERS.get(kind) or next(markers) for kind in NAMES}
@@ -153,7 +158,7 @@ def best_kind(record, level_name) -> str | None:
 def accuracy_by_level(read) -> str:
     """A row a kind, a column a level: test accuracy, mean over k."""
     record = read("results/depth_on_demand.json")
-    levels = record["settings"]["levels"]
+    levels = levels_in(record)
     by_level = [totals(record, level_name) for level_name in levels]
     lines = []
     for kind, name in NAMES.items():
