@@ -51,7 +51,7 @@ PRIMARY = (
     ),
     Primary(
         "$b_T$ must be negative, need not be exact, fails at extremes",
-        "searched between -1 and -10; the blog warns of both ends",
+        "a negative one “was sufficient”; the blog: it need not be exact, but both ends fail",
         ("primary-gate-bias",),
         "biases",
         {
