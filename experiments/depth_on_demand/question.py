@@ -96,11 +96,12 @@ import itertools
 import numpy as np
 
 import highway_networks as hn
-from experiments.depth_on_demand.trial import final_trial, search_trial
+from experiments.depth_on_demand.trial import final_trial, n_classes, search_trial
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text
 from highways.lab.judging.rules import all_hold, corrected, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
+from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.search import log_uniform
 from highways.statistics import mean_sd_n
 
@@ -137,7 +138,6 @@ STARTS = ("uniform", "glorot", "orthogonal")
 GAINS = (0.8, 1.6)  # of an orthogonal start
 GATE_BIASES = (-4.0, 0.0)
 DRAWN = (FULL, "residual")  # after every block
-ROOM_FOR_WIDTH = 4  # no kind is more than this many times as wide as full
 
 SOLVED = 0.95  # a net solves problems of k steps if its accuracy on them is this or more
 IN_USE = 0.01  # what a frozen gate must cost, in accuracy, to have been in use
@@ -160,25 +160,16 @@ def common(kind: str, level: dict, width: int) -> dict:
     """The settings of a kind that no draw changes."""
     depth = SHALLOW if kind == "shallow" else level["depth"]
     setting = {**level, "kind": kind, "block": KINDS[kind], "depth": depth}
-    setting["width"] = width if kind == FULL else width_of_equal_size(setting, level, width)
+    size_of_full = size_of_net(*inputs_and_outputs(level), width, level["depth"], KINDS[FULL])
+    setting["width"] = width_of_equal_size(size_of_full, *inputs_and_outputs(level), depth, KINDS[kind])
     return setting
 
 
-def width_of_equal_size(setting: dict, level: dict, width: int) -> int:
-    """The width with which a net has most nearly as many parameters as full."""
-    full = {**level, "block": KINDS[FULL], "width": width}
-    wanted = size_of_net(full)
-    widths = range(width // 2, ROOM_FOR_WIDTH * width)
-    return min(widths, key=lambda candidate: abs(size_of_net({**setting, "width": candidate}) - wanted))
-
-
-def size_of_net(setting: dict) -> int:
-    """The number of parameters, without drawing them."""
-    inputs = {"pointer": setting["size"] ** 2 + setting["size"], "automaton": setting["size"]}[setting["task"]]
-    outputs = {"pointer": setting["size"], "automaton": 2}[setting["task"]]
-    block = hn.block_of(setting["block"])
-    d_in = inputs + setting["deepest"]
-    return hn.size_of(hn.shapes_of_net(d_in, outputs, setting["width"], setting["depth"], block))
+def inputs_and_outputs(level: dict) -> tuple[int, int]:
+    """How many numbers a net reads, those that tell k included, and how many classes it tells apart."""
+    n = level["size"]
+    of_problem = {"pointer": n**2 + n, "automaton": n}[level["task"]]
+    return of_problem + level["deepest"], n_classes(level)
 
 
 def draws(kind: str, level: dict, settings: dict) -> list[dict]:

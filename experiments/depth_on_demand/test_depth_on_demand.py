@@ -49,10 +49,10 @@ def test_an_answer_is_decided_when_it_no_longer_changes():
 
 @pytest.mark.parametrize("kind", question.KINDS)
 def test_all_kinds_have_as_many_parameters(kind):
-    level = question.level_of("pointer-1", question.BUDGETS["default"])
-    full = question.size_of_net(question.common("full", level, 128))
-    size = question.size_of_net(question.common(kind, level, 128))
-    assert abs(size / full - 1) < 0.01
+    settings = question.BUDGETS["default"]
+    level = question.level_of("pointer-1", settings)
+    full, net = (trial.make(question.draws(name, level, settings)[0]) for name in ("full", kind))
+    assert abs(net.parameters.size / full.parameters.size - 1) < 0.01
 
 
 def test_all_kinds_search_the_same_rates_and_starts():

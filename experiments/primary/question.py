@@ -109,7 +109,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-import highway_networks as hn
 from experiments.controls.trial import BEST_PLAIN, CONTROLS
 from experiments.controls.trial import trial as control_trial
 from experiments.fifty_layers.trial import DECAY, longer
@@ -127,6 +126,7 @@ from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, int
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.fully_connected import ALL, CIFAR, NO_BETTER_THAN_GUESSING, selection_loss
 from highways.nets.matched_blocks import GATE_BIASES, LEARNED, MARGIN, early_and_late
 from highways.nets.search import FIGURE_1_RATES, log_uniform, search, two_best, two_best_and_slow
@@ -399,7 +399,6 @@ KINDS = {
 RATES_OF_KINDS = (0.5, 8)
 MOMENTA_OF_KINDS = (0.7, 0.97)
 BIASES_OF_KINDS = (-8, -1)
-WIDEST = 1000  # the widths below this are tried for static gates
 
 
 def draw_of_kind(kind: tuple[str, dict, int], k: int, group: SimpleNamespace) -> dict:
@@ -434,13 +433,9 @@ def width_of(kind: str, data_setting: dict, depth: int) -> int:
     if kind != STATIC:
         return full
     data = fully_connected.data_of(data_setting)
-
-    def size_of(width: int, name: str) -> int:
-        block = hn.block_of(KINDS[name]["block"])
-        return hn.size_of(hn.shapes_of_net(data.x_train.shape[1], data.n_classes, width, depth, block))
-
-    size_of_full = size_of(full, FULL)
-    return min(range(1, WIDEST), key=lambda width: abs(size_of(width, STATIC) - size_of_full))
+    d_in = data.x_train.shape[1]
+    size_of_full = size_of_net(d_in, data.n_classes, full, depth, KINDS[FULL]["block"])
+    return width_of_equal_size(size_of_full, d_in, data.n_classes, depth, KINDS[STATIC]["block"])
 
 
 def kinds_of_gates(group: SimpleNamespace) -> dict:

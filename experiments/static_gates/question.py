@@ -100,7 +100,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-import highway_networks as hn
 from experiments.fifty_layers.trial import DECAY, longer
 from experiments.static_gates.trial import FULL, trial
 from highways.lab.judging.claim import NotMeasured, claim
@@ -108,6 +107,7 @@ from highways.lab.judging.rules import ERROR, Paired, corrected, holm, is_above,
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.fully_connected import CIFAR
 from highways.nets.search import log_uniform, over_seeds, search
 from highways.records import by_data_set
@@ -132,7 +132,6 @@ COMPARED = {  # {variant that is compared with full: what the ledger calls its n
     "wide": "wider nets with one learned static gate a unit and about as many parameters as full",
 }
 SETS = ("MNIST", CIFAR)
-WIDEST = 1000  # width_of_equal_size() tries the widths below this
 # ranges of the search
 RATES = (0.5, 8)
 MOMENTA = (0.7, 0.97)
@@ -173,20 +172,6 @@ def width_of(variant: str, data_setting: dict, depth: int) -> int:
     d_in = data.x_train.shape[1]
     size_of_full = size_of_net(d_in, data.n_classes, WIDTH, depth, VARIANTS[FULL]["block"])
     return width_of_equal_size(size_of_full, d_in, data.n_classes, depth, VARIANTS[variant]["block"])
-
-
-def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> int:
-    """How many parameters such a net has."""
-    return hn.size_of(hn.shapes_of_net(d_in, d_out, width, depth, hn.block_of(block)))
-
-
-def width_of_equal_size(size: int, d_in: int, d_out: int, depth: int, block: str) -> int:
-    """The width that brings a net of such blocks nearest to `size` parameters."""
-
-    def distance(width):
-        return abs(size_of_net(d_in, d_out, width, depth, block) - size)
-
-    return min(range(1, WIDEST), key=distance)
 
 
 def run(runner: Runner) -> dict:

@@ -16,6 +16,7 @@ from experiments.static_gates import show as shown
 from experiments.static_gates import trial as static_gates
 from highways.lab.judging.claim import NotMeasured, judge
 from highways.nets import fully_connected
+from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.records import load_results, select
 
 DATA_SETTING = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
@@ -71,17 +72,17 @@ def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
 def test_the_parameters_of_static_gates_are_counted():
     """A block of width w: w^2 + w for H, and w, or one, for T."""
     for block, gate_parameters in (("static-unit", 7), ("static-scalar", 1)):
-        added = question.size_of_net(4, 3, 7, 3, block) - question.size_of_net(4, 3, 7, 2, block)
+        added = size_of_net(4, 3, 7, 3, block) - size_of_net(4, 3, 7, 2, block)
         assert added == 7 * 7 + 7 + gate_parameters
-        assert question.size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
+        assert size_of_net(4, 3, 7, 2, block) == hn.DeepNet(4, 3, 7, 2, block, 0).parameters.size
 
 
 @pytest.mark.parametrize(("sizes", "width"), [((784, 10), 68), ((3072, 100), 64)])
 def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
     """785 w + 49 (w^2 + 2 w) + 10 (w + 1) on MNIST: no other width is nearer to 289 660."""
-    full = question.size_of_net(*sizes, 50, 49, "highway")
-    assert question.width_of_equal_size(full, *sizes, 49, "static-unit") == width
-    distances = [abs(question.size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
+    full = size_of_net(*sizes, 50, 49, "highway")
+    assert width_of_equal_size(full, *sizes, 49, "static-unit") == width
+    distances = [abs(size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
     assert np.argmin(distances) + 40 == width
     assert min(distances) < 0.01 * full
 
