@@ -11,7 +11,7 @@
 #
 # MNIST needs no depth, so it cannot show what depth is for. Here is a problem whose depth is a number, k. A table
 # gives each of five numbers a next one. Start at one of them, and follow the table k times: where do you end? The net
-# sees the table, the start and k, and every batch has new tables.
+# sees the table, the start and k; every batch has new ones.
 
 # %%
 import sys
@@ -39,7 +39,7 @@ for k in range(1, DEEPEST + 1):
 
 # %% [markdown]
 # ## Two nets of nine blocks
-# A highway net, y = H T + x (1 - T), and a residual net, y = x + H, which is wider and so has as many parameters.
+# A highway net, y = H T + x (1 - T), and a residual net, y = x + H, wider so that it has about as many parameters.
 # Both are trained on the same problems, all k equally often.
 
 
@@ -61,8 +61,8 @@ for block, setting in SETTINGS.items():
 
 # %% [markdown]
 # ## Read the answer after every block
-# The output layer is made for the last block, but it can be applied to the state after any. After which block is the
-# answer right?
+# The output layer is trained on what the last block hands on, but can be applied after any. After which block is the
+# answer right? (Dotted: guessing.)
 
 # %%
 inside = {block: trial.look_inside(nets[block], SETTINGS[block]) for block in nets}
@@ -85,7 +85,7 @@ for block, found in inside.items():
 
 # %% [markdown]
 # ## Do the gates see k?
-# The mean of T, block by block, for problems of each k.
+# The mean of T, by block and k.
 
 # %%
 figure, axis = plt.subplots(figsize=(5.5, 3))
@@ -99,15 +99,14 @@ plt.show()
 # What one seed and one setting show:
 #
 # - Both nets answer deeper problems later: k = 1 is right some blocks before k = 2. The depth in use follows the
-#   problem.
-# - So does the residual net's, which has no gates. That depth adjusts to the problem is then not the gates' doing
-#   alone.
-# - The highway net's gates do see k: their mean T differs, by a few hundredths. It is *smaller* for deeper problems.
-# - The highway net ends a little better at k = 3. Neither net's rate or start was searched for, so this is no
-#   verdict.
+#   problem, and not by gates alone: the residual net has none.
+# - The highway net's gates do see k: in most blocks their mean T is *smaller* for deeper problems, by a few
+#   hundredths.
+# - The highway net ends a little better at k = 3. (The residual net's 0.95 is rounded up, so the list says "none".)
+#   Neither net's rate or start was searched for, so this is no verdict.
 #
 # Whether a gate that sees x is needed is [a question of this project](../experiments/depth_on_demand/README.md):
 # seven kinds of net, each with a search and five seeds, and rules fixed before the runs. This notebook says nothing
 # of its outcome.
 #
-# **Try:** `DEEPEST = 4` and `NUMBERS = 6` with twelve blocks. How many steps does each net need?
+# **Try:** `DEEPEST = 4`, `NUMBERS = 6`, `DEPTH = 12`. With how many `STEPS`, if any, is each net right in 95 %?

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # From a plain net to a highway net
 #
-# Thirty layers read handwritten digits, or they do not, and the difference is one line. The nets are those of
-# [`straightforward.py`](../straightforward.py), a program of two hundred lines that needs NumPy alone.
+# Thirty layers read handwritten digits, or they do not: equation 3 of [the paper](https://arxiv.org/abs/1507.06228)
+# makes the difference. The nets are [`straightforward.py`](../straightforward.py)'s, in NumPy alone.
 
 # %%
 import inspect
@@ -43,7 +43,8 @@ plt.show()
 
 # %% [markdown]
 # ## A plain layer
-# It replaces its input x by H. The function also returns what the way back needs.
+# It replaces its input x by H. A batch has an image in each row, so W x is `x @ W.T`. The function also returns what
+# [the backward pass](../docs/how_it_works.md#the-way-back) needs.
 
 # %%
 print(inspect.getsource(net_of.plain))
@@ -59,7 +60,7 @@ def train(net, lr=0.005):
         for rows in shuffle.permutation(len(x))[: len(x) // 128 * 128].reshape(-1, 128):
             logits, kept = net_of.forward(net, x[rows])
             _, d_logits = net_of.softmax_cross_entropy(logits, y[rows])
-            optimizer.step(net_of.backward(net, kept, d_logits))
+            optimizer.step(net_of.backward(net, kept, d_logits))  # a framework's loss.backward(), then Adam
         logits, _ = net_of.forward(net, x_test)
         accuracies.append((logits.argmax(axis=1) == y_test).mean())
     return accuracies
@@ -76,17 +77,17 @@ for name, accuracies in curves.items():
     print(f"{name}: test accuracy {accuracies[-1]:.2f}")
 
 # %% [markdown]
-# Three layers learn. Thirty guess: one digit in ten is right. Before you read on, write down why you think so.
+# Three layers learn. Thirty guess: one digit in ten is right. Before you read on, write down why.
 #
 # ## A highway layer
-# Equation 3 of the paper: a gate T decides, for each unit and each image, how much of H to take. The rest of x stays.
+# Equation 3: for each unit and each image a gate T decides how much of H to take; 1 - T of x stays.
 
 # %%
 print(inspect.getsource(net_of.highway))
 
 # %% [markdown]
-# Its bias starts at -2, so that T begins near 0.12: mostly carry. Is our layer right? `check_layer` compares it with
-# equation 3 at random weights, and its way back with the complex step.
+# The gate's bias b_T starts at -2, so T begins near 0.12: most of x is *carried*, handed on as it is. Is our layer
+# right? `check_layer` lists faults: it compares y with equation 3, and the gradient with a numerical one.
 
 
 # %%
@@ -122,8 +123,7 @@ plt.show()
 
 # %% [markdown]
 # ## Which part of it helps?
-# The gates, one would think. So hold them shut: with b_T = -20 every T is below a millionth, each layer hands on its
-# input, and what the thirty layers compute does not count.
+# The gates? Hold them shut: with b_T = -20 every T is below a millionth, and each layer hands on its input.
 
 # %%
 shut = new_net("highway", DEPTH)
@@ -133,8 +133,8 @@ print(f"gates shut: test accuracy {train(shut)[-1]:.2f}")
 print(f"gates open: test accuracy {curves[f'highway, {DEPTH} layers'][-1]:.2f}")
 
 # %% [markdown]
-# The net with shut gates is no worse. So this experiment shows that thirty layers can be *trained* if the input has a
-# way past them. It does not show that what they compute is of use: MNIST needs no depth. [Ten seeds say the
+# Shut gates are no worse. So thirty layers can be *trained* if the input has a way past them. Whether what they
+# compute is of use is not shown: MNIST needs no depth. [Ten seeds say the
 # same](../experiments/shut_gates/README.md).
 #
 # **Go on:** [why the plain net fails, and what cures it](why_it_fails.ipynb).

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Why a plain net of thirty layers fails, and what cures it
 #
-# A common answer is that the gradient vanishes. It does, but that is half of it. Here you measure both halves in nets
-# that are not trained yet, and then try four starts.
+# "The gradient vanishes": it does, but so does the signal. Here you measure both in untrained nets, then train from
+# four starts.
 
 # %%
 import sys
@@ -32,8 +32,8 @@ labels = data.y_train[:64]
 
 # %% [markdown]
 # ## Five untrained nets
-# Four plain nets differ in nothing but how the blocks' weights W_H are drawn. All have mean 0; `variance` is that of
-# one weight, times the 50 units of a layer. The highway net has the first of these starts.
+# Four plain nets differ only in how their weights are drawn. All have mean 0; `variance` is that of a block's W_H,
+# times the 50 units of a layer: at 1, W_H x is about as long as x. The highway net has the first start.
 
 
 # %%
@@ -45,7 +45,7 @@ def plain(start):
 
 
 STARTS = {
-    "plain, uniform": lambda: plain("uniform"),  # the start of the program that this project repeats
+    "plain, uniform": lambda: plain("uniform"),  # in ± 1 / sqrt(inputs), as nn.Linear in PyTorch
     "plain, Glorot": lambda: plain("glorot"),
     "plain, He": lambda: plain("he"),
     "plain, orthogonal": lambda: plain("orthogonal"),
@@ -56,9 +56,9 @@ for name, make in STARTS.items():
     print(f"{name:20} variance {50 * make().W_H.var():.2f}")
 
 # %% [markdown]
-# ## The way forward: do digits still differ?
-# The spread of the state over 64 images, after each layer. If it is nearly 0, all digits look alike to the layers
-# above.
+# ## Forward and backward
+# Left, the spread over 64 images of the *state*, what a layer hands on: near 0, all digits look alike to the layers
+# above. Right, the length of the loss's gradient with respect to each state.
 
 
 # %%
@@ -93,11 +93,11 @@ for name in STARTS:
     print(f"{name:20} {spread[name][-1]:12.1g} {gradient[name][0] / gradient[name][-1]:32.1g}")
 
 # %% [markdown]
-# From the uniform start every plain layer shrinks the state and the gradient, and after thirty of them both are gone.
+# From the uniform start every plain layer shrinks the spread and the gradient; after thirty of them both are gone.
 # So all digits look alike to the upper layers, and next to nothing of the error reaches the lower ones. The other
-# three starts keep both ways open, and so does the highway net, whose weights are as small: in it x goes past them.
+# three starts keep both ways open. So does the highway net, whose weights are as small: x goes past them.
 #
-# **Predict:** which of the five nets will learn, at the rate 0.005, and which at a fifth of it?
+# **Predict:** which of the five nets will learn at the rate 0.005, and which at a fifth of it?
 
 # %%
 accuracy = {}
@@ -124,16 +124,14 @@ plt.show()
 # What these ten trainings show, each of one seed:
 #
 # - From the start that loses signal and gradient, the plain net guesses at both rates.
-# - From each start that keeps them, it learns at the lower rate, and guesses at the higher one. So a way for the
-#   gradient alone is not enough, as He's start shows: the most gradient comes back there. Start and rate decide
-#   together.
+# - From each start that keeps them, it learns at the lower rate, and guesses at the higher one. From He's the most
+#   gradient comes back: a way for the gradient alone is not enough. Start and rate decide together.
 # - The highway net learns at both rates.
 #
-# So "the gradient vanishes" is true of one start, and can be cured without gates. What the highway net gives is that
-# one need not look for the right start and rate. [With ten seeds](../experiments/why_plain_fails/README.md) the two
-# starts tried there give the same answer; [over many starts](../experiments/initialisations/README.md) highway nets
-# train from nearly all, plain nets from few. Nets of more than thirty layers leave fewer starts and rates to plain
-# nets.
+# So "the gradient vanishes" is true of one start, and can be cured without gates. The highway net spares the search
+# for start and rate. [With ten seeds](../experiments/why_plain_fails/README.md) the two starts tried there give the
+# same answer. [Over many starts](../experiments/initialisations/README.md) highway nets train from nearly all, plain
+# nets from few, and deeper plain nets from fewer.
 #
 # Not tested here: how a small signal stops the training, although Adam rescales the gradient.
 #

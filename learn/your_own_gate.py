@@ -11,10 +11,9 @@
 #
 # Must a gate be a sigmoid? This one needs no exponential:
 #
-# T = (1 + s) / 2, where s = z / √(1 + z²)
+# T = (1 + s) / 2, where s = z / √(1 + z²), and z = W_T x + b_T
 #
-# It never shuts as tightly: at z = -10 a sigmoid is 0.00005, and this is 0.0025. You write it, check its gradient, and
-# train it beside the highway net's. [A block of your own](../docs/your_own_block.md) explains each line.
+# It nears 0 more slowly: at z = -10 a sigmoid is 0.00005, this is 0.0025. You check its gradient, and train both.
 
 # %%
 import sys
@@ -32,8 +31,9 @@ N_TRAIN = 6000
 
 # %% [markdown]
 # ## Forward above backward
-# The net makes the matrix products z = W x + b. A block does the rest, unit by unit. The slope of s is (1 +
-# z²)^(-3/2), which is (1 - s²)^(3/2); so T' is half of that, and z is not needed on the way back.
+# The net makes the matrix products z_H and z_T. [A block](../docs/your_own_block.md) does the rest, unit by unit.
+# `backward` gets dy, the loss's gradient with respect to y. It writes dz_H and dz_T, and returns what reaches x past
+# the weights. The slope of s is (1 + z²)^(-3/2) = (1 - s²)^(3/2). T' is half of that, so s is kept, not z.
 
 
 # %%
@@ -66,7 +66,7 @@ class RootGate(hn.Block):
 # %% [markdown]
 # ## Is the gradient right?
 # The complex step: add i·10⁻³⁰ to one parameter. The imaginary part of the loss, over 10⁻³⁰, is the derivative, exact
-# to rounding.
+# to rounding. `WrongGate` must fail.
 
 
 # %%
@@ -116,7 +116,7 @@ plt.show()
 
 # %% [markdown]
 # ## Does it train?
-# Three seeds of each. A single seed would say little: accuracies of seeds differ by a hundredth or more.
+# Three seeds of each, since accuracies of seeds differ by a hundredth or more.
 
 # %%
 runs = {}
@@ -142,10 +142,10 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
-# Both learn, and three seeds do not tell them apart. To say which is better needs more seeds and, for each gate, a
-# search for its bias and rate: [a question of your own](../docs/your_own_question.md).
+# Both learn, and their accuracies overlap. In the upper layers the sigmoid opens further. To say which is better
+# needs more seeds, and a search for bias and rate: [a question of your own](../docs/your_own_question.md).
 #
-# **Try:** a gate that never shuts, T = 0.1 + 0.9 sigmoid(z_T). A gate with T = z² / (1 + z²). What would you expect
-# of each, and does the complex step agree with your T'?
+# **Try:** T = 0.1 + 0.9 sigmoid(z_T), which never shuts
+# ([solved](../docs/make_it_yours.md#a-gate-of-your-own-a-leaky-one)). T = z² / (1 + z²): how open is it at b_T = -2?
 #
 # **Go on:** [a net that sees how deep to go](how_deep_to_go.ipynb).

@@ -2,9 +2,9 @@
 
     python -m pytest learn/exercises/test_stage_1.py        then test_stage_2.py, ... test_stage_4.py
 
-A batch of N inputs of d units is a matrix x (N, d), with an input in each row.  A layer is a dict of
-four arrays: W_H and W_T (d, d), b_H and b_T (d,).  dy stands for dL/dy, the gradient of the loss
-with respect to y, and so on.  You need NumPy alone.
+A batch of N inputs of d units is a matrix x (N, d), an input in each row: W x is x @ W.T.  A layer is
+a dict of four arrays: W_H and W_T (d, d), b_H and b_T (d,).  dy stands for dL/dy, the gradient of the
+loss with respect to y, and so on.
 """
 
 import numpy as np  # noqa: F401
@@ -20,7 +20,7 @@ def sigmoid(z):
 
 def highway(layer, x):
     """Exercise 2.  Equation 3: y = H T + x (1 - T), with H = tanh(W_H x + b_H) and
-    T = sigmoid(W_T x + b_T).  Returns y (N, d), and the tuple (x, H, T) for the way back."""
+    T = sigmoid(W_T x + b_T).  Returns y (N, d), and the tuple (x, H, T) for backward."""
     raise NotImplementedError("exercise 2: highway")
 
 
@@ -35,7 +35,7 @@ def new_layer(rng, d, gate_bias):
 
 def gate_backward(kept, dy):
     """Exercise 4.  From what highway() kept, and dy: the gradients (dz_H, dz_T) with respect to the
-    arguments of tanh and of the sigmoid.  tanh' = 1 - tanh^2; sigmoid' = sigmoid (1 - sigmoid)."""
+    arguments z of tanh and sigmoid.  tanh' = 1 - tanh^2; sigmoid' = sigmoid (1 - sigmoid)."""
     raise NotImplementedError("exercise 4: gate_backward")
 
 
@@ -65,7 +65,7 @@ def softmax_cross_entropy(logits, labels):
 
 def backward(net, kept, d_logits):
     """Exercise 8.  The gradient of all arrays, as a dict like the net: from the last layer to the
-    first."""
+    first, but listed as net["layers"] is."""
     raise NotImplementedError("exercise 8: backward")
 
 
@@ -83,7 +83,7 @@ def hundred_layers(x, labels, steps):
     labels, in this many steps of plain gradient descent: array -= rate * gradient, clipped.
     Returns the net.
 
-    You choose the gate bias, the rate and the limit of the clip, with which a rate of 1 or more can
-    be right.  How small must T be, so that (1 - T)^100 leaves something of x?  And how small may it
-    be, so that the layers still do something?  A straight line does not part these classes."""
+    Nine of ten points must be right.  You choose gate bias, rate and clip; a rate of 1 or more can be
+    right.  How small must T be, so that (1 - T)^100 leaves something of x?  How small may it be, so
+    that the layers still do something?  No straight line parts these classes."""
     raise NotImplementedError("exercise 10: hundred_layers")
