@@ -11,7 +11,8 @@ CLAIM_OF_PATHS = {  # {row of paths: the claim, in short}
     "reordering-is-smooth": "and with the blocks swapped",
     "idle-layers-are-hard-to-get-in-plain-nets": "idle layers are difficult to obtain in plain nets",
     "gradient-from-short-paths": "most of a residual net's gradient comes from short paths",
-    "blocks-refine-the-same-features": "highway and residual blocks “iteratively refine”; so order matters little, and the state can be read half-way",
+    "blocks-refine-the-same-features": "highway and residual blocks “iteratively refine”; so order matters little, "
+    "and the state can be read half-way",
     "residual-blocks-follow-the-gradient": "residual blocks move the state against the gradient of the loss",
     "higher-residual-blocks-refine": "higher residual blocks refine, the first make features",
     "highway-nets-behave-like-ensembles": "do highway nets behave as residual ones do, by Veit's measures?",

@@ -23,7 +23,10 @@ CIFAR_NOTE = "CIFAR's archives, 170 MB each, which are downloaded unless they ar
 FASHION_NOTE = f"Fashion-MNIST in {FASHION}, from Debian's package dataset-fashion-mnist"
 NOTES = {"CIFAR": CIFAR_NOTE, "Fashion-MNIST": FASHION_NOTE}
 KEPT = "finished trials are kept: the same command goes on from there"
-AFTERWARDS = f"python -m pages.measure, the benchmarks of docs/reproduce.md, and at the end {PROGRAM} publish"
+AFTERWARDS = (
+    "python -m pages.measure, python -m pages.measure_pointers, the benchmarks of docs/reproduce.md, and at the end "
+    f"{PROGRAM} publish"
+)
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ z = np.linspace(-8, 8, 200)
 figure, axis = plt.subplots(figsize=(5, 2.8))
 axis.plot(z, 1 / (1 + np.exp(-z)), color="#0072B2", label="sigmoid")
 axis.plot(z, (1 + z / np.sqrt(1 + z**2)) / 2, color="#6A3D9A", label="root gate")
-axis.set(xlabel="z", ylabel="T", title="The root gate is steeper at 0, and flatter far from it")
+axis.set(xlabel="z", ylabel="T", title="The root gate is steeper at 0, and nears 0 and 1 more slowly")
 axis.legend()
 plt.show()
 
