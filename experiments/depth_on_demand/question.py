@@ -356,6 +356,9 @@ def rows(record: dict) -> list[dict]:
             total["slope"] = stat(slopes(trials))
             total["slope_untrained"] = stat(untrained_slopes(trials))
             total["slope_permuted"] = stat([of_net(trial, slope_if_permuted) for trial in trials])
+            if kind == FULL:
+                for name in ("by_k", "overall"):
+                    total[f"frozen_{name}"] = stat([mean(trial["frozen"][name]) for trial in finished])
             totals.append(total)
             for k in range(first["deepest"]):
                 row = {"level": level, "kind": kind, "k": k + 1}
