@@ -28,11 +28,13 @@ def depth_on_demand(read) -> str:
     if not rows_measured(read, "depth_on_demand"):
         return ""
     sentences = (
+        "A talk on the paper (*the transcript*) says that highway nets adjust their effective depth to how complex a "
+        "problem is, and an encyclopedia article that the depth of residual nets is “fixed”.",
         "So we trained nets on two tasks of known depth $k$ (`depth_on_demand`).",
         "One is to follow a pointer $k$ times in a random table, the other to give a cell of rule 30 after $k$ steps.",
         "The net is told $k$.",
         "Seven kinds of net have as many parameters each, and the same search.",
-        "The rules are older than the runs (commit 725abe8).",
+        "The rules are older than the runs (commit 725abe8); a first run by them, which was lost, had been seen.",
     )
     accuracies = registry.TABLES["depth-on-demand"](read)
     judged = table_of_verdicts(read, "depth_on_demand", CLAIM_OF_DEPTH)

@@ -91,6 +91,7 @@ neither              The pilot does not stand; T that sees x is not needed here 
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -98,6 +99,7 @@ import numpy as np
 import highway_networks as hn
 from experiments.depth_on_demand.trial import final_trial, n_classes, search_trial
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text
+from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_hold, corrected, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -440,10 +442,23 @@ def depth_follows(r: dict, task: str):
     )
 
 
-OTHERS_IN_THE_RULE = "untrained and residual nets are in its rule"
+def in_place_of_full(record: dict, kind: str) -> tuple[dict]:
+    """The nets of another kind in the place of the highway nets."""
+    nets = [net for net in record["trials"]["final"] if net["kind"] != FULL]
+    nets += [{**net, "kind": FULL} for net in nets if net["kind"] == kind]
+    return (with_group(record, "final", nets),)
 
 
-@claim("depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
+WITHOUT_SEEING = tuple(
+    Control(name, functools.partial(in_place_of_full, kind=kind))
+    for kind, name in (("unit", "nets of static gates"), ("rezero", "nets of x + a H"))
+)
+AFTER_LOOKING = "the controls were chosen after the runs; untrained and residual nets are in its rule"
+
+
+@claim(
+    "depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, note=AFTER_LOOKING, controls=WITHOUT_SEEING
+)
 def depth_in_use_follows_pointers(r):
     """highway nets adjust their effective depth to how complex the problem is, on pointers (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -451,7 +466,9 @@ def depth_in_use_follows_pointers(r):
     return depth_follows(r, "pointer")
 
 
-@claim("depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, no_control=OTHERS_IN_THE_RULE)
+@claim(
+    "depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, note=AFTER_LOOKING, controls=WITHOUT_SEEING
+)
 def depth_in_use_follows_rule_30(r):
     """highway nets adjust their effective depth to how complex the problem is, on rule 30 (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -528,5 +545,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )

@@ -1,5 +1,6 @@
 """Nets on problems of known depth: results/depth_on_demand.json."""
 
+import math
 from itertools import cycle
 
 import numpy as np
@@ -97,7 +98,8 @@ def finding(first_right: dict[str, list]) -> str:
 def depth_on_demand_accuracy(record):
     """Accuracy against the depth of a problem, for every kind and level."""
     levels = levels_in(record)
-    fig, axes = panels(-(-len(levels) // 2), 2, 2.6 * -(-len(levels) // 2), squeeze=False)
+    n_rows = math.ceil(len(levels) / 2)
+    fig, axes = panels(n_rows, 2, 0.6 + 2.6 * n_rows, squeeze=False)
     markers = cycle("vDPX*")
     shapes = {kind: MARKERS.get(kind) or next(markers) for kind in NAMES}
     best = []
@@ -115,11 +117,7 @@ def depth_on_demand_accuracy(record):
         ax.set_title(described(record, level_name))
     for ax in axes.flat[len(levels) :]:
         ax.axis("off")
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    if len(levels) % 2:
-        axes.flat[-1].legend(handles, labels, loc="center")
-    else:
-        axes.flat[0].legend(loc="lower left")
+    fig.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     axes[0, 0].set_ylabel("test accuracy")
     n_highway = best.count(FULL)
     headline(fig, f"Highway nets are the most accurate at {n_highway} of {len(levels)} levels",

@@ -149,6 +149,8 @@ def test_the_depth_in_use_must_rise_more_than_in_residual_nets(verdict):
     assert verdict_on("depth_on_demand", verdict, record(**solved)) == "reproduced"
     assert verdict_on("depth_on_demand", verdict, record(**solved, rise_of_residual=6.0)) == "in part"
     assert verdict_on("depth_on_demand", verdict, record(full=(0.99, 0.5))) == "not clear"
+    static_gates = question.WITHOUT_SEEING[0]
+    assert verdict_on("depth_on_demand", verdict, *static_gates.stand_in(record(**solved))) != "reproduced"
 
 
 @pytest.mark.parametrize(
