@@ -34,7 +34,8 @@ def earlier_rules(read) -> str:
     if all(judged):
         return f"Where the table has a {EARLIER}, it still applies an earlier rule to earlier runs."
     if any(judged):
-        so_far = f"The runs of {number_in_words(judged)} claims have been reported. For the others"
+        verb = "is" if sum(judged) == 1 else "are"
+        so_far = f"{number_in_words(judged).capitalize()} of the eight {verb} judged by these runs. For the others"
     else:
         so_far = "None of their runs has been reported yet. Until then,"
     return (
@@ -45,6 +46,7 @@ def earlier_rules(read) -> str:
 
 
 def number_in_words(judged: list[bool]) -> str:
+    """How many are judged."""
     return IN_WORDS[sum(judged)]
 
 

@@ -146,10 +146,12 @@ PRIMARY = {  # {what it is about: the rows of the ledger that judge it}
 }
 IN_WORDS = {  # what a group of trials is called until it is measured
     "headline": "the nets of thirty layers",
+    "controls": "the controls of thirty layers",
     "deep": "the nets of 1500 layers",
+    "one_layer": "the nets of one hidden layer",
     "biases": "the nets of every b_T",
-    "lesion": "the nets of fifty layers",
-    "gates": "the nets of fifty layers",
+    "lesion": "the nets of fifty layers whose blocks are closed",
+    "gates": "the nets of fifty layers whose gates are looked at",
     "kinds": "the nets of three kinds of gates",
     "figure_1": "the nets of Figure 1",
 }
@@ -611,8 +613,8 @@ CHANCE = 0.15
 
 def with_control(record: dict, control: str) -> tuple[dict]:
     """The nets of a control in the place of highway nets."""
-    nets = [net for net in record["trials"]["headline"] if net["block"] == PLAIN]
-    nets += [{**net, "block": HIGHWAY} for net in record["trials"]["controls"] if net["control"] == control]
+    nets = [net for net in nets_of(record, "headline") if net["block"] == PLAIN]
+    nets += [{**net, "block": HIGHWAY} for net in nets_of(record, "controls") if net["control"] == control]
     return (with_group(record, "headline", nets),)
 
 
@@ -647,9 +649,9 @@ def of_kind(record: dict, kind: str, depth: int) -> list[dict]:
 
 def in_place_of(record: dict, kind: str, control: str) -> tuple[dict]:
     """The nets of a control in the place of a kind, at every depth; their rates judge nothing."""
-    nets = [net for net in record["trials"]["figure_1"] if net["kind"] != kind]
-    others = [net for net in record["trials"]["figure_1"] if net["kind"] == control]
-    for depth in {net["depth"] for net in record["trials"]["figure_1"] if net["kind"] == kind}:
+    nets = [net for net in nets_of(record, "figure_1") if net["kind"] != kind]
+    others = [net for net in nets_of(record, "figure_1") if net["kind"] == control]
+    for depth in {net["depth"] for net in nets_of(record, "figure_1") if net["kind"] == kind}:
         nets += [{**net, "kind": kind, "depth": depth, "stands_in": True} for net in others]
     return (with_group(record, "figure_1", nets),)
 
@@ -723,7 +725,7 @@ def no_degradation(r):
 
 
 def layer_as_deep(record: dict) -> tuple[dict]:
-    return (with_group(record, "deep", record["trials"]["one_layer"]),)
+    return (with_group(record, "deep", nets_of(record, "one_layer")),)
 
 
 @claim(
@@ -742,7 +744,7 @@ def past_1000(r):
     accuracy = accuracies(nets)
     closed = Sample([or_guess(net, net["skipped_accuracy"]) for net in nets])
     lost = Sample([whole - without for whole, without in zip(accuracy, closed, strict=True)])
-    one_layer = accuracies(r["trials"]["one_layer"])
+    one_layer = accuracies(nets_of(r, "one_layer"))
     parts = corrected(
         is_above(falls, 0),
         is_above(accuracy, LEARNED),
@@ -856,9 +858,9 @@ def idle_layers(r):
 def as_untrained(record: dict) -> tuple[dict]:
     """The nets as drawn: no bias has moved, biases correlate with nothing, and mean T is the same everywhere."""
     still = {"share_of_biases_decreased": 0.0, "bias_depth_correlation": 0.0, "bias_activity_correlation": 0.0}
-    gates = [{**net, **still} for net in record["trials"]["gates"]]
+    gates = [{**net, **still} for net in nets_of(record, "gates")]
     nets = []
-    for net in record["trials"]["headline"]:
+    for net in nets_of(record, "headline"):
         nets.append({**net, "mean_T": [HALF] * len(net["mean_T"])} if "mean_T" in net else net)
     return (with_group(with_group(record, "gates", gates), "headline", nets),)
 
@@ -878,7 +880,7 @@ def biases(r):
     fell_on_cifar = values_of(nets, "share_of_biases_decreased", data=CIFAR)
     with_depth = values_of(nets, "bias_depth_correlation", data=CIFAR)
     with_T = values_of(nets, "bias_activity_correlation", data=CIFAR)
-    thirds = [early_and_late(net["mean_T"]) for net in selected(r["trials"]["headline"], block=HIGHWAY)]
+    thirds = [early_and_late(net["mean_T"]) for net in selected(nets_of(r, "headline"), block=HIGHWAY)]
     more_open = Sample([early - late for early, late in thirds])
     parts = corrected(
         is_above(fell_on_mnist, HALF),
@@ -904,8 +906,8 @@ MARGINS = {"MNIST": 0.005, CIFAR: 0.01}
 
 def random_as_full(record: dict) -> tuple[dict]:
     """Nets of random gates in the place of those whose gates learn."""
-    nets = [net for net in record["trials"]["kinds"] if net["kind"] == STATIC]
-    nets += [{**net, "kind": FULL} for net in record["trials"]["kinds"] if net["kind"] == RANDOM]
+    nets = [net for net in nets_of(record, "kinds") if net["kind"] == STATIC]
+    nets += [{**net, "kind": FULL} for net in nets_of(record, "kinds") if net["kind"] == RANDOM]
     return (with_group(record, "kinds", nets),)
 
 

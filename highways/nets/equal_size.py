@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import highway_networks as hn
 
-WIDEST = 1000  # widths below this are tried
+WIDEST = 1000  # only narrower nets are found
 
 
 def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> int:
@@ -13,9 +13,14 @@ def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> in
 
 
 def width_of_equal_size(size: int, d_in: int, d_out: int, depth: int, block: str) -> int:
-    """The width that brings a net of such blocks nearest to `size` parameters."""
+    """The width that brings a net of such blocks nearest to `size` parameters.
+
+    Raises ValueError where that is WIDEST or more."""
 
     def distance(width: int) -> int:
         return abs(size_of_net(d_in, d_out, width, depth, block) - size)
 
-    return min(range(1, WIDEST), key=distance)
+    width = min(range(1, WIDEST + 1), key=distance)
+    if width == WIDEST:
+        raise ValueError(f"{size} parameters need {block} blocks of {WIDEST} units or more, which are not tried")
+    return width
