@@ -90,7 +90,7 @@ def rows_measured(read, question: str) -> list[dict]:
 
 
 @table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")
-@table("article-less-than-one-layer", row="depth-is-of-use", of="at its own rate, 1.849,")
+@table("article-gain-of-1500-layers", row="primary-past-1000", of="more than one hidden layer")
 def part_of_row(read, row: str, of: str) -> str:
     """One number of a row of the ledger, with its interval and count."""
     numbers = row_of(read, row)["ours"]

@@ -18,13 +18,15 @@ def provisional(read) -> str:
     judged = are_confirmed(read)
     if all(judged):
         return "The table judges eight of them by these runs; Table 1 stands on earlier runs."
-    earlier = "earlier runs by earlier rules, many of which were chosen when results were known"
+    earlier = "earlier runs and rules, many of which were chosen when results were known"
     if any(judged):
         return (
-            f"**The table of claims is provisional:** it judges {number_in_words(judged)} of these eight by the new "
-            f"runs, and for the others {earlier}."
+            f"**The table of claims is provisional:** it judges {number_in_words(judged)} of these by new runs, the "
+            f"others by {earlier}."
         )
-    return f"**None of their runs has been reported yet, and the table of claims is provisional:** it judges {earlier}."
+    return (
+        f"**None of their runs has been reported yet, and the table of claims is provisional:** it judges by {earlier}."
+    )
 
 
 @table("article-earlier-rules")

@@ -980,5 +980,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     takes_more_data_sets=True,
-    awaits=True,
 )
