@@ -379,7 +379,11 @@ def test_a_claim_is_chosen_by_card_and_by_square_and_is_in_view_in_the_list(driv
     assert set(shown(driver, "[...CONTROL_WORDS.keys()]")) <= controls
     shown_words = driver.find_element("id", "claim").text
     assert "`" not in shown_words
-    assert "the nets of the question primary are not trained yet" in shown_words
+
+
+def test_a_question_without_results_is_named_in_words():
+    words = "not tested: the nets of the question `primary` are not trained yet"
+    assert program.verdict_in_words("not tested: there are no results of primary yet") == words
 
 
 @browser_only
