@@ -80,7 +80,7 @@ def claims_part(ledger: dict) -> list[dict]:
             "controls": [control_part(control, claim, row["verdict"], is_turned) for control in row["controls"]],
             "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
-            "verdict_in_words": verdict_in_words(row["verdict"]),
+            "verdict_in_words": with_missing_question_in_words(row["verdict"]),
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
             "code": source_of(claim),
@@ -92,7 +92,7 @@ def claims_part(ledger: dict) -> list[dict]:
     return found
 
 
-def verdict_in_words(verdict: str) -> str:
+def with_missing_question_in_words(verdict: str) -> str:
     return NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", verdict)
 
 

@@ -383,7 +383,7 @@ def test_a_claim_is_chosen_by_card_and_by_square_and_is_in_view_in_the_list(driv
 
 def test_a_question_without_results_is_named_in_words():
     words = "not tested: the nets of the question `primary` are not trained yet"
-    assert program.verdict_in_words("not tested: there are no results of primary yet") == words
+    assert program.with_missing_question_in_words("not tested: there are no results of primary yet") == words
 
 
 @browser_only
