@@ -37,7 +37,7 @@ def earlier_rules(read) -> str:
         return f"Where the table has a {EARLIER}, it still applies an earlier rule to earlier runs."
     if any(judged):
         verb = "is" if sum(judged) == 1 else "are"
-        so_far = f"{number_in_words(judged).capitalize()} of the eight {verb} judged by these runs. For the others"
+        so_far = f"{number_in_words(judged).capitalize()} of the eight {verb} judged by new runs. For the others"
     else:
         so_far = "None of their runs has been reported yet. Until then,"
     return (
