@@ -186,6 +186,17 @@ def test_a_frozen_gate_must_cost_accuracy():
     assert verdict_on("depth_on_demand", verdict, record(full=(0.9, 0.9), frozen=0.9)) == "not reproduced"
 
 
+def test_the_picture_says_where_gates_that_see_x_are_ahead():
+    def ahead(**changed) -> bool:
+        means = dict.fromkeys(question.KINDS, 0.8) | {"full": 0.9, "uncoupled": 0.91} | changed
+        rows = [{"level": "pointer-1", "kind": kind, "accuracy": {"mean": value}} for kind, value in means.items()]
+        return show.gates_that_see_x_are_ahead({"summary": rows}, "pointer-1")
+
+    assert ahead()
+    assert not ahead(residual=0.905)
+    assert not ahead(plain=None)
+
+
 def test_a_lost_seed_is_told_in_the_table():
     row = {"accuracy": {"mean": 0.9, "sd": 0.01, "n": 4}, "n_diverged": 1}
     assert show.as_cell(row) == "0.900 ± 0.010 (1 lost)"

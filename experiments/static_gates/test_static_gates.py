@@ -87,6 +87,12 @@ def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
     assert min(distances) < 0.01 * full
 
 
+def test_a_width_beyond_those_that_are_tried_is_refused():
+    with pytest.raises(ValueError, match="1000 units or more"):
+        width_of_equal_size(size_of_net(784, 10, 1001, 2, "plain"), 784, 10, 2, "plain")
+    assert width_of_equal_size(size_of_net(784, 10, 999, 2, "plain"), 784, 10, 2, "plain") == 999
+
+
 # ---- Gates that do not learn -----------------------------------------------------------------------------------------
 
 
