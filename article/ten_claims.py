@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from article.ledger_rows import is_tested, row_of
+from experiments.primary.question import PRIMARY as JUDGED_BY
 
 
 class Primary(NamedTuple):
@@ -12,7 +13,6 @@ class Primary(NamedTuple):
 
     claim: str
     paper: str  # what its source has
-    judged_by: tuple[str, ...]  # the rows of the ledger that confirm it, with seeds of their own
     group: str  # of results/primary.json, whose seeds or searches are counted
     earlier: dict[str, tuple[str, int]]  # {row until then: (what its numbers are of, how many clauses are shown)}
 
@@ -21,28 +21,24 @@ PRIMARY = (
     Primary(
         "thirty plain layers fail, thirty highway layers train",
         "HEADLINE",
-        ("primary-thirty-layers",),
         "headline",
         {"highway-learns-plain-does-not": ("", 1)},
     ),
     Primary(
         "at 100 layers highway nets are far better optimised",
         "“more than 2 orders of magnitude”",
-        ("primary-two-orders",),
         "figure_1",
         {"two-orders-at-100-wide": ("20 epochs: ", 1), "two-orders-at-100-in-400-epochs-wide": ("400 epochs: ", 1)},
     ),
     Primary(
         "highway nets “do not suffer” from depth, plain nets do",
         "50 and 100 layers “similar” to 10 and 20",
-        ("primary-no-degradation",),
         "figure_1",
         {"highway-does-not-degrade": ("highway, 20 epochs: ", 1), "plain-degrades": ("plain, 20 epochs: ", 1)},
     ),
     Primary(
         "more than 1000 layers train, and are of use",
         "“SGD did not stall”",
-        ("primary-past-1000",),
         "deep",
         {
             "sgd-does-not-stall-past-1000": ("1500 layers: ", 2),
@@ -52,7 +48,6 @@ PRIMARY = (
     Primary(
         "$b_T$ must be negative, need not be exact, fails at extremes",
         "a negative one “was sufficient”; the blog: it need not be exact, but both ends fail",
-        ("primary-gate-bias",),
         "biases",
         {
             "high-gate-biases-fail": ("$b_T$ of 0 and 2: ", 2),
@@ -60,26 +55,23 @@ PRIMARY = (
             "biases-need-not-be-exact": ("", 2),
         },
     ),
-    Primary("Table 1, 16 maps", "TABLE 1, 16", ("16-maps-reach",), "", {"16-maps-reach": ("", 1)}),
-    Primary("Table 1, 32 maps", "TABLE 1, 32", ("32-maps-reach",), "", {"32-maps-reach": ("", 1)}),
+    Primary("Table 1, 16 maps", "TABLE 1, 16", "", {"16-maps-reach": ("", 1)}),
+    Primary("Table 1, 32 maps", "TABLE 1, 32", "", {"32-maps-reach": ("", 1)}),
     Primary(
         "Table 3, nineteen layers on CIFAR-10",
         "TABLE 3",
-        ("19-layers-reach-on-whitened-images",),
         "",
         {"19-layers-reach-on-cifar-10": ("", 1)},
     ),
     Primary(
         "many layers are idle on MNIST, few on CIFAR-100",
         "“about 60%” on MNIST; the first 40 matter on CIFAR-100",
-        ("primary-idle-layers",),
         "fifty",
         {"idle-share": ("MNIST, ", 1), "first-40-matter-on-cifar": ("the first 40 on CIFAR-100, ", 1)},
     ),
     Primary(
         "biases fall in training, and $T$ follows depth",
         "“most biases decreased”; on CIFAR-100 they rise with depth; the program: lower layers more open",
-        ("primary-biases",),
         "fifty",
         {
             "most-biases-decreased": ("fell, ", 1),
@@ -90,7 +82,6 @@ PRIMARY = (
     Primary(
         "gates that see $x$ matter",
         "“an important part of the computation”",
-        ("primary-gates-see-x",),
         "kinds",
         {
             "trained-nets-need-their-gates": ("$T$ replaced by its mean: ", 3),
@@ -99,16 +90,19 @@ PRIMARY = (
         },
     ),
 )
-NUMBERS = ("1", "2", "3", "4", "5", "6", "", "7", "8", "9", "10")  # of PRIMARY: Table 1 has two lines
+# (number of the claim, row of the ledger that judges it) of every line of PRIMARY; Table 1 has two lines
+ROWS = []
+for number, rows in enumerate(JUDGED_BY.values(), 1):
+    ROWS += [(str(number) if row == rows[0] else "", row) for row in rows]
 EARLIER = "†"  # marks verdicts on runs that are older than the rules of the ten claims
 
 
 def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
     """(number, claim, row of the ledger, whether it confirms) of every line of the table."""
     found = []
-    for number, primary in zip(NUMBERS, PRIMARY, strict=True):
-        confirmed = all(is_tested(row_of(read, name)) for name in primary.judged_by)
-        names = primary.judged_by if confirmed else tuple(primary.earlier)
+    for (number, row), primary in zip(ROWS, PRIMARY, strict=True):
+        confirmed = is_tested(row_of(read, row))
+        names = (row,) if confirmed else tuple(primary.earlier)
         for place, name in enumerate(names):
             found.append((number if place == 0 else "", primary, name, confirmed))
     return found
@@ -116,5 +110,5 @@ def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
 
 def are_confirmed(read) -> list[bool]:
     """Of each claim that has runs of its own, whether it is judged by them."""
-    own = [primary for primary in PRIMARY if primary.group]
-    return [all(is_tested(row_of(read, name)) for name in primary.judged_by) for primary in own]
+    own = [row for (_, row), primary in zip(ROWS, PRIMARY, strict=True) if primary.group]
+    return [is_tested(row_of(read, row)) for row in own]
