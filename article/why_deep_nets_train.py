@@ -164,10 +164,10 @@ def good_starts(read, says: str) -> str:
     return says.format(good=len(good), starts=len(names), losses=" and ".join(losses))
 
 
-def lowest_loss(cells: list[dict], kind: str, depth: int) -> str:
-    """The lowest mean loss of this kind's cells with tanh that train, over starts, biases and rates."""
-    found = [entry for entry in cells if entry["kind"] == kind and entry["depth"] == depth and entry["trains"]]
-    losses = [np.mean(entry["loss"]) for entry in found if entry["activation"] == "tanh"]
+def lowest_loss(cells: list[dict], kind: str, depth: int, activation: str = "tanh") -> str:
+    """The lowest mean loss of this kind's cells that train, over starts, biases and rates."""
+    found = with_settings(cells, kind=kind, depth=depth, activation=activation)
+    losses = [np.mean(entry["loss"]) for entry in found if entry["trains"]]
     return f"{min(losses):.2g}" if losses else "-"
 
 
@@ -187,10 +187,28 @@ def kinds_that_train(read) -> str:
     return table_of(header, lines, (14, 38, 14, 12, 9, 9))
 
 
-@table("article-lowest-uncoupled-30", depth=30)
-@table("article-lowest-uncoupled-300", depth=300)
-def lowest_loss_of_uncoupled(read, depth: int) -> str:
-    return lowest_loss(cells_of(read), "uncoupled", depth)
+@table("article-lowest-uncoupled-30", kind="uncoupled", depth=30)
+@table("article-lowest-uncoupled-300", kind="uncoupled", depth=300)
+@table("article-lowest-relu-highway-30", kind="sees x", depth=30, activation="relu")
+@table("article-lowest-relu-highway-100", kind="sees x", depth=100, activation="relu")
+@table("article-lowest-relu-rezero-30", kind="rezero", depth=30, activation="relu")
+@table("article-lowest-relu-rezero-100", kind="rezero", depth=100, activation="relu")
+@table("article-lowest-relu-convex-30", kind="convex", depth=30, activation="relu")
+@table("article-lowest-relu-convex-100", kind="convex", depth=100, activation="relu")
+def lowest_loss_of_kind(read, **settings) -> str:
+    return lowest_loss(cells_of(read), **settings)
+
+
+@table("article-static-scalar-where-fixed-barely-trains", kind="static scalar", gate_bias=-4.0, depth=300)
+@table("article-static-unit-where-fixed-barely-trains", kind="static unit", gate_bias=-4.0, depth=300)
+def loss_over_fixed(read, kind: str, **settings) -> str:
+    """The lowest and the highest ratio, over starts, of the loss of a gate that learns to that of a fixed one."""
+    cells = with_settings(cells_of(read), **settings)
+    ratios = []
+    for fixed in with_settings(cells, kind="convex"):
+        learned = select(cells, kind=kind, start=fixed["start"], activation=fixed["activation"])
+        ratios.append(np.mean(learned["loss"]) / np.mean(fixed["loss"]))
+    return f"{min(ratios):.2g} to {max(ratios):.2g}"
 
 
 QUESTIONS_OF_CARRIES = {  # {row of which_carry: the question, in short}

@@ -790,10 +790,10 @@ def gate_bias(r):
         parts.append(more_than_half(near))
         found = []
         for bias in (*HIGH, *LOW):
-            loss = losses(nets, depth=depth, gate_bias=bias)
-            found.append(f"{loss:2} at {bias:g}")
-        near_best = f"{near.count(True)} of {len(near)}"
-        texts.append(f"{depth + 1} layers: loss by b_T {', '.join(found)}; near the best {near_best}")
+            loss = mean(losses(nets, depth=depth, gate_bias=bias))
+            found.append(f"{loss:.2g} at {bias:g}")
+        near_best = f"{near.count(True)} of {len(near)} from {MODERATE[0]:g} to {MODERATE[-1]:g} are near the best"
+        texts.append(f"{depth + 1} layers: mean loss {', '.join(found)}; {near_best}")
     return parts, "; ".join(texts)
 
 
