@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 
+from article.ledger_rows import row_of
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, with_settings
 from highways.statistics import spaced
@@ -40,6 +42,13 @@ def searches_of_orthogonal_plain_nets(read) -> str:
     orthogonal = with_settings(nets, start="orthogonal")
     n = len(nets)
     return f"all {n} searches" if len(orthogonal) == n else f"{len(orthogonal)} of {n} searches"
+
+
+@table("article-factor-after-400-epochs")
+def factor_after_400_epochs(read) -> str:
+    """Plain's loss over highway's at 100 layers, after 400 epochs."""
+    numbers = row_of(read, "two-orders-at-100-in-400-epochs-wide")["ours"]
+    return spaced(int(float(re.search(r"over highway's (\S+)", numbers)[1])))
 
 
 @table("article-draws")

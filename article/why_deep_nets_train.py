@@ -57,6 +57,18 @@ def cells_that_barely_train(read) -> str:
     return str(sum(entry["trains"] and max(entry["loss"]) > BARELY for entry in cells_of(read)))
 
 
+@table("article-cells-that-need-a-rate")
+def cells_that_need_a_rate(read) -> str:
+    """How many cells train at some of the rates, and fail at others."""
+    record = read(WHAT_TRAINS)
+    bound = select(record["summary"], row="definitions")["trains_below"]
+    found = 0
+    for cell in record["trials"]["trained"]:
+        at_rates = [all(loss is not None and loss < bound for loss in losses) for losses in cell["loss"]]
+        found += any(at_rates) and not all(at_rates)
+    return str(found)
+
+
 @table("article-gradient-bounds")
 def gradient_bounds(read) -> str:
     """Between which powers of ten the ratio of a cell's gradients lies if the cell is predicted to train."""
@@ -253,7 +265,7 @@ def best_biases(read) -> str:
     lines = []
     for activation, best, highest in BIASES.findall(numbers):
         name = {"relu": "ReLU"}.get(activation.lower(), activation)
-        for words, values in (("lowest loss", best), ("highest that trains", highest)):
+        for words, values in (("lowest loss, blocks in use", best), ("highest that trains", highest)):
             lines.append(f"| {name}, {words} | {' | '.join(values.strip(', ').split(', '))} |")
     header = f"| $b_T$ at this many layers | {' | '.join(depths)} |"
     return table_of(header, lines, (28, *[8] * len(depths)))

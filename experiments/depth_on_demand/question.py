@@ -438,7 +438,7 @@ def depth_follows(r: dict, task: str):
         is_above(ours, 0, baseline=residual),
     )
     return parts, (
-        f"each more step is decided later by this share of the depth: {effect_as_text(ours)}; less that before "
+        f"on average a further step is decided later by this share of the depth: {effect_as_text(ours)}; less that before "
         f"training {effect_as_text(ours, before)}; less residual nets' {effect_as_text(ours, residual)}"
     )
 
@@ -537,7 +537,7 @@ def depth_of_residual_nets_does_not_adapt(r):
         rise = Sample(slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual")))
         parts.append(within(rise, -SAME_DEPTH, SAME_DEPTH))
         texts.append(f"{name_of_task} {rise:interval}")
-    return parts, f"each more step is decided later by this share of the depth: {'; '.join(texts)}"
+    return parts, f"on average a further step is decided later by this share of the depth: {'; '.join(texts)}"
 
 
 QUESTION = Question(
