@@ -34,7 +34,7 @@ def depth_on_demand(read) -> str:
         "One is to follow a pointer $k$ times in a random table, the other to give a cell of rule 30 after $k$ steps.",
         "The net is told $k$.",
         "Seven kinds of net have as many parameters each, and the same search.",
-        "The rules are older than the runs (commit 725abe8).",
+        "The rules are older than the runs (commit 725abe8), but for two controls of the depth in use.",
         "A first run was lost with its machine; this one has its seeds, and two levels fewer.",
     )
     accuracies = registry.TABLES["depth-on-demand"](read)

@@ -134,7 +134,7 @@ print(f"gates open: test accuracy {curves[f'highway, {DEPTH} layers'][-1]:.2f}")
 
 # %% [markdown]
 # Shut gates are no worse. So thirty layers can be *trained* if the input has a way past them. Whether what they
-# compute is of use is not shown: MNIST needs no depth. [Ten seeds say the
+# compute is of use is not shown: MNIST hardly needs depth. [Ten seeds say the
 # same](../experiments/shut_gates/README.md).
 #
 # **Go on:** [why the plain net fails, and what cures it](why_it_fails.ipynb).

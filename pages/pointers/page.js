@@ -170,7 +170,7 @@ function showMeasured() {
   set("steps", "On its way up a tower often reads the numbers that the arrows pass: where the way leads through different " +
     `numbers, one between start and end is read after some block in ${listed(of_the_way)} % of the cases for ` +
     `k = ${listed(deeper.map((row) => row.k))}, a number off the way in ${listed(off_the_way)} %.`);
-  set("early", "Early answers are right more often for a larger k; so is a rule that sees only the arrows. And the output layer was " +
+  set("early", "The first answers are right more often for k = 3 and 4 than for 2; so is a rule that sees only the arrows. And the output layer was " +
     "trained to read the last state alone: an early answer is one that it can read, and the net may hold more than that.");
   set("limits", `This is one net, with one seed: ${net.depth} highway blocks of ${net.hidden} tanh units, trained by ` +
     `${grouped(DATA.measured.steps)} batches of 128 problems, all k equally often. Another seed may differ.`);
