@@ -52,10 +52,10 @@ HOLDS_IF = {
     "highway-nets-refine": "kept without blocks below 0.5, shuffled above 0.5; own reader under 0.1 behind",
     "highway-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
     "seeing-x-helps-where-depth-is-needed": "more accurate than each of them, on both tasks",
-    "depth-in-use-follows-pointers": "on average decided later with a further step, more so than before training, and than in "
-    "residual nets",
+    "depth-in-use-follows-pointers": "on average decided later with a further step, more so than before training, "
+    "and than in residual nets",
     "depth-in-use-follows-rule-30": "the same",
-    "depth-of-residual-nets-does-not-adapt": "on average a further step delays the decision by less than 0.02 of the depth",
+    "depth-of-residual-nets-does-not-adapt": "on average a further step delays the decision by under 0.02 of the depth",
     "depth-in-use-follows-unseen-k": "decided later than one step less, and earlier than one step more",
     "gates-see-more-than-k": "with $T$ at its mean for the same $k$ over 0.01 of accuracy is lost",
     "highway-nets-behave-like-ensembles": "the worst block costs less than 0.02; smooth; over half by short paths",

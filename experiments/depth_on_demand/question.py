@@ -438,8 +438,9 @@ def depth_follows(r: dict, task: str):
         is_above(ours, 0, baseline=residual),
     )
     return parts, (
-        f"on average a further step is decided later by this share of the depth: {effect_as_text(ours)}; less that before "
-        f"training {effect_as_text(ours, before)}; less residual nets' {effect_as_text(ours, residual)}"
+        f"on average a further step is decided later by this share of the depth: {effect_as_text(ours)}; "
+        f"less that before training {effect_as_text(ours, before)}; "
+        f"less residual nets' {effect_as_text(ours, residual)}"
     )
 
 
