@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from article.ledger_rows import is_tested, row_of
-from experiments.primary.question import PRIMARY as JUDGED_BY
+from highways.lab.showing.style import with_settings
 
 
 class Primary(NamedTuple):
@@ -90,17 +90,22 @@ PRIMARY = (
         },
     ),
 )
-# (number of the claim, row of the ledger that judges it) of every line of PRIMARY; Table 1 has two lines
-ROWS = []
-for number, rows in enumerate(JUDGED_BY.values(), 1):
-    ROWS += [(str(number) if row == rows[0] else "", row) for row in rows]
 EARLIER = "†"  # marks verdicts on runs that are older than the rules of the ten claims
+
+
+def rows_that_judge(read) -> list[tuple[str, str]]:
+    """(number of the claim, row of the ledger that judges it) of every line of PRIMARY; Table 1 has two lines."""
+    found = []
+    for claim in with_settings(read("results/primary.json")["summary"], row="claim"):
+        first, *others = claim["judged_by"]
+        found += [(str(claim["number"]), first), *(("", row) for row in others)]
+    return found
 
 
 def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
     """(number, claim, row of the ledger, whether it confirms) of every line of the table."""
     found = []
-    for (number, row), primary in zip(ROWS, PRIMARY, strict=True):
+    for (number, row), primary in zip(rows_that_judge(read), PRIMARY, strict=True):
         confirmed = is_tested(row_of(read, row))
         names = (row,) if confirmed else tuple(primary.earlier)
         for place, name in enumerate(names):
@@ -110,5 +115,5 @@ def shown_rows(read) -> list[tuple[str, Primary, str, bool]]:
 
 def are_confirmed(read) -> list[bool]:
     """Of each claim that has runs of its own, whether it is judged by them."""
-    own = [row for (_, row), primary in zip(ROWS, PRIMARY, strict=True) if primary.group]
+    own = [row for (_, row), primary in zip(rows_that_judge(read), PRIMARY, strict=True) if primary.group]
     return [is_tested(row_of(read, row)) for row in own]
