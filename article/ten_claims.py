@@ -97,8 +97,10 @@ def rows_that_judge(read) -> list[tuple[str, str]]:
     """(number of the claim, row of the ledger that judges it) of every line of PRIMARY; Table 1 has two lines."""
     found = []
     for claim in with_settings(read("results/primary.json")["summary"], row="claim"):
-        first, *others = claim["judged_by"]
-        found += [(str(claim["number"]), first), *(("", row) for row in others)]
+        number = str(claim["number"])
+        for row in claim["judged_by"]:
+            found.append((number, row))
+            number = ""
     return found
 
 

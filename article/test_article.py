@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from article import make, show
+from article import make, show, why_deep_nets_train
 from highways.files import read_json
 from highways.lab.showing import registry
 
@@ -192,3 +192,27 @@ def test_numbers_as_the_table_of_claims_shows_them(text, shown):
 
 def test_clauses_are_parted_outside_brackets():
     assert show.table_of_claims.clauses("a (b; c); d") == ["a (b; c)", "d"]
+
+
+def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
+    at_all_rates = {"loss": [[0.1, 0.2], [0.3, 0.1]]}
+    one_seed_diverges = {"loss": [[0.1, 0.2], [0.3, None]]}
+    at_no_rate = {"loss": [[0.1, 2.2], [2.3, 2.3]]}
+    record = {
+        "summary": [{"row": "definitions", "trains_below": 2.07}],
+        "trials": {"trained": [at_all_rates, one_seed_diverges, at_no_rate]},
+    }
+    assert why_deep_nets_train.cells_that_need_a_rate(lambda _: record) == "1"
+
+
+def test_gates_that_learn_are_compared_with_fixed_ones_of_the_same_start():
+    cells = []
+    for start, fixed, learned in (("glorot", 1.0, 0.5), ("program", 2.0, 0.2)):
+        same = {"row": "cell", "start": start, "activation": "tanh", "depth": 300, "gate_bias": -4.0}
+        cells.append({**same, "kind": "convex", "loss": [fixed]})
+        cells.append({**same, "kind": "static scalar", "loss": [learned]})
+        cells.append({**same, "kind": "convex", "depth": 10, "loss": [0.1]})
+    ratios = why_deep_nets_train.loss_over_fixed(
+        lambda _: {"summary": cells}, kind="static scalar", gate_bias=-4.0, depth=300
+    )
+    assert ratios == "0.1 to 0.5"
