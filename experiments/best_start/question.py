@@ -71,6 +71,15 @@ What each outcome would mean
 
 The start that each search chooses is told and judges nothing.
 
+A fourth row was added on 28 November 2026, when the others were judged, and before its own runs.  The clip is ours.
+`clip` found that plain nets of 100 layers need it, from Glorot's weights; do they from their best start?
+
+(4) Without the clip.  The nets that count at 100 layers are trained once more without the clip, at their rate and at
+half of it, since the rate was searched with the clip; of these two the better counts, by the mean logarithm of the
+losses.  A kind trains without the clip if its loss is at most 3 times that with it, search by search, and no net
+diverges.  Holm's correction for the two kinds.  "Yes" means that both kinds do; if plain nets do not, what this
+question says of plain nets at 100 layers is said of nets that are trained with a clip.  Expected: both do.
+
 Expected, before these runs: orthogonal weights with tanh win all searches of plain nets from 20 layers
 on; highway nets take any start.  The factor is 5 to 15 at 10 and 20 layers, 10 to 30 at 50, 20 to 70 at
 100: (1) not reproduced, (2) yes, (3) in part, since plain nets of 50 layers have less than 3 times the
@@ -92,10 +101,22 @@ from collections import Counter
 
 import numpy as np
 
+from experiments.best_start.free import trial as free_trial
 from experiments.best_start.trial import GAINS, ORTHOGONAL, trial
-from highways.lab.judging.claim import Sample, claim, ratio_as_text
+from highways.lab.judging.claim import NotMeasured, Sample, claim, ratio_as_text
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
-from highways.lab.judging.rules import corrected, holm, in_ratio, is_above, is_below, logs, p_value, ratio
+from highways.lab.judging.rules import (
+    corrected,
+    holm,
+    in_ratio,
+    interval,
+    is_above,
+    is_below,
+    logs,
+    mean,
+    p_value,
+    ratio,
+)
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -115,6 +136,7 @@ GAIN_FACTORS = (0.95, 1.15)
 LOWER = 2  # how much wider than in `optimization` rates are searched
 HIGHER = 8
 GATE_BIASES = {9: (-3, -1.5), 19: (-4, -2), 49: (-5, -3.5), 99: (-5, -3.5)}  # those of `optimization`
+FREE = {"at its rate": 1.0, "at half of it": 0.5}  # ways to train without the clip: how often the rate
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"depths": [9], "searches": 2, "draws": [2, 1], "epochs_of_draws": [1, 2], "epochs": 1, **FEW},
@@ -196,13 +218,24 @@ def best_first(left: list[list[dict]], results: list[dict]) -> list[list[dict]]:
 def run(runner: Runner) -> dict:
     """Ends a search at all depths before it begins the next: if it is stopped, whole searches are there."""
     wanted = [(block, depth) for depth in runner.settings["depths"] for block in BLOCKS]
-    trials = {"search": [], "final": []}
+    trials = {"search": [], "final": [], "free": []}
     for place in range(runner.settings["searches"]):
         searched, bests = search(runner, wanted, FIRST_SEARCH + place)
         nets = [{**best, "seed": FIRST_SEED + place} for best in bests]
         trials["search"] += searched
         trials["final"] += fully_connected.run(runner, nets, trial)
+        trials["free"] += fully_connected.run(runner, without_clip(nets), free_trial)
     return trials
+
+
+def without_clip(nets: list[dict]) -> list[dict]:
+    """The settings of the deepest of these nets, without the clip, at their rate and at half of it."""
+    deepest = max(net["depth"] for net in nets)
+    found = []
+    for net in with_settings(nets, depth=deepest):
+        for way, times in FREE.items():
+            found.append({**net, "way": way, "clip": None, "effective_lr": net["effective_lr"] * times})
+    return found
 
 
 # ---- Measures -----------------------------------------------------------------------------------
@@ -249,6 +282,21 @@ def within_ranges(record: dict, depth: int, is_more: bool | None) -> bool | None
     return None if is_too_narrow else is_more
 
 
+def losses_without_clip(record: dict, block: str, way: str) -> Sample:
+    """The training losses of the deepest nets without the clip; a net that diverged guesses.
+
+    Raises NotMeasured if there are none."""
+    nets = with_settings(record["trials"].get("free", []), block=block, way=way)
+    if not nets:
+        raise NotMeasured("the nets with their best start are not trained without the clip yet")
+    return Sample([math.log(10) if net["loss"] is None else net["loss"] for net in nets])
+
+
+def better_way(record: dict, block: str) -> str:
+    """The way to train without the clip that ends with the lower loss."""
+    return min(FREE, key=lambda way: np.mean(logs(losses_without_clip(record, block, way))))
+
+
 # ---- Summary ------------------------------------------------------------------------------------
 
 
@@ -264,7 +312,21 @@ def rows(record: dict) -> list[dict]:
         for name, number in zip(names, ratio(plain, highway), strict=True):
             row[name] = float(number)
         result.append({**row, "p": float(p)})
+    if record["trials"].get("free"):
+        result += [row_without_clip(record, block, way) for block in BLOCKS for way in FREE]
     return result
+
+
+def row_without_clip(record: dict, block: str, way: str) -> dict:
+    nets = with_settings(record["trials"]["free"], block=block, way=way)
+    return {
+        "row": "without the clip",
+        "block": block,
+        "depth": nets[0]["depth"],
+        "way": way,
+        "loss": mean_sd_n([net["loss"] for net in nets]),
+        "n_diverged": sum(net["diverged"] for net in nets),
+    }
 
 
 def row_of_net(record: dict, block: str, depth: int) -> dict:
@@ -372,6 +434,36 @@ def no_degradation(r):
         found = ", ".join(f"{depth + 1} layers {loss:2}" for depth, loss in by_depth.items())
         texts.append(f"{block}: {found}")
     return corrected(*comparisons), f"loss of {'; '.join(texts)}"
+
+
+@claim(
+    "best-start-without-clip",
+    kind="open question",
+    source="a question of our own",
+    about=ABOUT,
+    note="the row was added when the others were judged, before its own runs; the same nets choose between the two "
+    "rates and judge",
+)
+def trains_without_clip(r):
+    """do nets of 100 layers with their best start train without the clip, too, highway ones and plain ones? (a loss at
+    most {DEGRADED} times that with it, at their rate or at half of it; no net diverges)"""
+    comparisons = []
+    texts = []
+    n_diverged = []
+    for block in BLOCKS:
+        way = better_way(r, block)
+        free = losses_without_clip(r, block, way)
+        clipped = losses(r, block, DEPTHS[-1])
+        ratios = [math.log10(without / with_clip) for without, with_clip in zip(free, clipped, strict=True)]
+        comparisons.append(is_below(ratios, math.log10(DEGRADED), resolution=0))
+        n_diverged.append(sum(net["diverged"] for net in with_settings(r["trials"]["free"], block=block, way=way)))
+        low, high = interval(ratios, resolution=0)
+        factor = f"{10 ** mean(ratios):.3g} (95 %: {10**low:.3g} to {10**high:.3g}, n = {len(ratios)})"
+        texts.append(f"{block}, {way}, {factor}, {n_diverged[-1]} diverged")
+    parts = []
+    for verdict, diverged in zip(corrected(*comparisons), n_diverged, strict=True):
+        parts.append(False if diverged else verdict)
+    return parts, f"loss without the clip over that with it: {'; '.join(texts)}"
 
 
 QUESTION = Question(
