@@ -47,7 +47,7 @@ def behind_at_the_end(read) -> str:
     """How far our run on normalised contrast is below the log where it ends, in points."""
     [row] = with_settings(read("results/cifar.json")["summary"], row="less the log", training="paper")
     epochs, points = less_the_log(row)
-    return f"{-points[-1]:.1f} points below it at epoch {epochs[-1]}"
+    return f"{-points[-1]:.1f} points at epoch {epochs[-1]}"
 
 
 @picture("cifar")
@@ -66,7 +66,7 @@ def article_log(record):
     ax.legend(loc="lower right")
     headline(
         fig,
-        "On whitened images our run stays near the authors' log until it stops; on normalised contrast it falls behind",
+        "On whitened images our run stays near the authors' log until it stops; on normalised contrast it lies below",
         f"19 layers, CIFAR-10, one run each; means over {OVER} epochs",
     )
     return fig

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import table_of
-from experiments import GROUPS
 from highways.lab.showing.registry import table
 
 
@@ -13,35 +11,13 @@ def steps_of_everything() -> list:
     return everything.all_steps()
 
 
-NOT_TOLD = {  # groups of questions of which the article tells nothing
-    "What do gates say of a market?": "Do gates tell a simulated market's regime? (not in this article)",
-}
-
-
 @table("article-hours")
 def hours(read) -> str:
-    """Core-hours by what a reader asks, as `everything --plan` counts them."""
-    steps = {step.name: step for step in steps_of_everything()}
-    lines = []
-    counted_already = set()
-    for group, names in GROUPS.items():
-        title = NOT_TOLD.get(group, group)
-        of_group = [steps[name] for name in names if name in steps]
-        counted_already.update(step.name for step in of_group)
-        lines.append(line_of_hours(title, of_group))
-    others = [step for name, step in steps.items() if name not in counted_already]
-    lines.append(line_of_hours("The headline's runs, and the rest", others))
-    lines.append(line_of_hours("In all", list(steps.values())))
-    header = "| what is asked | commands | core-hours | long trainings, in addition |"
-    return table_of(header, [line for line in lines if line], (44, 10, 12, 20))
-
-
-def line_of_hours(title: str, steps: list) -> str:
-    if not steps:
-        return ""
-    apart = sum(step.hours_apart for step in steps)
+    """The core-hours of all commands, as `everything --plan` counts them, and of the long trainings."""
+    steps = steps_of_everything()
     by_command = sum(step.core_hours for step in steps)
-    return f"| {title} | {len(steps)} | {by_command:.1f} | {f'{apart:.1f}' if apart else '-'} |"
+    apart = sum(step.hours_apart for step in steps)
+    return f"{by_command:.1f} core-hours in {len(steps)} commands, and {apart:.1f} in long trainings"
 
 
 @table("article-hours-in-all")

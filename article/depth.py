@@ -79,11 +79,9 @@ def article_depth(optimization, best_start, finals, one_layer):
         ax.minorticks_off()
     axes[0].set_ylabel("training loss")
     axes[0].legend(loc="lower left")
-    of_plain = f"plain nets' loss grows {growth(optimization, 'plain'):.0f}-fold"
-    with_search = f"{growth(best_start, 'plain'):.0f}-fold if the start is searched"
-    after_long = int(float(f"{growth(finals, 'plain'):.2g}"))
-    with_time = f"{spaced(after_long)}-fold in {long} epochs"
-    of_highway = math.ceil(max(growth(record, "highway") for record in (optimization, best_start, finals)))
-    grows = f"From 10 to 100 layers {of_plain}, {with_search}, {with_time}"
-    headline(fig, f"{grows}; highway nets' less than {of_highway}-fold")
+    records = (optimization, best_start, finals)
+    of_highway = math.ceil(max(growth(record, "highway") for record in records))
+    of_plain = math.floor(min(growth(record, "plain") for record in records))
+    finding = "Plain nets get worse with depth, highway nets hardly"
+    headline(fig, finding, f"from 10 to 100 layers their losses grow over {of_plain}-fold and under {of_highway}-fold")
     return fig

@@ -55,6 +55,7 @@ def primary_table(read) -> str:
     tried = "; ".join(f"*{letter}* {cell(control)}" for control, letter in letters.items())
     notes = (
         f"*Tried* and *pass*: simpler or other nets put to the same rule, and those that pass it ({tried}).",
+        "A net without blocks has the settings of the deep nets, one of one hidden layer has its own.",
         "± is a standard deviation over *n* seeds, intervals are in brackets.",
         f"{EARLIER} Earlier runs, judged by earlier rules; new runs will be judged by the new ones."
         if EARLIER in "".join(lines)

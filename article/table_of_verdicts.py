@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from article.ledger_rows import HOLDS_IF, in_bold, rows_measured, table_of
-from experiments import without_brackets
 from highways.lab.showing.tables import cell
 
 HEAD = ("source", "claim or question", "holds if", "measured (means)", "controls; those that pass", "verdict")
@@ -13,17 +12,16 @@ WIDTHS = (10, 23, 19, 23, 15, 10)  # of the columns, as a share of their sum
 
 
 def table_of_verdicts(read, question: str, in_short: dict[str, str]) -> str:
-    """The rows in the order of in_short, {id: the claim in short}; then the others.  Of each: who says
-    it, when it holds, what was measured, the controls that pass, the verdict."""
-    places = {name: place for place, name in enumerate(in_short)}
-    rows = sorted(rows_measured(read, question), key=lambda row: places.get(row["id"], len(places)))
+    """The rows of in_short, {id: the claim in short}, in its order.  Of each: who says it, when it holds, what was
+    measured, the controls that pass, the verdict."""
+    measured = {row["id"]: row for row in rows_measured(read, question)}
     lines = []
-    for row in rows:
+    for name, short in in_short.items():
+        row = measured[name]
         passing = [control["control"] for control in row["controls"] if control["passes"]]
         controls = f"{len(row['controls'])} tried"
         if row["controls"]:
             controls += f"; {' and '.join(passing)}" if passing else "; none passes"
-        short = in_short.get(row["id"], without_brackets(row["claim"]))
         cells = [
             source_of(row),
             cell(short),

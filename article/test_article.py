@@ -155,7 +155,8 @@ def test_kinds_are_told_by_their_numbers():
 
 
 def test_the_table_of_paths_names_the_controls_that_pass():
-    paths = registry.TABLES["article-paths"](reader("paths", is_measured=True))
+    in_short = {"highway-learns-plain-does-not": "nets train"}
+    paths = show.refinement.table_of_verdicts(reader("paths", is_measured=True), "paths", in_short)
     controls = "5 tried; a net without blocks and a net whose gates stay shut and a plain net with its best start"
     holds_if = show.ledger_rows.HOLDS_IF["highway-learns-plain-does-not"]
     [row] = [line for line in paths.splitlines() if line.startswith(f"| published program | nets train | {holds_if} |")]

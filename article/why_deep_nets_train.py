@@ -22,8 +22,8 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
     "convex": "$y = (1 - a)\\, x + a H$, $a = \\sigma(b_T)$ fixed",
     "static scalar": "the same, $a$ learned, one a block",
     "static unit": "the same, $a$ learned, one a unit",
-    "sees x": "highway: the same, $a = \\sigma(W_T x + b_T)$",
-    "uncoupled": "$y = x + a H$, $a = \\sigma(W_T x + b_T)$",
+    "sees x": "highway: $y = (1 - T)\\, x + T H$, $T = \\sigma(W_T x + b_T)$",
+    "uncoupled": "$y = x + T H$, $T$ likewise",
 }
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
 WHAT_TRAINS = "results/what_trains.json"
@@ -263,13 +263,11 @@ BIASES = re.compile(r"(\w+): best ([-\d, ]+), highest ([-\d, ]+)")
 
 @table("article-best-biases")
 def best_biases(read) -> str:
-    """A table of the best gate bias, and of the highest that trains, by depth."""
+    """For each activation the highest gate bias that trains, and the best: of the shallowest and the deepest nets."""
     numbers = row_of(read, "more-negative-with-depth")["ours"]
     depths = re.search(r"at ([\d, ]+) layers", numbers)[1].split(", ")
-    lines = []
-    for activation, best, highest in BIASES.findall(numbers):
-        name = {"relu": "ReLU"}.get(activation.lower(), activation)
-        for words, values in (("lowest loss, blocks in use", best), ("highest that trains", highest)):
-            lines.append(f"| {name}, {words} | {' | '.join(values.strip(', ').split(', '))} |")
-    header = f"| $b_T$ at this many layers | {' | '.join(depths)} |"
-    return table_of(header, lines, (28, *[8] * len(depths)))
+    parts = []
+    for activation, *lists in BIASES.findall(numbers):
+        best, highest = (values.strip(", ").split(", ") for values in lists)
+        parts.append(f"with {activation} from {highest[0]} to {highest[-1]}, and from {best[0]} to {best[-1]}")
+    return f"from {depths[0]} to {depths[-1]} layers {'; '.join(parts)}"

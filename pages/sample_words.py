@@ -59,6 +59,7 @@ SAMPLES = {
         *beside("plain loss", [100], [20]),
     ],
     "best-start-plain-is-worse": at_depths("plain loss", "highway loss", depths=(10, 20, 50, 100)),
+    "best-start-without-clip": at(("highway", "plain"), "log10 of loss unclipped ÷ clipped"),
     "start-matters-less-for-highway": at_depths("loss's spread, highway less plain", depths=(10, 30, 100)),
     "generalises-at-every-depth": beside("highway accuracy", [50, 100, 200], [10, 20]),
     "highway-converges-faster": [

@@ -113,6 +113,41 @@ def test_a_net_that_diverged_guesses():
     assert max(question.losses(record, "plain", 99)) == pytest.approx(np.log(10))
 
 
+def without_clip(losses: dict[str, tuple[float | None, float | None]]) -> dict:
+    """made_up() with nets without the clip: {kind: times the loss with it, at the rate and at half of it}; None is a
+    net that diverged."""
+    record = made_up()
+    free = []
+    for net in [net for net in record["trials"]["final"] if net["depth"] == 99]:
+        for way, factor in zip(question.FREE, losses[net["block"]], strict=True):
+            noise = 1.03 ** (net["seed"] % 3 - 1)
+            loss = None if factor is None else net["loss"] * factor * noise
+            free.append({**net, "way": way, "loss": loss, "diverged": loss is None})
+    record["trials"]["free"] = free
+    return record
+
+
+def test_nets_without_the_clip_are_judged_at_their_better_rate():
+    def verdict(**losses):
+        return verdict_on("best_start", "best-start-without-clip", without_clip(losses))
+
+    assert verdict(highway=(1, 2), plain=(100, 1)) == "reproduced"
+    assert verdict(highway=(1, 2), plain=(100, 4)) == "in part"
+    assert verdict(highway=(4, 5), plain=(None, None)) == "not reproduced"
+    # three times is the bound
+    assert verdict(highway=(1, 2), plain=(3, 3)) == "in part, the rest not clear"
+    assert verdict_on("best_start", "best-start-without-clip", made_up()).startswith("not tested")
+
+
+def test_the_deepest_nets_are_trained_without_the_clip():
+    nets = [net for net in made_up()["trials"]["final"] if net["seed"] == 3001]
+    found = question.without_clip(nets)
+    assert {(net["block"], net["depth"], net["clip"]) for net in found} == {("highway", 99, None), ("plain", 99, None)}
+    for block in question.BLOCKS:
+        [whole, half] = [net["effective_lr"] for net in found if net["block"] == block]
+        assert whole == 2 * half
+
+
 def test_the_factor_has_an_interval_and_starts_are_counted():
     rows = question.rows(made_up())
     factor = select(rows, row="factor", depth=99)

@@ -491,8 +491,8 @@ def depth_in_use_follows_unseen_k(r):
         earlier = [None if blocks is None else blocks[k] - blocks[k - 1] for blocks in insides]
         comparisons += [is_above(later, 0), is_above(earlier, 0)]
         texts.append(
-            f"{TASKS[LEVELS[level]['task']]}: k = {k} is decided {effect_as_text(later)} blocks later than {k - 1}, "
-            f"{effect_as_text(earlier)} earlier than {k + 1}"
+            f"{TASKS[LEVELS[level]['task']]}: k = {k} is decided {effect_as_text(later)} blocks after {k - 1}, "
+            f"and {k + 1} {effect_as_text(earlier)} blocks after {k}"
         )
     return corrected(*comparisons), "; ".join(texts)
 

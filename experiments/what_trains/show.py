@@ -49,8 +49,10 @@ def draw_depth(ax, record: dict, kinds: list[str], depth: int) -> None:
     for cell in cells:
         x = min(max(cell["gradient"], FAINTEST), LARGEST)
         y = kinds.index(cell["kind"]) + places[starts.index(cell["start"])]
-        color = COLOR["highway"] if cell["predicted"] == cell["trains"] else COLOR["plain"]
-        ax.plot(x, y, "o", ms=4.2, mec=color, mfc=color if cell["trains"] else "none")
+        is_right = cell["predicted"] == cell["trains"]
+        color = COLOR["highway"] if is_right else COLOR["plain"]
+        size = {"ms": 4.2, "zorder": 2} if is_right else {"ms": 7.5, "mew": 2, "zorder": 3}
+        ax.plot(x, y, "o", mec=color, mfc=color if cell["trains"] else "none", **size)
     right = np.mean([cell["predicted"] == cell["trains"] for cell in cells])
     ax.axvline(0, color=GREY, lw=1, ls=":")
     ax.set_xlim(FAINTEST - 0.5, LARGEST + 0.5)
