@@ -9,7 +9,7 @@ from conftest import verdict_on
 
 from experiments.best_start import question, show
 from experiments.best_start.trial import make
-from highways.lab.judging.claim import measured
+from highways.lab.judging.claim import NotMeasured, measured
 from highways.nets.fully_connected import ALL
 from highways.records import select
 
@@ -136,7 +136,8 @@ def test_nets_without_the_clip_are_judged_at_their_better_rate():
     assert verdict(highway=(4, 5), plain=(None, None)) == "not reproduced"
     # three times is the bound
     assert verdict(highway=(1, 2), plain=(3, 3)) == "in part, the rest not clear"
-    assert verdict_on("best_start", "best-start-without-clip", made_up()).startswith("not tested")
+    with pytest.raises(NotMeasured):
+        verdict_on("best_start", "best-start-without-clip", made_up())
 
 
 def test_the_deepest_nets_are_trained_without_the_clip():
