@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import rows_measured
+import re
+
+from article.ledger_rows import row_of, rows_measured
 from article.table_of_verdicts import table_of_verdicts
 from highways.lab.showing import registry
 from highways.lab.showing.registry import table
@@ -41,3 +43,11 @@ def depth_on_demand(read) -> str:
     accuracies = registry.TABLES["depth-on-demand"](read)
     judged = table_of_verdicts(read, "depth_on_demand", CLAIM_OF_DEPTH)
     return f"\n\n{' '.join(sentences)}{accuracies}{PICTURE_OF_DEPTH}{judged}"
+
+
+@table("article-static-over-full-on-cifar", after="static gates have")
+@table("article-lost-by-static-on-cifar", after="and lose")
+def of_claim_10_on_cifar(read, after: str) -> str:
+    """A number of claim 10 on CIFAR-100, with its interval."""
+    numbers = row_of(read, "primary-gates-see-x")["ours"]
+    return re.search(rf"CIFAR-100: .*{after} (\S+ \([^)]*\))", numbers)[1]
