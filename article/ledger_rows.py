@@ -42,21 +42,6 @@ HOLDS_IF = {
     "trained-nets-need-their-gates": "error rises by more than a hundredth",
     "wide-gates-training-loss": "loss over 1.5 times highway nets'",
     "wide-gates-test-accuracy": "accuracy lower by over 0.005 (MNIST), 0.01 (CIFAR-100), after 25 epochs",
-    "blocks-refine-the-same-features": "both kinds keep over 0.5 of the accuracy above guessing, shuffled and half-way",
-    "one-block-deleted": "the worst block costs less than 0.02; plain nets have less than 0.15 left",
-    "deleting-many-is-smooth": "no step of one block costs 0.25",
-    "gradient-from-short-paths": "paths of at most 9 of 30 blocks carry over half",
-    "residual-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
-    "highway-nets-refine": "kept without blocks below 0.5, shuffled above 0.5; own reader under 0.1 behind",
-    "highway-blocks-follow-the-gradient": "mean cosine above 0, and above that of untrained nets",
-    "seeing-x-helps-where-depth-is-needed": "more accurate than each, on both tasks (pointers: means of both columns)",
-    "depth-in-use-follows-pointers": "on average decided later with a further step, more so than before training, "
-    "and than in residual nets",
-    "depth-in-use-follows-rule-30": "the same",
-    "depth-of-residual-nets-does-not-adapt": "on average a further step delays the decision by under 0.02 of the depth",
-    "depth-in-use-follows-unseen-k": "decided later than one step less, and earlier than one step more",
-    "gates-see-more-than-k": "with $T$ at its mean for the same $k$ over 0.01 of accuracy is lost",
-    "highway-nets-behave-like-ensembles": "the worst block costs less than 0.02; smooth; over half by short paths",
 }
 
 
@@ -88,7 +73,6 @@ def rows_measured(read, question: str) -> list[dict]:
 
 
 @table("article-highway-grows", row="highway-no-worse-with-depth", of="100 over 10 layers")
-@table("article-plain-without-clip", row="best-start-without-clip", of="plain, at half of it,")
 @table("article-gain-of-1500-layers", row="primary-past-1000", of="more than one hidden layer")
 def part_of_row(read, row: str, of: str) -> str:
     """One number of a row of the ledger, with its interval and count."""

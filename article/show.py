@@ -7,7 +7,6 @@ from article import (  # noqa: F401
     depth,
     gates,
     ledger_rows,
-    refinement,
     status,
     table_of_claims,
     tables_1_to_3,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from article.gates import CLAIM_OF_DEPTH
-from article.ledger_rows import is_tested, row_of, rows_measured
+from article.ledger_rows import row_of, rows_measured
 from article.ten_claims import EARLIER, are_confirmed, shown_rows
 from highways.lab.judging.controls import listed
 from highways.lab.judging.ledger import VERDICTS, without_additions
@@ -63,8 +62,6 @@ def awaited(read) -> str:
     waiting = []
     if not rows_measured(read, "which_carry"):
         waiting.append("which kind of block fits best where all train (`which_carry`)")
-    if not all(is_tested(row_of(read, name)) for name in CLAIM_OF_DEPTH):
-        waiting.append("which kinds of net answer best on tasks that need depth (`depth_on_demand`)")
     judged = are_confirmed(read)
     if not all(judged):
         how_many = f"{IN_WORDS[judged.count(False)]} of the ten claims" if any(judged) else "the ten claims"
