@@ -6,33 +6,31 @@ import math
 import re
 
 from article.ledger_rows import row_of
+from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, with_settings
+from highways.records import select
 from highways.statistics import spaced
 
 
-@table("article-plain-grows")
-def plain_grows(read) -> str:
-    """The loss of plain nets of 100 layers over that of 10."""
-    return f"{growth(read('results/optimization.json'), 'plain'):.0f}"
+@table("article-plain-grows", question="primary", group="figure_1", kind="plain")
+@table("article-highway-grows", question="primary", group="figure_1", kind="highway")
+@table("article-plain-grows-from-its-best-start", question="best_start", group="final", block="plain")
+def grows(read, question: str, group: str, **named) -> str:
+    """The loss of 100 layers over that of 10, over searches, with its interval."""
+    nets = with_settings(read(f"results/{question}.json")["trials"][group], **named)
+    deep = [net["loss"] for net in nets if net["depth"] == 99]
+    shallow = [net["loss"] for net in nets if net["depth"] == 9]
+    return ratio_as_text(deep, shallow)
 
 
-@table("article-plain-grows-from-its-best-start")
-def plain_grows_from_its_best_start(read) -> str:
-    """The same where five searches choose the start, too."""
-    return f"{growth(read('results/best_start.json'), 'plain'):.2g}"
-
-
-def growth(record: dict, block: str) -> float:
-    """The mean loss of 100 layers over that of 10."""
-    loss = losses(record, block)
-    return loss[100] / loss[10]
-
-
-def losses(record: dict, block: str) -> dict[int, float]:
-    """{layers: mean training loss}, the least depth first."""
-    nets = with_settings(record["summary"], row="net", block=block)
-    return {net["depth"] + 1: net["loss"]["mean"] for net in sorted(nets, key=lambda net: net["depth"])}
+@table("article-plain-over-highway")
+def plain_over_highway(read) -> str:
+    """Plain's loss over highway's at 100 layers, over searches, with its interval."""
+    nets = with_settings(read("results/primary.json")["trials"]["figure_1"], depth=99)
+    plain = [net["loss"] for net in nets if net["kind"] == "plain"]
+    highway = [net["loss"] for net in nets if net["kind"] == "highway"]
+    return ratio_as_text(plain, highway)
 
 
 @table("article-searches-of-orthogonal-plain-nets")
@@ -58,20 +56,26 @@ def draws(read) -> str:
     return f"{fewest} to {most}"
 
 
-@picture("optimization", "best_start", "figure_1_finals", "one_hidden_layer")
-def article_depth(optimization, best_start, finals, one_layer):
+@picture("primary", "best_start", "figure_1_finals", "one_hidden_layer")
+def article_depth(primary, best_start, finals, one_layer):
     """The training loss against depth: with the start that the activation implies, with a searched start, and after
     400 epochs, beside that of one hidden layer."""
-    fig, axes = panels(1, 3, 3.2, sharey=True)
-    short = optimization["settings"]["epochs"]
+    short = primary["settings"]["figure_1"]["epochs"]
     long = finals["settings"]["epochs"]
-    titles = (f"{short} epochs, one start", f"{short} epochs, searched start", f"{long} epochs, one start")
-    for ax, record, title in zip(axes, (optimization, best_start, finals), titles, strict=True):
-        for block in ("highway", "plain"):
-            loss = losses(record, block)
+    after_short = select(primary["summary"], row="figure_1", kind="one layer")
+    after_long = select(one_layer["summary"], row="Figure 1", epochs=long)
+    drawn = (  # (title, rows of nets, what names their block, one hidden layer)
+        (f"{short} epochs, one start", with_settings(primary["summary"], row="figure_1"), "kind", after_short),
+        (f"{short} epochs, searched start", with_settings(best_start["summary"], row="net"), "block", after_short),
+        (f"{long} epochs, one start", with_settings(finals["summary"], row="net"), "block", after_long),
+    )
+    fig, axes = panels(1, len(drawn), 3.2, sharey=True)
+    growth = {"highway": [], "plain": []}  # of the loss from 10 to 100 layers
+    for ax, (title, rows, named_by, alone) in zip(axes, drawn, strict=True):
+        for block in growth:
+            loss = losses([row for row in rows if row[named_by] == block])
+            growth[block].append(loss[100] / loss[10])
             ax.plot(list(loss), list(loss.values()), MARKER[block], ls="-", color=COLOR[block], label=block)
-        epochs = long if record is finals else short
-        [alone] = with_settings(one_layer["summary"], row="Figure 1", epochs=epochs)
         ax.axhline(alone["loss"]["mean"], color=GREY, ls=":", label="one hidden layer")
         ax.set(xscale="log", yscale="log", xlabel="layers")
         ax.set_title(title)
@@ -79,9 +83,13 @@ def article_depth(optimization, best_start, finals, one_layer):
         ax.minorticks_off()
     axes[0].set_ylabel("training loss")
     axes[0].legend(loc="lower left")
-    records = (optimization, best_start, finals)
-    of_highway = math.ceil(max(growth(record, "highway") for record in records))
-    of_plain = math.floor(min(growth(record, "plain") for record in records))
+    of_highway = math.ceil(max(growth["highway"]))
+    of_plain = math.floor(min(growth["plain"]))
     finding = "Plain nets get worse with depth, highway nets hardly"
     headline(fig, finding, f"from 10 to 100 layers their losses grow over {of_plain}-fold and under {of_highway}-fold")
     return fig
+
+
+def losses(rows: list[dict]) -> dict[int, float]:
+    """{layers: mean training loss}, the least depth first."""
+    return {row["depth"] + 1: row["loss"]["mean"] for row in sorted(rows, key=lambda row: row["depth"])}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import itertools
 import re
 import sys
 
@@ -30,9 +29,6 @@ LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowh
 END_OF_SUMMARY = "\n## Introduction"
 REFERENCES = "\n## References"
 SMALL = "\n```{=typst}\n#set text(size: 8.8pt)\n```\n"
-ROW = re.compile(r"^    \[.*\],$")  # of a table in typst's markup
-EMPTY = "[], "  # a cell
-BETWEEN_CELLS = "], ["
 # from the second page on pictures stand where there is room for them
 PAGE_BREAK = """
 ```{=typst}
@@ -69,37 +65,12 @@ def title_and_body(text: str) -> tuple[str, str]:
     return title, before + PAGE_BREAK + END_OF_SUMMARY + after
 
 
-def with_joined_rows(body: str) -> str:
-    """Tables in which a row's first two cells reach down over the empty ones below them.
-
-    A claim that is judged by three rules is thus written beside three rows, and not above two empty cells.
-    """
-    lines = body.splitlines()
-    for start, line in enumerate(lines):
-        if not ROW.match(line) or line.lstrip().startswith(EMPTY):
-            continue
-        rows_below = itertools.takewhile(ROW.match, lines[start + 1 :])
-        below = list(itertools.takewhile(lambda row: row.lstrip().startswith(2 * EMPTY), rows_below))
-        if not below:
-            continue
-        n_cells = {row.count(BETWEEN_CELLS) for row in (line, *below)}
-        if len(n_cells) != 1:
-            raise ValueError(f"the rows of a table have other numbers of cells: {line.strip()}")
-        first, second, rest = line.strip().split(BETWEEN_CELLS, 2)
-        height = f"table.cell(rowspan: {1 + len(below)})"
-        lines[start] = f"    {height}{first}], {height}[{second}], [{rest}"
-        for i, row in enumerate(below, start + 1):
-            lines[i] = f"    {row.strip().removeprefix(2 * EMPTY)}"
-    return "\n".join(lines)
-
-
 def markup(text: str) -> str:
     """The whole article in typst's markup."""
     import pypandoc
 
     title, body = title_and_body(text)
     body = pypandoc.convert_text(body, "typst", format="markdown-auto_identifiers", extra_args=["--wrap=none"])
-    body = with_joined_rows(body)
     made_from = digest(text)
     dated = f"Version {version()}, {date_in_words()}, text {made_from[:12]}"
     question, _, subtitle = title.partition("? ")

@@ -86,15 +86,6 @@ def test_the_pdf_shows_neither_marks_nor_links_into_the_clone():
     assert body.count("\n## ") == TEXT.count("\n## ")
 
 
-def test_a_claim_reaches_down_over_the_empty_cells_below_it():
-    joined = make.with_joined_rows("    [1], [fails (#emph[a], b)], [x],\n    [], [], [y],\n    [2], [trains], [z],\n")
-    assert joined.splitlines() == [
-        "    table.cell(rowspan: 2)[1], table.cell(rowspan: 2)[fails (#emph[a], b)], [x],",
-        "    [y],",
-        "    [2], [trains], [z],",
-    ]
-
-
 def test_no_line_of_a_paragraph_begins_with_a_mark():
     """GitHub shows such a line as it stands, without what Markdown says."""
     lines = [line for line in TEXT.splitlines() if line.startswith("<!--") and "article-byline" not in line]
@@ -141,13 +132,6 @@ def test_a_margin_in_the_article_is_one_of_the_ledger():
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (row["id"], number)
 
 
-def test_failures_of_gate_biases_are_told_in_words():
-    numbers = "of 4 settings at 10, 100 layers: 0, 0 fail hard; 4, 4 fail softly"
-    found = show.table_of_claims.FAILURES.fullmatch(numbers)
-    told = "of 4 nets at each of 10, 100 layers, none fail to train; all train, with blocks that do nothing"
-    assert show.table_of_claims.in_words(**found.groupdict()) == told
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -159,10 +143,6 @@ def test_failures_of_gate_biases_are_told_in_words():
 )
 def test_numbers_as_the_table_of_claims_shows_them(text, shown):
     assert show.table_of_claims.compact(text) == shown
-
-
-def test_clauses_are_parted_outside_brackets():
-    assert show.table_of_claims.clauses("a (b; c); d") == ["a (b; c)", "d"]
 
 
 def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
