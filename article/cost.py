@@ -1,4 +1,4 @@
-"""What it cost, and on which processors."""
+"""What it cost."""
 
 from __future__ import annotations
 
@@ -23,13 +23,3 @@ def hours(read) -> str:
 @table("article-hours-in-all")
 def hours_in_all(read) -> str:
     return f"{sum(step.core_hours + step.hours_apart for step in steps_of_everything()):.0f}"
-
-
-@table("article-processors")
-def processors(read) -> str:
-    """The processors of the records, with NumPy and BLAS, and the core-hours of each."""
-    found = {}
-    for step in steps_of_everything():
-        found[step.processor] = found.get(step.processor, 0) + step.core_hours
-    longest_first = sorted(found.items(), key=lambda item: -item[1])
-    return "; ".join(f"{processor}: {core_hours:.1f} core-hours" for processor, core_hours in longest_first)

@@ -58,7 +58,8 @@ def lettered(letters: dict[str, str], controls: list[dict]) -> str:
 def compact(text: str) -> str:
     """A row's numbers with each interval as "(low to high)", without powers of ten, and without counts, which
     have a column."""
-    text = text.replace("short protocol", "short recipe")
+    text = text.replace("short protocol", "short recipe").replace("another recipe", "short recipe")
+    text = text.replace("b_T", "$b_T$")
     text = re.sub(r"\(95 %: ([^,;()]*)[^()]*\)", r"(\1)", text)
     text = re.sub(r" ?\(n = [^()]*\)| \(95 % prediction interval [^()]*\)", "", text)
     text = re.sub(r"\d+(\.\d+)?e[+-]\d+", lambda found: written_out(found[0]), text)

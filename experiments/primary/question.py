@@ -109,7 +109,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from experiments.controls.trial import BEST_PLAIN, CONTROLS
+from experiments.controls.trial import BEST_PLAIN, CONTROLS, RANDOM_GATES
 from experiments.controls.trial import trial as control_trial
 from experiments.fifty_layers.trial import DECAY, longer
 from experiments.fifty_layers.trial import trial as keep_net
@@ -916,7 +916,7 @@ def random_as_full(record: dict) -> tuple[dict]:
     source="paper, 4.1",
     note="the paper's sentence: gates are 'an important part of the computation in a trained network'; that nets "
     "without such gates fit and generalise less is its strong reading; test accuracy after 25 epochs",
-    controls=(Control("nets of random gates", random_as_full),),
+    controls=(Control(RANDOM_GATES, random_as_full),),
 )
 def gates_see_x(r):
     """gates that see x matter, on MNIST and CIFAR-100: T replaced by its mean costs over {POINT} of training
