@@ -41,7 +41,7 @@ def clone(tmp_path_factory):
     for path in ROOT.iterdir():
         if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff"):
             shutil.copy(path, folder)
-    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "narrow")  # narrow: the reader's own
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
 

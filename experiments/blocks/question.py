@@ -515,7 +515,7 @@ def factors_compound(r, more_seeds):
     controls=(UNTRAINED,),
 )
 def gradient_fades(r, more_seeds):
-    """the factors 1 - T 'can compound across layers' (read as: the gradient fades; in highway nets of
+    """the factors 1 - T 'can compound across layers', so that the gradient fades, in our reading (in highway nets of
     100 and 200 layers, before and after training, that at the first layer is less than half of that
     at the last)"""
     record = with_more_seeds(r, more_seeds)

@@ -11,7 +11,7 @@ from highways.lab.showing.tables import markdown_table
 FAINTEST = -10.0  # smaller gradients are drawn here
 LARGEST = 7.0  # larger ones here, beyond the high bound
 MEASURED = "gradient"  # the primary predictor
-SPREAD = 0.28  # how far the starts of a kind lie apart
+SPREAD = 0.32  # how far the starts of a kind lie apart
 
 
 def rows_of(record: dict, row: str, **wanted) -> list[dict]:
@@ -51,8 +51,8 @@ def draw_depth(ax, record: dict, kinds: list[str], depth: int) -> None:
         y = kinds.index(cell["kind"]) + places[starts.index(cell["start"])]
         is_right = cell["predicted"] == cell["trains"]
         color = COLOR["highway"] if is_right else COLOR["plain"]
-        size = {"ms": 4.2, "zorder": 2} if is_right else {"ms": 7.5, "mew": 2, "zorder": 3}
-        ax.plot(x, y, "o", mec=color, mfc=color if cell["trains"] else "none", **size)
+        size = {"ms": 3.6, "zorder": 2} if is_right else {"ms": 6, "mew": 1.5, "zorder": 3}
+        ax.plot(x, y, "o", mec=color, mfc=color if cell["trains"] else "white", **size)
     right = np.mean([cell["predicted"] == cell["trains"] for cell in cells])
     ax.axvline(0, color=GREY, lw=1, ls=":")
     ax.set_xlim(FAINTEST - 0.5, LARGEST + 0.5)
