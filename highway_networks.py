@@ -1926,7 +1926,8 @@ class DeepNet(FixedNames):
 
     def classify(self, x: np.ndarray) -> np.ndarray:
         """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
-        scaled as in the net's training.  An image of x may be a row, or have rows and columns."""
+        scaled as in the net's training.  An image of x may be a row, or have rows and columns.
+        Raises ValueError for a net that has learned numbers, and for one example alone."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
             raise ValueError("the net has learned numbers, not classes: net.predict(x) gives them")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, OTHERS, headline, note, panels, with_settings
+from highways.lab.showing.style import COLOR, OTHERS, headline, note, panels
+from highways.records import with_settings
 
 OVER = 7  # epochs that a point of the picture is a mean of
 OF_THE_LOG = {

@@ -8,8 +8,8 @@ import re
 from article.ledger_rows import row_of
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, with_settings
-from highways.records import select
+from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels
+from highways.records import select, with_settings
 from highways.statistics import spaced
 
 

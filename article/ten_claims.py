@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from article.ledger_rows import is_tested, row_of
-from highways.lab.showing.style import with_settings
+from highways.records import with_settings
 
 
 class Primary(NamedTuple):

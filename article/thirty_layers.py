@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, MARKER, headline, note, panels, with_settings
+from highways.lab.showing.style import COLOR, GREY, MARKER, headline, note, panels
+from highways.records import with_settings
 from highways.statistics import mean_and_sd, mean_sd_n
 
 

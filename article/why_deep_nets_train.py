@@ -9,9 +9,8 @@ import numpy as np
 
 from article.ledger_rows import in_bold, row_of, rows_measured, table_of
 from highways.lab.showing.registry import table
-from highways.lab.showing.style import with_settings
 from highways.lab.showing.tables import entry_text
-from highways.records import select
+from highways.records import select, with_settings
 
 BLOCK_OF = {  # {kind of what_trains: its equation}
     "none": "plain: $y = H$",

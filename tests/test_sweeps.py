@@ -442,6 +442,8 @@ def test_diverged_runs_are_left_out_of_the_picture(tmp_path, log, capsys):
     assert "a 0: result 1.000  (n = 1)" in capsys.readouterr().out
     with pytest.raises(ValueError, match="no row has a result: all runs diverged"):
         draw_sweep(rows[1:], x="a", y="result", path=tmp_path / "picture.png")
+    with pytest.raises(ValueError, match="there are no rows to draw"):
+        draw_sweep([], x="a", y="result", path=tmp_path / "picture.png")
     with pytest.raises(ValueError, match="the rows have no 'depth'; they have a, result"):
         draw_sweep(rows, x="depth", y="result", path=tmp_path / "picture.png")
 

@@ -103,8 +103,8 @@ import numpy as np
 
 from experiments.best_start.free import trial as free_trial
 from experiments.best_start.trial import GAINS, ORTHOGONAL, trial
-from highways.lab.judging.claim import NotMeasured, Sample, claim, ratio_as_text
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.claim import Sample, claim, ratio_as_text
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import (
     corrected,
     holm,
@@ -283,12 +283,8 @@ def within_ranges(record: dict, depth: int, is_more: bool | None) -> bool | None
 
 
 def losses_without_clip(record: dict, block: str, way: str) -> Sample:
-    """The training losses of the deepest nets without the clip; a net that diverged guesses.
-
-    Raises NotMeasured if there are none."""
-    nets = with_settings(record["trials"].get("free", []), block=block, way=way)
-    if not nets:
-        raise NotMeasured("the nets with their best start are not trained without the clip yet")
+    """The training losses of the deepest nets without the clip; a net that diverged guesses."""
+    nets = with_settings(record["trials"]["free"], block=block, way=way)
     return Sample([math.log(10) if net["loss"] is None else net["loss"] for net in nets])
 
 
@@ -312,9 +308,7 @@ def rows(record: dict) -> list[dict]:
         for name, number in zip(names, ratio(plain, highway), strict=True):
             row[name] = float(number)
         result.append({**row, "p": float(p)})
-    if record["trials"].get("free"):
-        result += [row_without_clip(record, block, way) for block in BLOCKS for way in FREE]
-    return result
+    return result + [row_without_clip(record, block, way) for block in BLOCKS for way in FREE]
 
 
 def row_without_clip(record: dict, block: str, way: str) -> dict:
@@ -359,10 +353,8 @@ ABOUT = {"depth": DEPTHS, **ALL}
 
 def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
     """At every depth: nets of one hidden layer in the place of highway nets."""
-    nets = [net for net in record["trials"]["final"] if net["block"] == "plain"]
-    for depth in DEPTHS:
-        for net in one_hidden_layer["trials"]["final"]:
-            nets.append({**net, "block": "highway", "depth": depth, "stands_in": True})
+    layers = [{**net, "stands_in": True} for net in one_hidden_layer["trials"]["final"]]
+    nets = in_place_of("highway", record["trials"]["final"], layers, DEPTHS)
     return (with_group(record, "final", nets),)
 
 

@@ -138,15 +138,6 @@ def test_a_gate_that_sees_x_must_beat_every_other_kind():
     assert verdict_on("depth_on_demand", verdict, record(full=(0.5, 0.5))) == "not reproduced"
 
 
-def test_accuracies_are_judged_once_all_levels_are_measured():
-    results = record(full=(0.99, 0.98), others=(0.99, 0.98))
-    results["settings"]["levels"].append("pointer-2")
-    assert question.levels_in(results) == ["pointer-1", "automaton-1"]
-    with pytest.raises(question.NotMeasured, match="level pointer-2 are not trained"):
-        verdict_on("depth_on_demand", "seeing-x-helps-where-depth-is-needed", results)
-    assert verdict_on("depth_on_demand", "depth-in-use-follows-pointers", results) == "reproduced"
-
-
 @pytest.mark.parametrize("verdict", ["depth-in-use-follows-pointers", "depth-in-use-follows-rule-30"])
 def test_the_depth_in_use_must_rise_more_than_in_residual_nets(verdict):
     solved = {"full": (0.99, 0.98), "others": (0.99, 0.98)}

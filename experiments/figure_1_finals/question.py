@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 
 from highways.lab.judging.claim import REFEREED, Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import all_below, all_ratios_below, holm, interval, logs, mean, p_value, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -265,9 +265,7 @@ def plain_degrades(r):
 
 def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
     """At every depth: nets of one hidden layer."""
-    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
-    for depth in DEPTHS:
-        nets += [{**net, "depth": depth} for net in one_hidden_layer["trials"]["longer"]]
+    nets = in_place_of("highway", record["trials"]["final"], one_hidden_layer["trials"]["longer"], DEPTHS)
     return (with_group(record, "final", nets),)
 
 

@@ -20,7 +20,7 @@ that of the highway nets, 4.4e-6.
 from __future__ import annotations
 
 from highways.lab.judging.claim import claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import above, in_ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -56,8 +56,8 @@ def rows(record: dict) -> list[dict]:
 
 def shallow(record: dict, figure_1_finals: dict, one_hidden_layer: dict) -> tuple[dict, dict]:
     """Nets of one hidden layer in the place of highway nets."""
-    nets = [net for net in figure_1_finals["trials"]["final"] if net["block"] != "highway"]
-    nets += [{**net, "depth": DEPTH} for net in one_hidden_layer["trials"]["longer"]]
+    layers = one_hidden_layer["trials"]["longer"]
+    nets = in_place_of("highway", figure_1_finals["trials"]["final"], layers, (DEPTH,))
     return record, with_group(figure_1_finals, "final", nets)
 
 

@@ -16,7 +16,7 @@ training images at the end.
 from __future__ import annotations
 
 from highways.lab.judging.claim import claim, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -79,9 +79,7 @@ def rows(record: dict) -> list[dict]:
 
 def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
     """Nets of one hidden layer in the place of plain nets of 10 and of 20."""
-    nets = []
-    for depth in (9, 19):
-        nets += [{**net, "block": "plain", "depth": depth} for net in one_hidden_layer["trials"]["longer"]]
+    nets = in_place_of("plain", record["trials"]["final"], one_hidden_layer["trials"]["longer"], (9, 19))
     return (with_group(record, "final", nets),)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from experiments.more_seeds.joined import LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -177,9 +177,7 @@ def plain_degrades(r):
 
 def shallow(record: dict, more_seeds: dict, one_hidden_layer: dict) -> tuple[dict, dict]:
     """At every depth: nets of one hidden layer."""
-    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
-    for depth in DEPTHS:
-        nets += [{**net, "depth": depth} for net in one_hidden_layer["trials"]["final"]]
+    nets = in_place_of("highway", record["trials"]["final"], one_hidden_layer["trials"]["final"], DEPTHS)
     others = [net for net in more_seeds["trials"]["optimization"] if net["block"] != "highway"]
     return with_group(record, "final", nets), with_group(more_seeds, "optimization", others)
 

@@ -97,7 +97,7 @@ claim 1: 2; claim 4: 28; claim 5: 85; claims 8 and 9: 130; claim 10: 150; claims
 9.8 core-hours.  A stopped run goes on from its log.  The results are committed group by group, in this
 order, and a claim is judged when its nets are there.
 
-A first run was lost with its machine on 28 November 2026, after the cheapest 331 of 2930 trials.
+A first run was lost on 28 November 2026, after the cheapest 331 of 2930 trials.
 Nothing had been judged by it.
 """
 
@@ -115,6 +115,7 @@ from experiments.fifty_layers.trial import DECAY, longer
 from experiments.fifty_layers.trial import trial as keep_net
 from experiments.gates.trial import trial as look_at_gates
 from experiments.gates.untrained import NAME as UNTRAINED
+from experiments.lesion.groups import FIRST_40, idle_share_among
 from experiments.lesion.trial import trial as close_blocks
 from experiments.primary.trial import trial
 from experiments.static_gates.trial import FULL
@@ -821,13 +822,7 @@ HALF = 0.5
 IDLE_FROM = 0.45
 IDLE_TO = 0.75
 BLOCKS = 49
-FIRST_40 = range(1, 41)
 MATTERS_BELOW = 0.1
-
-
-def idle_share_of_first_40(net: dict) -> float:
-    present = [block for block in FIRST_40 if block <= len(net["errors"])]
-    return float(np.mean([block in net["idle"] for block in present]))
 
 
 @claim(
@@ -844,7 +839,7 @@ def idle_layers(r):
     nets = nets_of(r, "lesion")
     check_sets(nets)
     mnist = values_of(nets, "idle_share", data="MNIST")
-    cifar = Sample([idle_share_of_first_40(net) for net in selected(nets, data=CIFAR)])
+    cifar = Sample([idle_share_among(FIRST_40, net) for net in selected(nets, data=CIFAR)])
     from_below, from_above, few = corrected(
         is_above(mnist, IDLE_FROM, resolution=1 / BLOCKS),
         is_below(mnist, IDLE_TO, resolution=1 / BLOCKS),

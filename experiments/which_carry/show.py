@@ -3,7 +3,8 @@
 import numpy as np
 
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import COLOR, GREY, headline, note, panels, with_settings
+from highways.lab.showing.style import COLOR, GREY, headline, note, panels
+from highways.records import with_settings
 from highways.statistics import spaced
 
 SEES_X = "sees x"

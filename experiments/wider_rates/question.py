@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import above, in_ratio, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -129,8 +129,7 @@ def losses(record: dict, block: str) -> Sample:
 
 def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
     """Nets of one hidden layer in the place of highway nets."""
-    nets = [net for net in record["trials"]["final"] if net["block"] != "highway"]
-    nets += [{**net, "depth": DEPTH} for net in one_hidden_layer["trials"]["final"]]
+    nets = in_place_of("highway", record["trials"]["final"], one_hidden_layer["trials"]["final"], (DEPTH,))
     return (with_group(record, "final", nets),)
 
 

@@ -257,12 +257,15 @@ def draw_sweep(rows: list[dict], x: str, y: str, line: str | None = None, path="
     """Draws y against x into the file `path`: the mean over all rows, with a band of a standard
     deviation to each side, and a line for each value of the setting `line`.
 
-    Rows without a y, whose run diverged, are left out.  Prints the means that are drawn."""
+    Rows without a y, whose run diverged, are left out.  Prints the means that are drawn.  Raises
+    ValueError if there are no rows, if they lack one of the names, or if all runs diverged."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from highways.lab.showing.style import house_style, picture_bytes
 
+    if not rows:
+        raise ValueError("there are no rows to draw")
     for name in filter(None, (x, y, line)):
         if name not in rows[0]:
             raise ValueError(f"the rows have no {name!r}; they have {', '.join(rows[0])}")

@@ -10,7 +10,7 @@ A rule that a control passes says little of what the claim is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 
@@ -98,6 +98,14 @@ def listed(names: list[str]) -> str:
 
 
 ONE_HIDDEN_LAYER = "a net of one hidden layer"
+
+
+def in_place_of(block: str, nets: list[dict], others: list[dict], depths: Iterable[int]) -> list[dict]:
+    """The nets of other blocks, and at each of these depths `others` in the place of this block's."""
+    found = [net for net in nets if net["block"] != block]
+    for depth in depths:
+        found += [{**other, "block": block, "depth": depth} for other in others]
+    return found
 
 
 def with_group(record: dict, group: str, trials: list[dict], **settings) -> dict:
