@@ -125,21 +125,6 @@ def rivals(read) -> str:
     return markdown_table(f"| program | written | gradient | {' | '.join(columns)} |", rows)
 
 
-@table("faster-rivals")
-def faster_rivals(read) -> str:
-    """The rivals that are faster than ours on each processor, to stand in a sentence."""
-    sentences = []
-    for processor, record in of_processors(read, "benchmark_step").items():
-        trials = record["trials"]
-        texts = []
-        for name in with_c(trials["step, highway"]):
-            slower = [block for block in PAIR if ratio_of(trials[f"step, {block}"][name]) > 1]
-            if slower:
-                texts.append(f"*{name}* ({' and '.join(slower)})")
-        sentences.append(f"on the {processor} {', '.join(texts) or 'none'}")
-    return "; ".join(sentences)
-
-
 @table("speed")
 def speed(read) -> str:
     """The ratios of our time to that of others, and the same on the Xeon."""

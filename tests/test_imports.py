@@ -97,8 +97,8 @@ def test_convolutional_nets_share_optimisers_and_schedules_with_others_and_nothi
                 assert is_within(module, *OF_NETS_IN_CONV), f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_only_trials_are_imported_from_another_question():
-    """Other questions' claims, rows and pictures are not."""
+def test_no_question_imports_another_s_claims_rows_or_pictures():
+    """It may import its trials, and the functions that both sum up with."""
     for path in files_of("experiments/*/*.py"):
         for module in imported(path):
             if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):

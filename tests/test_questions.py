@@ -2,6 +2,7 @@
 go on after a stop, and does a cluster change anything?  Then come the committed results of all
 questions."""
 
+import importlib
 import itertools
 import json
 import os
@@ -352,6 +353,22 @@ def names_with_finals() -> list[str]:
     """The questions in which some seeds chose settings, and others were trained with these."""
     groups = {name: committed(name)["trials"] for name in ANSWERED}
     return [name for name, trials in groups.items() if isinstance(trials, dict) and {"search", "final"} <= {*trials}]
+
+
+@pytest.mark.parametrize(
+    ("question", "bound"),
+    [
+        ("depth_needed", "POINT"),
+        ("past_a_thousand", "IN_USE"),
+        ("paths", "GUESSING"),
+        ("routing", "MARGIN"),
+        ("why_plain_fails", "TRAINS"),
+    ],
+)
+def test_a_picture_draws_the_bound_that_judges(question, bound):
+    """A show.py knows JSON only, so it has a bound of its own."""
+    judging, showing = (importlib.import_module(f"experiments.{question}.{part}") for part in ("question", "show"))
+    assert getattr(showing, bound) == getattr(judging, bound)
 
 
 @pytest.mark.parametrize("name", names_with_finals())
