@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
+
 from article.ledger_rows import row_of
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import picture, table
@@ -59,27 +61,30 @@ def draws(read) -> str:
 @picture("primary", "best_start", "figure_1_finals", "one_hidden_layer")
 def article_depth(primary, best_start, finals, one_layer):
     """The training loss against depth: with the start that the activation implies, with a searched start, and after
-    400 epochs, beside that of one hidden layer."""
+    400 epochs, beside that of one hidden layer.  Lines are means, dots single nets."""
     short = primary["settings"]["figure_1"]["epochs"]
     long = finals["settings"]["epochs"]
     after_short = select(primary["summary"], row="figure_1", kind="one layer")
     after_long = select(one_layer["summary"], row="Figure 1", epochs=long)
-    drawn = (  # (title, rows of nets, what names their block, one hidden layer)
-        (f"{short} epochs, one start", with_settings(primary["summary"], row="figure_1"), "kind", after_short),
-        (f"{short} epochs, searched start", with_settings(best_start["summary"], row="net"), "block", after_short),
-        (f"{long} epochs, one start", with_settings(finals["summary"], row="net"), "block", after_long),
+    drawn = (  # (title, nets, what names their block, one hidden layer)
+        (f"{short} epochs, one start", primary["trials"]["figure_1"], "kind", after_short),
+        (f"{short} epochs, searched start", best_start["trials"]["final"], "block", after_short),
+        (f"{long} epochs, one start", finals["trials"]["final"], "block", after_long),
     )
     fig, axes = panels(1, len(drawn), 3.2, sharey=True)
-    growth = {"highway": [], "plain": []}  # of the loss from 10 to 100 layers
-    for ax, (title, rows, named_by, alone) in zip(axes, drawn, strict=True):
+    growth = {"highway": [], "plain": []}  # of the mean loss from 10 to 100 layers
+    for ax, (title, nets, named_by, alone) in zip(axes, drawn, strict=True):
         for block in growth:
-            loss = losses([row for row in rows if row[named_by] == block])
-            growth[block].append(loss[100] / loss[10])
-            ax.plot(list(loss), list(loss.values()), MARKER[block], ls="-", color=COLOR[block], label=block)
+            losses = losses_by_layers([net for net in nets if net[named_by] == block])
+            means = [np.mean(of_depth) for of_depth in losses.values()]
+            growth[block].append(means[-1] / means[0])
+            for layers, of_depth in losses.items():
+                ax.plot([layers] * len(of_depth), of_depth, ".", ms=3, color=COLOR[block], alpha=0.5)
+            ax.plot(list(losses), means, MARKER[block], ls="-", color=COLOR[block], label=block)
         ax.axhline(alone["loss"]["mean"], color=GREY, ls=":", label="one hidden layer")
         ax.set(xscale="log", yscale="log", xlabel="layers")
         ax.set_title(title)
-        ax.set_xticks(list(loss), list(loss))
+        ax.set_xticks(list(losses), list(losses))
         ax.minorticks_off()
     axes[0].set_ylabel("training loss")
     axes[0].legend(loc="lower left")
@@ -90,6 +95,10 @@ def article_depth(primary, best_start, finals, one_layer):
     return fig
 
 
-def losses(rows: list[dict]) -> dict[int, float]:
-    """{layers: mean training loss}, the least depth first."""
-    return {row["depth"] + 1: row["loss"]["mean"] for row in sorted(rows, key=lambda row: row["depth"])}
+def losses_by_layers(nets: list[dict]) -> dict[int, list[float]]:
+    """{layers: training losses}, the least depth first; a net that diverged guesses."""
+    found = {}
+    for net in sorted(nets, key=lambda net: net["depth"]):
+        loss = math.log(10) if net["loss"] is None else net["loss"]
+        found.setdefault(net["depth"] + 1, []).append(loss)
+    return found
