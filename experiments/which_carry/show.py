@@ -3,7 +3,7 @@
 import numpy as np
 
 from highways.lab.showing.registry import picture
-from highways.lab.showing.style import COLOR, GREY, headline, note, panels
+from highways.lab.showing.style import COLOR, GREY, headline, note, panels, plain_log_ticks
 from highways.records import with_settings
 from highways.statistics import spaced
 
@@ -38,6 +38,7 @@ def which_carry(record):
             if n_lost:
                 note(ax, f"{n_lost} lost", (max(losses, default=1), line), (6, -3), color, ha="left")
         ax.set(xscale="log", xlabel="training loss")
+        plain_log_ticks(ax.xaxis, times=(1, 3))
         ax.set_title(f"{depth} blocks")
     axes[0, 0].set_yticks(range(len(NAMES)), NAMES.values())
     axes[0, 0].invert_yaxis()

@@ -98,14 +98,15 @@ function measuresOf(start, width, { rows, bounds, isLog, ends, names }) {
 }
 
 /* A strip of rows above an axis; returns where it ends.
-   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`;
+   rows: [{name, look, dots: [...], span: [low, high] or null}]; bounds: [...], and the test's `rule`, null where no side
+   of the bound is the wanted one;
    before: where bounds were that the reader moved; all in the axis's own numbers, which are logarithms where isLog is true;
    `title` says what the axis shows, `ends` are its ends, `names` is the width of the names on the left. */
 function drawStrip(svg, start, width, strip) {
   const { rows, bounds, before, rule, title } = strip;
   const axis = measuresOf(start, width, strip);
   const { left, right, bottom, x, middle } = axis;
-  if (bounds.length) {
+  if (bounds.length && rule) {
     const [low, high] = wantedBy(rule, bounds).map((end) => Math.min(right, Math.max(left, x(end))));
     drawWanted(svg, { ...axis, low, high });
   }

@@ -80,10 +80,10 @@ function inBrief(claim) {
   const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim, published), "claimed"]];
   if (reading) rows.push(["Read as", `${capital(reading)}.`, "reading"]);
   if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
-  rows.push(["Our rule", `${capital(asksOfRule(claim))}.`, "asked"]);
+  const fixed = [rule, `it cannot be moved here, since ${claim.why_fixed}`].filter(Boolean).map(capital).join(". ");
+  rows.push(["Our rule", `${claim.why_fixed ? fixed : capital(asksOfRule(claim))}.`, "asked"]);
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
-  if (rule) made.append(element("dd", { class: "in-words" }, element("small", {}, ...withCode(`In words: ${rule}.`))));
   const { rival, when } = RIVALS.get(claim.id) ?? {};
   if (rival) made.append(element("dd", { class: "in-words" }, element("small", {}, `Where ${when}: `, linkTo(rival, groupOf(rival.verdict).name), ".")));
   return made;
@@ -154,7 +154,6 @@ function nameOfTest(claim, i) {
 
 /* What our rule asks of a claim's tests, with our bounds.  Above each of several tests stands what it asks now. */
 function asksOfRule(claim) {
-  if (claim.why_fixed) return `cannot be moved here: ${claim.why_fixed}`;
   const yes = claim.kind === "open question" ? "yes" : "reproduced";
   const [test, ...others] = claim.tests;
   if (!others.length) return `${yes} if ${meanOfName(nameOfTest(claim, 0), test)} is ${asksOf(test, test.bounds)}`;
@@ -200,7 +199,8 @@ function judgeBar(claim) {
 function saysRuling(claim, found, verdict) {
   const [untested, whyUntested] = claim.verdict_in_words.match(/^(not tested)[: ]*(.*)/)?.slice(1) ?? [];
   const [first, ...others] = (untested ?? verdict).split(", ");
-  if (!claim.why_fixed && found.length > 1) others.push(`${found.filter((test) => test.holds).length} of ${found.length} parts hold`);
+  const parts = claim.why_fixed ? claim.parts ?? [] : found.map((test) => test.holds);
+  if (parts.length > 1) others.push(`${heldOf(parts)} of ${parts.length} parts hold`);
   if (whyUntested) others.push(whyUntested);
   const second = others.length ? [element("small", {}, ...withCode(others.join(" · ")))] : [];
   return [markOf(verdict), element("b", {}, first), ...second];
@@ -252,6 +252,7 @@ function howToRead(claim) {
 function testBox(claim, test, i) {
   const isFolded = hasManyParts(claim) && i > 0;
   const box = isFolded ? element("details", { class: "test" }, element("summary")) : element("div", { class: "test" }, element("p"));
+  if (isFolded) box.open = claim.id === state.claim && movedBounds().some(([moved]) => moved === i); // what was moved is seen
   if (isFolded) box.addEventListener("toggle", () => drawTests(claim));
   if (countsLostSeeds(test)) {
     box.firstChild.append(saysLost(claim, i));
@@ -429,7 +430,7 @@ function drawTests(claim) {
   for (const svg of $("claim").querySelectorAll("svg")) {
     const i = Number(svg.dataset.test);
     showTest(svg, claim, i, bounds[i], found[i]);
-    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds[i]);
+    if (svg.checkVisibility()) drawTest(svg, claim, i, level, bounds);
   }
 }
 
@@ -455,13 +456,14 @@ function showWhetherMoved(claim) {
 function showTest(svg, claim, i, bounds, { holds, p }) {
   const sentence = svg.parentElement.firstChild;
   const number = claim.tests.length > 1 ? `${i + 1}. ` : "";
-  sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds))}: `, answerOf(holds));
+  sentence.replaceChildren(`${number}${capital(saysTest(claim, i, bounds))}: `, answerOf(holds, claim.why_fixed));
   const fold = svg.parentElement.querySelector(".p span");
   if (fold) fold.textContent = hasP({ p }) ? `p = ${asText(p)}, corrected` : "not known: a seed is lost";
   svg.setAttribute("aria-label", sentence.textContent);
 }
 
-const answerOf = (holds) => element("b", { class: "answer" }, ANSWERS.get(holds));
+/* A test's answer.  Where a rule combines its tests in a way of its own, a "no" need not speak against the claim. */
+const answerOf = (holds, isFixed = false) => element("b", { class: "answer" }, (isFixed ? PLAIN_ANSWERS : ANSWERS).get(holds));
 
 /* A test of lost seeds in words, with its answer in the ledger. */
 function saysLost(claim, i) {
@@ -494,33 +496,41 @@ function saysTest(claim, i, bounds) {
 /* The rows of a test: the claim's own, then those of its controls that have other values; `changed`
    is the sample in which they differ. */
 function rowsOf(claim, i) {
-  const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i], changed: "values" }];
+  const rows = [{ name: sampleName(claim, i, 0), look: "ours", test: claim.tests[i], tests: claim.tests, changed: "values" }];
   for (const control of claim.controls) {
     const [k] = changedSamples(claim, control, i);
     if (k === undefined) continue;
     const changed = ["values", "baseline"][k];
-    rows.push({ name: control.control, look: "control", test: control.tests[i], changed });
+    rows.push({ name: control.control, look: "control", test: control.tests[i], tests: control.tests, changed });
   }
   return rows;
 }
 
+/* The level of a test's interval: with what the corrections ask, so that the bar and the answer agree. */
+function levelDrawn(tests, i, level, bounds) {
+  const usual = levelOf(tests[i], level);
+  const { p } = testAgain(tests, level, bounds)[i];
+  const times = p === null ? NaN : p / pValue(tests[i], bounds[i][0]);
+  return times > 1 ? 1 - (1 - usual) / times : usual;
+}
+
 /* The rows of a test's two strips.  `lower` has the seeds of both samples where `upper`, the strip of the bounds, shows
    their difference; where the test has one sample, `upper` has its seeds, and `lower` is empty. */
-function stripsOf(claim, i, level) {
+function stripsOf(claim, i, level, bounds) {
   const { log10: isLog, baseline } = claim.tests[i];
   const rows = rowsOf(claim, i);
-  const spanOf = (test) => interval(test, levelOf(test, level));
+  const spanOf = (tests) => interval(tests[i], levelDrawn(tests, i, level, bounds));
   if (!isSample(baseline)) {
-    const upper = rows.map(({ name, look, test }) => {
+    const upper = rows.map(({ name, look, test, tests }) => {
       const dots = numbers(test.values).map((value) => value - test.baseline);
-      return { name: nameOfSeeds(name, test.values), look, dots, span: spanOf(test) };
+      return { name: nameOfSeeds(name, test.values), look, dots, span: spanOf(tests) };
     });
     return { lower: [], upper };
   }
   const rowOfSeeds = (name, look, sample) => ({ name: nameOfSeeds(name, sample), look, dots: numbers(sample), span: null });
   const lower = rows.map(({ name, look, test, changed }) => rowOfSeeds(name, look, test[changed]));
   lower.splice(1, 0, rowOfSeeds(sampleName(claim, i, 1), "theirs", baseline));
-  const upper = rows.map(({ name, look, test }) => ({ name, look, dots: [], span: spanOf(test) }));
+  const upper = rows.map(({ name, look, tests }) => ({ name, look, dots: [], span: spanOf(tests) }));
   const whole = nameOfTest(claim, i);
   const brief = isLog ? "the ratio" : "the difference";
   upper[0].name = whole.length <= LETTERS ? whole : brief;
@@ -533,18 +543,21 @@ function nameOfSeeds(name, sample) {
   return isSample(sample) && countLost(sample) ? `${name}, ${countLost(sample)} lost` : name;
 }
 
-function drawTest(svg, claim, i, level, bounds) {
+function drawTest(svg, claim, i, level, boundsOfTests) {
   const test = claim.tests[i];
-  const { log10: isLog, rule } = test;
-  const { upper, lower } = stripsOf(claim, i, level);
+  const bounds = boundsOfTests[i];
+  const { log10: isLog } = test;
+  const rule = claim.why_fixed ? null : test.rule;
+  const { upper, lower } = stripsOf(claim, i, level, boundsOfTests);
   const width = svg.clientWidth || 600;
   const names = widthOfNames([...upper, ...lower], width);
   svg.replaceChildren();
   svg.parentElement.style.setProperty("--names", `${names}px`);
   svg.parentElement.classList.toggle("beside", names > 0);
   const what = lower.length ? `${isLog ? "ratio" : "difference"} of the means` : "every seed, and their mean";
-  const percent = Number((100 * levelOf(test, level)).toFixed(2));
-  const title = `${what}: ${percent} % interval`;
+  const drawn = levelDrawn(claim.tests, i, level, boundsOfTests);
+  const corrected = drawn > levelOf(test, level) ? ", corrected" : "";
+  const title = `${what}: ${Number((100 * drawn).toFixed(2))} % interval${corrected}`;
   const before = test.bounds.filter((bound) => !bounds.includes(bound));
   let top = drawStrip(svg, 4, width, { rows: upper, bounds, before, rule, isLog, title, ends: endsOfAxis(claim, i), names });
   if (lower.length) {

@@ -4,6 +4,7 @@
 const FEW_PARTS = 2; // whose charts stand open, and that need no table
 const MARKS = new Map([[true, "holds"], [false, "fails"], [null, "unclear"]]);
 const ANSWERS = new Map([[true, "holds"], [false, "does not hold"], [null, "undecided"]]);
+const PLAIN_ANSWERS = new Map([[true, "yes"], [false, "no"], [null, "undecided"]]);
 
 /* Whether a claim's parts are told in a table. */
 const hasManyParts = (claim) => !claim.why_fixed && claim.tests.length > FEW_PARTS;
@@ -190,10 +191,13 @@ function judgedControl(claim, control, level, bounds, ours) {
   const answers = found.map((test) => test.holds);
   const held = answers.filter((answer) => answer).length;
   const heldOfOurs = ours.filter((test) => test.holds).length;
-  const passes = heldOfOurs > 0 && ours.every((test, i) => !test.holds || answers[i]);
+  // a control that has the same nets in all parts that hold is not tried by them; our bounds are judged as in the ledger
+  const isTried = !isMoved(claim) || ours.some((test, i) => test.holds && changedSamples(claim, control, i).length);
+  const passes = isTried && heldOfOurs > 0 && ours.every((test, i) => !test.holds || answers[i]);
   const verdict = verdictOf(claim.kind, answers);
   const beats = passes && held > heldOfOurs;
   let says = beats ? saysBetter(held, answers.length) : `${passes ? "passes" : "does not pass"}: ${verdict}`;
+  if (!isTried) says = "not asked: what holds is about other nets";
   if (!heldOfOurs) says = verdict; // there is nothing to pass
   if (!isMoved(claim) && !hasManyParts(claim)) says = inLedger; // which says more
   return { name, tests, found, verdict, passes, isBetter: beats, says, kind: isPassed(passes) };

@@ -9,6 +9,8 @@ const GROUPS = [ // of verdicts: [name, its mark, the first words of its verdict
   ["not tested", "untested", ["not tested"]],
 ];
 
+const ANSWERED = new Map([["reproduced", "yes"], ["not reproduced", "no"]]); // what an open question gets instead
+
 function groupOf(verdict) {
   const [name, mark] = GROUPS.find(([, , starts]) => starts.some((words) => isFirst(words, verdict)));
   return { name, mark };
@@ -21,7 +23,8 @@ const TOPICS = new Map(); // {what a reader asks: its fold in the list, the list
 const FEW = 12; // claims that need no folds on a narrow screen
 const HEADING = 72; // the most that a topic's heading covers of the list, in CSS pixels
 
-const sourceOf = (claim) => claim.source.split(",")[0];
+/* Who says a claim: of "paper, 2.2; blog" the paper and the blog. */
+const sourcesOf = (claim) => claim.source.split(/; |, and the /).map((source) => source.split(",")[0]);
 
 /* A claim's sentence without what is in brackets: the bounds, and what was published. */
 function shortOf(claim) {
@@ -80,7 +83,7 @@ function makeTally() {
     }
     const button = element("button", { type: "button", "data-group": name });
     const sign = element("span", { class: `mark ${mark}`, "aria-hidden": "true" });
-    button.append(sign, element("b", {}, String(claims.length)), element("span", {}, name));
+    button.append(sign, element("b", {}, String(claims.length)), element("span", {}, ANSWERED.has(name) ? `${name}, or ${ANSWERED.get(name)}` : name));
     button.addEventListener("click", () => {
       state.verdict = state.verdict === name ? "" : name;
       writeAddress();
@@ -99,7 +102,7 @@ function saysPrimary() {
 }
 
 function matches(claim, matchesWords) {
-  if (state.source && sourceOf(claim) !== state.source) return false;
+  if (state.source && !sourcesOf(claim).includes(state.source)) return false;
   if (state.verdict && groupOf(claim.verdict).name !== state.verdict) return false;
   if (state.primary && claim.primary === null) return false;
   if (state.simpler && !claim.passed_by) return false;
@@ -219,7 +222,7 @@ function makeFilters() {
   });
   $("skip").addEventListener("click", toClaim);
   $("first").addEventListener("click", () => choose([...$("list").querySelectorAll("li")].find((row) => !row.hidden).claim));
-  const sources = [...new Set(CLAIMS.map(sourceOf))];
+  const sources = [...new Set(CLAIMS.flatMap(sourcesOf))];
   $("source").append(new Option("anybody", ""), ...sources.map((source) => new Option(source, source)));
   for (const name of ["q", "source", ...BOXES]) {
     $(name).addEventListener("input", () => {

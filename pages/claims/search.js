@@ -12,6 +12,8 @@ const LIKE = [ // what a reader may type, and the words that claims have for it
   [["vanishing", "vanish"], /gradient.*(fade|vanish)|unattenuated/i],
   [["faster", "speed"], /converge|fewer epochs/i],
   [["deeper"], /depth|layers/i],
+  [["fleming", "jim"], /\bblog\b/],
+  [["srivastava", "greff", "schmidhuber"], /\bpaper\b/],
   [["prune", "pruning", "removed", "remove"], /closing|closed|leaving out/i],
 ];
 const ENDINGS = /(ing|ed|es|s|ly)$/;
@@ -28,7 +30,7 @@ function indexOf(claim) {
   if (claim.passed_by) about.push("something simpler does as well, simpler nets pass");
   if (claim.primary !== null) about.push("primary");
   for (const [word] of glossaryOf(claim)) about.push(word); // its meaning has words that the claim is not about
-  const said = `${claim.claim} ${claim.note}`;
+  const said = `${claim.claim} ${claim.note} ${claim.source}`;
   for (const [words, where] of LIKE) if (where.test(said)) about.push(...words);
   claim.index = asTyped(about.join(" "));
   return claim.index;
