@@ -1897,6 +1897,8 @@ class DeepNet(FixedNames):
             net.about = dict(head["about"])
         except NotImported as error:
             raise input_error(str(error)) from error
+        except FileNotFoundError:
+            raise input_error(f"{path}: there is no such file") from None
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
