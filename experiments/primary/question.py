@@ -94,8 +94,7 @@ Budget
 ------
 Estimated from the seconds in committed results, in minutes of one core, in the order of the runs:
 claim 1: 2; claim 4: 28; claim 5: 85; claims 8 and 9: 130; claim 10: 150; claims 2 and 3: 190; in all
-9.8 core-hours.  A stopped run goes on from its log.  The results are committed group by group, in this
-order, and a claim is judged when its nets are there.
+9.8 core-hours.  A stopped run goes on from its log.
 
 A first run was lost on 28 November 2026, after the cheapest 331 of 2930 trials.
 Nothing had been judged by it.
@@ -144,17 +143,6 @@ PRIMARY = {  # {what it is about: the rows of the ledger that judge it}
     "60 % of the layers idle on MNIST, few on CIFAR-100": ("primary-idle-layers",),
     "biases fall, and T runs over depth": ("primary-biases",),
     "gates that see x matter": ("primary-gates-see-x",),
-}
-IN_WORDS = {  # what a group of trials is called until it is measured
-    "headline": "the nets of thirty layers",
-    "controls": "the controls of thirty layers",
-    "deep": "the nets of 1500 layers",
-    "one_layer": "the nets of one hidden layer",
-    "biases": "the nets of every b_T",
-    "lesion": "the nets of fifty layers whose blocks are closed",
-    "gates": "the nets of fifty layers whose gates are looked at",
-    "kinds": "the nets of three kinds of gates",
-    "figure_1": "the nets of Figure 1",
 }
 FIRST_SEED = 2001  # of nets that judge
 FIRST_SEARCH = 2101  # of searches
@@ -549,7 +537,7 @@ def rows(record: dict) -> list[dict]:
         "figure_1": ("kind", "depth"),
     }
     for group, names in groups.items():
-        nets = record["trials"].get(group, [])
+        nets = record["trials"][group]
         for key in dict.fromkeys(tuple(net[name] for name in names) for net in nets):
             named = dict(zip(names, key, strict=True))
             same = [net for net in nets if named.items() <= net.items()]
@@ -593,13 +581,6 @@ def selected(nets: list[dict], **wanted) -> list[dict]:
     return sorted(found, key=lambda net: net["seed"])
 
 
-def nets_of(record: dict, group: str) -> list[dict]:
-    """The nets of a group; raises NotMeasured where they are not trained yet."""
-    if group not in record["trials"]:
-        raise NotMeasured(f"{IN_WORDS[group]} are not trained yet")
-    return record["trials"][group]
-
-
 def check_sets(nets: list[dict]) -> None:
     """Raises NotMeasured where there are no nets of CIFAR-100."""
     if CIFAR not in {net["data"] for net in nets}:
@@ -614,8 +595,8 @@ CHANCE = 0.15
 
 def with_control(record: dict, control: str) -> tuple[dict]:
     """The nets of a control in the place of highway nets."""
-    nets = [net for net in nets_of(record, "headline") if net["block"] == PLAIN]
-    nets += [{**net, "block": HIGHWAY} for net in nets_of(record, "controls") if net["control"] == control]
+    nets = [net for net in record["trials"]["headline"] if net["block"] == PLAIN]
+    nets += [{**net, "block": HIGHWAY} for net in record["trials"]["controls"] if net["control"] == control]
     return (with_group(record, "headline", nets),)
 
 
@@ -630,7 +611,7 @@ OF_HEADLINE = tuple(Control(name, functools.partial(with_control, control=name))
 )
 def thirty_layers(r):
     """thirty plain layers fail (accuracy below {CHANCE}), thirty highway layers train (above {LEARNS})"""
-    nets = nets_of(r, "headline")
+    nets = r["trials"]["headline"]
     highway = accuracies(nets, block=HIGHWAY)
     plain = accuracies(nets, block=PLAIN)
     parts = corrected(is_above(highway, LEARNS), is_below(plain, CHANCE))
@@ -645,14 +626,14 @@ DEGRADED = 3
 
 def of_kind(record: dict, kind: str, depth: int) -> list[dict]:
     """The nets of a kind at a depth; one hidden layer stands at every depth."""
-    return selected(nets_of(record, "figure_1"), kind=kind, depth=depth)
+    return selected(record["trials"]["figure_1"], kind=kind, depth=depth)
 
 
 def in_place_of(record: dict, kind: str, control: str) -> tuple[dict]:
     """The nets of a control in the place of a kind, at every depth; their rates judge nothing."""
-    nets = [net for net in nets_of(record, "figure_1") if net["kind"] != kind]
-    others = [net for net in nets_of(record, "figure_1") if net["kind"] == control]
-    for depth in {net["depth"] for net in nets_of(record, "figure_1") if net["kind"] == kind}:
+    nets = [net for net in record["trials"]["figure_1"] if net["kind"] != kind]
+    others = [net for net in record["trials"]["figure_1"] if net["kind"] == control]
+    for depth in {net["depth"] for net in record["trials"]["figure_1"] if net["kind"] == kind}:
         nets += [{**net, "kind": kind, "depth": depth, "stands_in": True} for net in others]
     return (with_group(record, "figure_1", nets),)
 
@@ -726,7 +707,7 @@ def no_degradation(r):
 
 
 def layer_as_deep(record: dict) -> tuple[dict]:
-    return (with_group(record, "deep", nets_of(record, "one_layer")),)
+    return (with_group(record, "deep", record["trials"]["one_layer"]),)
 
 
 @claim(
@@ -740,12 +721,12 @@ def layer_as_deep(record: dict) -> tuple[dict]:
 def past_1000(r):
     """more than 1000 layers train (at 1500 a falling loss, accuracy above {LEARNED}), and are of use
     (closing all blocks costs more than {MARGIN}; more accurate than one hidden layer)"""
-    nets = selected(nets_of(r, "deep"))
+    nets = selected(r["trials"]["deep"])
     falls = Sample([0.0 if net["diverged"] else net["losses"][0] - net["losses"][-1] for net in nets])
     accuracy = accuracies(nets)
     closed = Sample([or_guess(net, net["skipped_accuracy"]) for net in nets])
     lost = Sample([whole - without for whole, without in zip(accuracy, closed, strict=True)])
-    one_layer = accuracies(nets_of(r, "one_layer"))
+    one_layer = accuracies(r["trials"]["one_layer"])
     parts = corrected(
         is_above(falls, 0),
         is_above(accuracy, LEARNED),
@@ -775,7 +756,7 @@ N_TEST = ALL["n_test"]
 def gate_bias(r):
     """b_T must be negative (0 and 2 do not train in three epochs, at 30 and 100 layers), need not be
     exact (over half of -1 to -7 within {NEAR} of the best), and fails at extremes (-10, -20)"""
-    nets = nets_of(r, "biases")
+    nets = r["trials"]["biases"]
     depths = sorted({net["depth"] for net in nets})
     fails = []
     for depth in depths:
@@ -836,7 +817,7 @@ MATTERS_BELOW = 0.1
 def idle_layers(r):
     """about 60 % of the layers are idle on MNIST ({IDLE_FROM} to {IDLE_TO} of the blocks), and few on
     CIFAR-100 (fewer than {MATTERS_BELOW} of the first 40)"""
-    nets = nets_of(r, "lesion")
+    nets = r["trials"]["lesion"]
     check_sets(nets)
     mnist = values_of(nets, "idle_share", data="MNIST")
     cifar = Sample([idle_share_among(FIRST_40, net) for net in selected(nets, data=CIFAR)])
@@ -853,9 +834,9 @@ def idle_layers(r):
 def as_untrained(record: dict) -> tuple[dict]:
     """The nets as drawn: no bias has moved, biases correlate with nothing, and mean T is the same everywhere."""
     still = {"share_of_biases_decreased": 0.0, "bias_depth_correlation": 0.0, "bias_activity_correlation": 0.0}
-    gates = [{**net, **still} for net in nets_of(record, "gates")]
+    gates = [{**net, **still} for net in record["trials"]["gates"]]
     nets = []
-    for net in nets_of(record, "headline"):
+    for net in record["trials"]["headline"]:
         nets.append({**net, "mean_T": [HALF] * len(net["mean_T"])} if "mean_T" in net else net)
     return (with_group(with_group(record, "gates", gates), "headline", nets),)
 
@@ -869,13 +850,13 @@ def as_untrained(record: dict) -> tuple[dict]:
 def biases(r):
     """most biases fall (over half, on MNIST and CIFAR-100); on CIFAR-100 they rise with depth, inversely
     to mean T; at depth 30 mean T is higher in the first third of the blocks than in the last"""
-    nets = nets_of(r, "gates")
+    nets = r["trials"]["gates"]
     check_sets(nets)
     fell_on_mnist = values_of(nets, "share_of_biases_decreased", data="MNIST")
     fell_on_cifar = values_of(nets, "share_of_biases_decreased", data=CIFAR)
     with_depth = values_of(nets, "bias_depth_correlation", data=CIFAR)
     with_T = values_of(nets, "bias_activity_correlation", data=CIFAR)
-    thirds = [early_and_late(net["mean_T"]) for net in selected(nets_of(r, "headline"), block=HIGHWAY)]
+    thirds = [early_and_late(net["mean_T"]) for net in selected(r["trials"]["headline"], block=HIGHWAY)]
     more_open = Sample([early - late for early, late in thirds])
     parts = corrected(
         is_above(fell_on_mnist, HALF),
@@ -901,8 +882,8 @@ MARGINS = {"MNIST": 0.005, CIFAR: 0.01}
 
 def random_as_full(record: dict) -> tuple[dict]:
     """Nets of random gates in the place of those whose gates learn."""
-    nets = [net for net in nets_of(record, "kinds") if net["kind"] == STATIC]
-    nets += [{**net, "kind": FULL} for net in nets_of(record, "kinds") if net["kind"] == RANDOM]
+    nets = [net for net in record["trials"]["kinds"] if net["kind"] == STATIC]
+    nets += [{**net, "kind": FULL} for net in record["trials"]["kinds"] if net["kind"] == RANDOM]
     return (with_group(record, "kinds", nets),)
 
 
@@ -916,7 +897,7 @@ def random_as_full(record: dict) -> tuple[dict]:
 def gates_see_x(r):
     """gates that see x matter, on MNIST and CIFAR-100: T replaced by its mean costs over {POINT} of training
     error; nets with static gates have over {FACTOR} times the loss, and lose over 0.005 (0.01) of accuracy"""
-    nets = nets_of(r, "kinds")
+    nets = r["trials"]["kinds"]
     check_sets(nets)
     comparisons = []
     texts = []

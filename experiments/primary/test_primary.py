@@ -132,18 +132,6 @@ def test_without_cifar_claims_about_it_are_not_tested():
             verdict_on("primary", id, record)
 
 
-def test_claims_are_judged_as_their_nets_are_measured():
-    record = copy.deepcopy(HOLD)
-    record["trials"] = {name: record["trials"][name] for name in ("headline", "controls", "deep", "one_layer")}
-    for id in IDS:
-        if id in ("primary-thirty-layers", "primary-past-1000"):
-            assert verdict_on("primary", id, record) == "reproduced"
-        else:
-            with pytest.raises(question.NotMeasured, match=r"^the nets of .* are not trained yet"):
-                verdict_on("primary", id, record)
-    assert {row["row"] for row in question.rows(record)} == {"claim", *record["trials"]}
-
-
 def test_searches_have_draws_of_their_own():
     group = SimpleNamespace(settings=question.BUDGETS["default"]["figure_1"])
     for kind, depth in (("highway", 99), ("plain", 9), ("orthogonal plain", 99), ("one layer", 0)):
