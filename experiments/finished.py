@@ -26,7 +26,7 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.files import InputError
 from highways.lab import committed
-from highways.records import CONVOLUTIONAL_RUN, check, new_names, ranks_of
+from highways.records import CONVOLUTIONAL_RUN, check, ranks_of
 
 # two trials are the same run if these are equal; only a branch has a parent
 IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
@@ -35,8 +35,8 @@ IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     """The results of a question, with the runs of `record` added to its trials.
 
-    `record` was read from `path`; it may have the names of older programs.  Raises InputError if
-    conv_highway_networks.py did not write it, and for the runs that are refused."""
+    `record` was read from `path`.  Raises InputError if conv_highway_networks.py did not write it,
+    and for the runs that are refused."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -47,12 +47,11 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         if env["data_sets"].get(data_set, sha256) != sha256:
             raise ValueError(f"its images are not the {data_set} of the other trials")
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
-        record = new_names(record)
-        for run in map(new_names, record["runs"]):
+        if "digest" not in record:
+            raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
+        for run in record["runs"]:
             commits = [*run["commits"], record["env"].get("git")]
             check_committed(commits)
-            if "digest" not in record and any(map(committed.writes_digests, commits)):
-                raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
             group, trial = question.accept(record, run)
             if record["data_sha256_as_read"] != committed.KNOWN_DATA.get(f"{data_set}, as read"):
                 raise ValueError("its images are in another order than those of the official files")

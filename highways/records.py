@@ -64,12 +64,12 @@ def load_run(path) -> dict:
 
 
 def load_results(path) -> dict:
-    """What results/*.json holds, with today's names."""
+    """What results/*.json holds."""
     record = read_json(path)
     check(record, RESULTS, path)
     if "digest" not in record:
         raise InputError(f"{path} has no digest: it is not as this program writes it")
-    return with_new_names(record)
+    return record
 
 
 def sealed(record: dict) -> dict:
@@ -105,8 +105,7 @@ def check(record, schema: str, place) -> None:
     """Raises InputError, which begins with `place`, unless the record has this schema and does not
     contradict itself.  A digest need not be there; if it is, it must be the record's.
 
-    Old names are read as those of today: the schemas know no others.  A process checks no record
-    twice: it remembers the SHA-256 of what has passed."""
+    A process checks no record twice: it remembers the SHA-256 of what has passed."""
     content = schema, hashlib.sha256(json.dumps(record).encode()).digest()
     if content not in PASSED:
         _check(record, schema, place)
@@ -114,14 +113,11 @@ def check(record, schema: str, place) -> None:
 
 
 def _check(record, schema: str, place) -> None:
-    as_written = record
-    if schema in (CONVOLUTIONAL_RUN, RESULTS) and isinstance(record, dict):
-        record = with_new_names(record)
     error = next(_validator(schema).iter_errors(record), None)
     if error:
         says = f"highways/schemas/{schema}.json says what it may hold"
         _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
-    if "digest" in as_written and as_written["digest"] != digest_of(as_written):
+    if "digest" in record and record["digest"] != digest_of(record):
         _refuse(place, "the record", "is not as it was written: its digest does not match")
     _check_numbers(record, place)
     if schema == RESULTS:
@@ -607,93 +603,3 @@ def _on_two_cores(durations: list[float]) -> float:
     for seconds in durations:
         cores[cores.index(min(cores))] += seconds
     return max(cores)
-
-
-# ---- Old names ----------------------------------------------------------------------------------
-
-
-def with_new_names(record: dict) -> dict:
-    """A record of results with the names that results have today: all that read it know no others.
-
-    What has the names of today already stays as it is."""
-    parts = {
-        "settings": new_names(record.get("settings")),
-        "summary": _rows_with_new_names(record.get("summary")),
-        "trials": _rows_with_new_names(record.get("trials")),
-        "runs": _rows_with_new_names(record.get("runs")),
-    }
-    return {name: parts.get(name, value) for name, value in record.items()}
-
-
-def _rows_with_new_names(rows):
-    """Rows, in a list or in groups, {name: list}."""
-    if isinstance(rows, dict):
-        return {group: _rows_with_new_names(value) for group, value in rows.items()}
-    if isinstance(rows, list):
-        return [new_names(row) for row in rows]
-    return rows
-
-
-def new_names(entries):
-    """The settings or results of a trial or of a row, in their order, with the names of today."""
-    if not isinstance(entries, dict):
-        return entries
-    result = {}
-    for name, value in entries.items():
-        if name in OLD_NAMES:
-            result |= OLD_NAMES[name](value, entries)
-        else:
-            result[name] = value
-    return result
-
-
-def _diverged(value, entries: dict) -> dict:
-    """It was a text that says where a net diverged, or None; in a summary, a number of nets."""
-    if isinstance(value, bool) or "diverged_at" in entries:
-        return {"diverged": value}
-    if isinstance(value, int):
-        return {"n_diverged": value}
-    return {"diverged": value is not None, "diverged_at": value}
-
-
-def _rate(value, entries: dict) -> dict:
-    """Of SGD it was lr / (1 - momentum), of Adam lr.
-
-    Adam trained what says so, what has its beta2, and why_plain_fails, whose nets have an `init`."""
-    is_of_adam = entries.get("optimizer") == "adam" or "beta2" in entries or "init" in entries
-    return {"lr" if is_of_adam else "effective_lr": value}
-
-
-def _init(value, entries: dict) -> dict:
-    """Convolutional nets, whose settings have a `decay_of_last`, had a "uniform" of their own."""
-    is_convolutional = "decay_of_last" in entries
-    return {"init": "lecun" if value == "uniform" and is_convolutional else value}
-
-
-def _depths(value, name: str) -> dict:
-    """It was the paper's number of layers, in which the plain first layer is counted; depth counts blocks."""
-    if _are_numbers(value):
-        return {f"{name}s": [layers - 1 for layers in value]}
-    return {name: value - 1 if _are_numbers([value]) else value}
-
-
-OLD_NAMES = {  # {name: function of the value, and of all entries, that returns the entries of today}
-    "diverged": _diverged,
-    "final_T_per_layer": lambda value, _: {"mean_T": value},
-    "final_T_per_position": lambda value, _: {"mean_T_per_position": value},
-    "final_test_acc": lambda value, _: {"test_accuracy": value},
-    "final_train_acc": lambda value, _: {"train_accuracy": value},
-    "final_train_loss": lambda value, _: {"loss": value},
-    "hidden": lambda value, _: {"width": value},
-    "history": lambda value, _: {"history": new_names(value)},
-    "init": _init,
-    "layers": lambda value, _: _depths(value, "depth"),
-    "deeper": lambda value, _: _depths(value, "deeper_depth"),
-    "rate": _rate,
-    "test_acc": lambda value, _: {"test_accuracy": value},
-    "train_acc": lambda value, _: {"train_accuracy": value},
-}
-
-
-def _are_numbers(values):
-    return isinstance(values, list) and all(type(value) in (int, float) for value in values)

@@ -28,7 +28,7 @@ from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from highways.commands import run_program
 from highways.files import ROOT, InputError
 from highways.lab.showing.style import drawing
-from highways.records import load_results, new_names, select
+from highways.records import load_results, select
 from pages.parts import ENGINE, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 NET = "results/fifty_layers_mnist_1.npz"
@@ -206,7 +206,7 @@ def checked_measurement(mnist: Dataset) -> dict:
 
 def trial_of(record: dict, net: DeepNet) -> dict:
     """The trial that trained this net; raises InputError where there is none."""
-    settings = {name: value for name, value in new_names(net.about["trial"]).items() if name != "data_dir"}
+    settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
     for trial in record["trials"]:
         if settings.items() <= trial.items():
             return trial

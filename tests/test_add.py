@@ -18,12 +18,10 @@ from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
 from highways.files import InputError, Lock, known_commits, read_json
 from highways.lab.committed import KNOWN_DATA
-from highways.records import OLD_NAMES, ranks_of, sealed, select
+from highways.records import ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
-NEW_NAMES = ("diverged", "history", "init")  # old names that mean something else today
 COMMIT = "db5798059d30"
-BEFORE_DIGESTS = "10b355ead480"  # its programs wrote none
 ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
 AS_READ = {name: KNOWN_DATA[f"{name}, as read"] for name in ("MNIST", "CIFAR-10", "CIFAR-100")}
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
@@ -61,12 +59,8 @@ def label_of(run: dict) -> str:
 
 
 def added(tmp_path, name: str, record: dict) -> dict:
-    """The committed results of a question with the runs of this record added.
-
-    Records of older programs stay without a digest."""
-    is_of_older_program = any(run["commits"] == [BEFORE_DIGESTS] for run in record.get("runs", []))
-    as_written = record if is_of_older_program else sealed(record)
-    return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", as_written)
+    """The committed results of a question with the runs of this record added."""
+    return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", sealed(record))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -265,25 +259,25 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
 
 
 def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
-    """What the program of commit 10b355e writes about the 19 layers on whitened images after so many of 400 epochs."""
+    """What conv_highway_networks.py writes about the 19 layers on whitened images after so many of 400 epochs."""
     settings = {"net": "nineteen-layers", "data": "cifar-10", "block": "highway", "protocol": "whitened"}
     settings |= {"epochs": 400, "seed": 0, "gate_bias": -2.0, "n_train": 50000, "n_test": 10000}
-    settings |= {"validation": False, "cores": 1}
+    settings |= {"validation": False, "ranks": 1}
     protocol = {"dropout": [0.2] * 4, "shift": 8, "lr": 0.025, "schedule": "in late steps", "weight_decay": 0.001}
     protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
-    columns = ("train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
+    columns = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
     run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, "n_parameters": 2256838}
-    run |= {"commits": [BEFORE_DIGESTS], "diverged": False, "diverged_at": None}
+    run |= {"commits": [COMMIT], "diverged": False, "diverged_at": None}
     run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
     if epochs < 400:
         run["stopped_after"] = epochs
     else:
-        run |= {"final_train_acc": accuracy, "final_test_acc": accuracy, "final_train_loss": accuracy}
-    run |= {"filters": [], "final_T_per_layer": [0.1] * 14, "final_T_per_position": [], "wrong": []}
+        run |= {"train_accuracy": accuracy, "test_accuracy": accuracy, "loss": accuracy}
+    run |= {"filters": [], "mean_T": [0.1] * 14, "mean_T_per_position": [], "wrong": []}
     record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
     record["data_sha256"] = COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"]
     record["data_sha256_as_read"] = AS_READ["CIFAR-10"]
-    return record | {"env": ENV | {"git": BEFORE_DIGESTS}, "runs": [run | {"wallclock_sec": 140000.0}]}
+    return record | {"env": ENV, "runs": [run | {"wallclock_sec": 140000.0}]}
 
 
 def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monkeypatch):
@@ -303,7 +297,6 @@ def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monk
     assert (trial["train_accuracy"], trial["test_accuracy"], trial["loss"]) == (0.92, 0.92, 0.92)
     assert trial["history"]["test_accuracy"] == [0.92] * 400
     assert trial["mean_T"] == [0.1] * 14
-    assert not [name for name in (*trial, *trial["history"]) if name in OLD_NAMES and name not in NEW_NAMES]
     assert results["settings"]["added"][-1]["command"].endswith("--seed 0 --lr 0.025 --gate-bias -2.0")
     verdict = "reproduced, one run, on whitened images, which the paper does not name"
     assert verdict_on("cifar", "19-layers-reach-on-whitened-images", results) == verdict
@@ -313,8 +306,7 @@ def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monk
 def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
     [parent] = [run for run in COMMITTED["cifar"]["trials"]["partial"] if run.get("stopped_after") == 103]
     record = whitened_run(103)
-    old = {"train_accuracy": "train_acc", "test_accuracy": "test_acc"}
-    record["runs"][0]["history"] = {old.get(name, name): column for name, column in parent["history"].items()}
+    record["runs"][0]["history"] = parent["history"]
     with pytest.raises(InputError, match="is there already, as far or farther"):
         added(tmp_path, "cifar", record)
 

@@ -14,13 +14,13 @@ import highway_networks as hn
 from experiments.fifty_layers import trial as fifty_layers
 from highways.files import InputError
 from highways.nets import fully_connected
-from highways.records import load_results, new_names
+from highways.records import load_results
 
 
 def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(kept, tmp_path, monkeypatch):
     setting = kept.setting
     net = fifty_layers.net_of(setting, kept.folder)
-    assert new_names(net.about["trial"]) == setting
+    assert net.about["trial"] == setting
     again = fifty_layers.net_of(setting, str(tmp_path / "on another machine"))
     np.testing.assert_array_equal(again.parameters, net.parameters)
     assert not list(tmp_path.iterdir())
@@ -104,7 +104,7 @@ def test_the_committed_net_is_the_one_of_the_results():
     trial = trial_of_the_committed_net()
     net = hn.DeepNet.load(COMMITTED)
     assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
-    assert new_names(net.about["trial"]) == fifty_layers.setting_of(trial)
+    assert net.about["trial"] == fifty_layers.setting_of(trial)
     assert "dirty" not in net.about["env"]["git"]
     again = fully_connected.measure(net, trial)
     assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)

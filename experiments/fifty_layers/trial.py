@@ -10,7 +10,6 @@ from pathlib import Path
 import highway_networks as hn
 from highways.files import InputError, environment
 from highways.nets import fully_connected
-from highways.records import new_names
 
 SETTING = (
     "data", "data_dir", "block", "depth", "activation",
@@ -56,7 +55,7 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     file = file_of(setting, folder)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file)
-        kept = new_names(net.about.get("trial"))
+        kept = net.about.get("trial")
         # the data may lie in another folder now
         same_setting = isinstance(kept, dict) and {**kept, "data_dir": setting["data_dir"]} == setting
         if same_setting and net.about.get("data_sha256") == fully_connected.data_of(setting).sha256:

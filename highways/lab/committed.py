@@ -12,7 +12,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways import cifar
-from highways.files import ROOT, InputError, has_file, known_commits, read_json
+from highways.files import ROOT, InputError, known_commits, read_json
 from highways.records import COMMANDS, check_ledger, groups_of, load_results, load_run
 
 LEDGER = "claims"
@@ -105,12 +105,6 @@ def check_commit(commit: str | None, place: str) -> None:
         return
     if commit is None or not known.get(commit[:12], "").startswith(commit):
         raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
-
-
-def writes_digests(commit: str) -> bool:
-    """Whether the programs of this commit give their records a digest: those that have no schemas do
-    not.  True where git cannot tell."""
-    return has_file(commit[:12], "highways/schemas/conv_run.json")
 
 
 def _check_results(name: str, record: dict) -> None:
