@@ -67,7 +67,7 @@ def article_log(record):
     ax.legend(loc="lower right")
     headline(
         fig,
-        "On whitened images our run stays near the authors' log until it stops; on normalised contrast it lies below",
+        "On whitened images our run stays near the authors' log until it stops, on normalised contrast below it",
         f"19 layers, CIFAR-10, one run each; means over {OVER} epochs",
     )
     return fig

@@ -9,6 +9,7 @@ import numpy as np
 
 from article.ledger_rows import row_of
 from highways.lab.judging.claim import ratio_as_text
+from highways.lab.judging.rules import ratio
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels
 from highways.records import select, with_settings
@@ -18,6 +19,7 @@ from highways.statistics import spaced
 @table("article-plain-grows", question="primary", group="figure_1", kind="plain")
 @table("article-highway-grows", question="primary", group="figure_1", kind="highway")
 @table("article-plain-grows-from-its-best-start", question="best_start", group="final", block="plain")
+@table("article-highway-grows-from-its-best-start", question="best_start", group="final", block="highway")
 def grows(read, question: str, group: str, **named) -> str:
     """The loss of 100 layers over that of 10, over searches, with its interval."""
     nets = with_settings(read(f"results/{question}.json")["trials"][group], **named)
@@ -45,9 +47,27 @@ def searches_of_orthogonal_plain_nets(read) -> str:
     return f"all {n} searches" if len(orthogonal) == n else f"{len(orthogonal)} of {n} searches"
 
 
+@table("article-gains-of-orthogonal-plain-nets")
+def gains_of_orthogonal_plain_nets(read) -> str:
+    """The gains that the searches chose for the orthogonal weights of plain nets of 100 layers."""
+    nets = with_settings(read("results/best_start.json")["trials"]["final"], block="plain", depth=99)
+    gains = [net["gain"] for net in with_settings(nets, start="orthogonal")]
+    return f"{min(gains):.2f} to {max(gains):.2f}"
+
+
+@table("article-factor-of-figure-2")
+def factor_of_figure_2(read) -> str:
+    """Plain's loss over highway's at 100 layers, after 400 epochs, at the rate of the first search."""
+    nets = with_settings(read("results/figure_1_finals.json")["trials"]["final"], depth=99)
+    plain = [net["loss"] for net in with_settings(nets, block="plain")]
+    highway = [net["loss"] for net in with_settings(nets, block="highway")]
+    factor, _, _ = ratio(plain, highway)
+    return spaced(round(factor, -1))
+
+
 @table("article-factor-after-400-epochs")
 def factor_after_400_epochs(read) -> str:
-    """Plain's loss over highway's at 100 layers, after 400 epochs."""
+    """The same at the rate of a search that reaches further: a row of the ledger."""
     numbers = row_of(read, "two-orders-at-100-in-400-epochs-wide")["ours"]
     return spaced(int(float(re.search(r"over highway's (\S+)", numbers)[1])))
 
@@ -69,7 +89,7 @@ def article_depth(primary, best_start, finals, one_layer):
     after_long = select(one_layer["summary"], row="Figure 1", epochs=long)
     drawn = (  # (title, nets, what names their block, one hidden layer)
         (f"{short} epochs, one start", primary["trials"]["figure_1"], "kind", after_short),
-        (f"{short} epochs, searched start", best_start["trials"]["final"], "block", after_short),
+        (f"{short} epochs, best start", best_start["trials"]["final"], "block", after_short),
         (f"{long} epochs, one start", finals["trials"]["final"], "block", after_long),
     )
     fig, axes = panels(1, len(drawn), 3.2, sharey=True)
@@ -92,14 +112,13 @@ def article_depth(primary, best_start, finals, one_layer):
     of_highway = math.ceil(max(growth["highway"]))
     of_plain = math.floor(min(growth["plain"]))
     finding = "Plain nets get worse with depth, highway nets hardly"
-    headline(fig, finding, f"from 10 to 100 layers their losses grow over {of_plain}-fold and under {of_highway}-fold")
+    headline(fig, finding, f"from 10 to 100 layers losses grow over {of_plain}-fold, and under {of_highway}-fold")
     return fig
 
 
 def losses_by_layers(nets: list[dict]) -> dict[int, list[float]]:
-    """{layers: training losses}, the least depth first; a net that diverged guesses."""
+    """{layers: training losses}, the least depth first."""
     found = {}
     for net in sorted(nets, key=lambda net: net["depth"]):
-        loss = math.log(10) if net["loss"] is None else net["loss"]
-        found.setdefault(net["depth"] + 1, []).append(loss)
+        found.setdefault(net["depth"] + 1, []).append(net["loss"])
     return found

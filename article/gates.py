@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from article.ledger_rows import row_of
+from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
+from highways.records import with_settings
 
 
 @table("article-static-over-full-on-cifar", after="static gates have")
@@ -14,3 +16,18 @@ def of_claim_10_on_cifar(read, after: str) -> str:
     """A number of claim 10 on CIFAR-100, with its interval."""
     numbers = row_of(read, "primary-gates-see-x")["ours"]
     return re.search(rf"CIFAR-100: .*{after} (\S+ \([^)]*\))", numbers)[1]
+
+
+@table("article-closest-p")
+def closest_p(read) -> str:
+    """The largest p, corrected by Holm, of what claim 10 decides."""
+    tests = row_of(read, "primary-gates-see-x")["tests"]
+    return f"{max(test['p'] for test in tests if test['holds'] is not None):.4f}"
+
+
+@table("article-static-ahead-at-the-end")
+def static_ahead_at_the_end(read) -> str:
+    """The test accuracy of static gates on CIFAR-100 less that of highway nets, after all epochs."""
+    nets = with_settings(read("results/primary.json")["trials"]["kinds"], data="CIFAR-100")
+    static, full = ([net["test_accuracy"] for net in with_settings(nets, kind=kind)] for kind in ("static", "full"))
+    return effect_as_text(static, full)

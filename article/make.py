@@ -28,7 +28,7 @@ PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./(viz/\w+\.png)\)")
 LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowhere from a PDF
 END_OF_SUMMARY = "\n## Introduction"
 REFERENCES = "\n## References"
-SMALL = "\n```{=typst}\n#set text(size: 8.8pt)\n```\n"
+SMALL = "\n```{=typst}\n#set text(size: 8.5pt)\n```\n"
 # from the second page on pictures stand where there is room for them
 PAGE_BREAK = """
 ```{=typst}
@@ -58,6 +58,7 @@ def title_and_body(text: str) -> tuple[str, str]:
     body = BYLINE.sub("", body)
     body = COMMENT.sub("", body)
     body = LINK_IN_CLONE.sub(r"\1", body)
+    body = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", body)
     body = body.replace("](../viz/", "](/viz/")
     body = body.replace(REFERENCES, SMALL + REFERENCES)
     before, after = body.split(END_OF_SUMMARY)

@@ -10,8 +10,10 @@ from highways.statistics import spaced
 
 
 def accuracy_in_paper(paper: dict) -> str:
+    """In per cent, with as many decimals as the paper prints."""
+    decimals = 1 if "mean_between" in paper else 2
     sd = f" ± {100 * paper['sd']:.2f}" if paper["sd"] else ""
-    return f"{100 * paper['mean']:.2f}{sd}"
+    return f"{100 * paper['mean']:.{decimals}f}{sd}"
 
 
 # (table, text, record, settings of its rows, where the paper's number is)

@@ -5,7 +5,7 @@
 Written on 27 November 2026, before any of these runs.  The ledger has many rows; the ten in PRIMARY
 are those that a reader should judge the paper by.  Two of them are no new rows: Table 1 stands on the
 committed runs of `table1`, with their seeds, and is not confirmed here, since a net takes hours; Table 3
-is judged by the row of `cifar`, whose training of 400 epochs runs.  The other eight are judged here, by
+is judged by the row of `cifar`, which needs a training of 400 epochs.  The other eight are judged here, by
 new runs alone.
 
 Seeds
@@ -222,10 +222,6 @@ def group_of(runner: Runner, group: str) -> SimpleNamespace:
         more_data_sets=runner.more_data_sets,
         folder=runner.folder,
     )
-
-
-def images_of(group: SimpleNamespace) -> dict:
-    return {name: group.settings[name] for name in ("n_train", "n_test")}
 
 
 # claim 1
@@ -625,7 +621,7 @@ DEGRADED = 3
 
 
 def of_kind(record: dict, kind: str, depth: int) -> list[dict]:
-    """The nets of a kind at a depth; one hidden layer stands at every depth."""
+    """The nets of a kind at a depth."""
     return selected(record["trials"]["figure_1"], kind=kind, depth=depth)
 
 
@@ -924,8 +920,6 @@ def gates_see_x(r):
 def as_factor(logarithms: Sample) -> str:
     """The factor of which these are decimal logarithms, with its 95 % interval, as text."""
     low, high = interval(logarithms)
-    if math.isnan(low):
-        return f"{10 ** mean(logarithms):.3g}"
     return f"{10 ** mean(logarithms):.3g} (95 %: {10**low:.3g} to {10**high:.3g}, n = {len(logarithms)})"
 
 
