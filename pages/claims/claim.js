@@ -80,8 +80,8 @@ function inBrief(claim) {
   const rows = [[claim.kind === "open question" ? "Asked" : "Claimed", saysWho(claim, published), "claimed"]];
   if (reading) rows.push(["Read as", `${capital(reading)}.`, "reading"]);
   if (claim.ours !== "-") rows.push(["Measured", oursInBrief(claim), "measured"]);
-  const fixed = [rule, `it cannot be moved here, since ${claim.why_fixed}`].filter(Boolean).map(capital).join(". ");
-  rows.push(["Our rule", `${claim.why_fixed ? fixed : capital(asksOfRule(claim))}.`, "asked"]);
+  const asks = claim.why_fixed ? [rule, `it cannot be moved here, since ${claim.why_fixed}`] : [asksOfRule(claim)];
+  rows.push(["Our rule", `${asks.filter(Boolean).map(capital).join(". ")}.`, "asked"]);
   const made = element("dl", { class: "brief" });
   for (const [name, text, kind] of rows) made.append(element("dt", {}, name), element("dd", { class: kind }, ...withCode(text)));
   const { rival, when } = RIVALS.get(claim.id) ?? {};
@@ -90,7 +90,7 @@ function inBrief(claim) {
 }
 
 /* What stands in the brackets of a claim's sentence: `published` is the sentence with the published
-   numbers alone, `reading` how its words are read, `rule` what else the rule asks. */
+   numbers alone, `reading` how its words are read, `rule` what a rule asks that cannot be moved. */
 function inBrackets(claim) {
   const readings = [];
   const rules = [];
@@ -98,12 +98,10 @@ function inBrackets(claim) {
     const kept = [];
     if (inside.startsWith("read as: ")) readings.push(inside.slice(9));
     else {
-      let isBound = false; // what follows "bound:" is told by the rule
       for (const piece of inside.split(/; /)) {
         if (PUBLISHED.test(piece)) kept.push(piece);
-        else if (/^bounds?: /.test(piece) && !claim.why_fixed) isBound = true;
         else if (/^(?!bounds?:)[a-z ]+: /.test(piece)) readings.push(piece);
-        else if (!isBound && piece.split(" ").length > 2) rules.push(piece); // not "of loss", which the samples say
+        else if (claim.why_fixed && piece.split(" ").length > 2) rules.push(piece); // not "of loss", which the samples say
       }
     }
     return kept.length ? ` (${kept.join("; ")})` : "";
