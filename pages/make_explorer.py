@@ -214,11 +214,13 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
-    """The training error with all blocks open and with all idle ones closed; the numbers of the
-    idle blocks; how many blocks can be closed together, chosen one after another, for less than one
+    """The training error with all blocks open and with all idle ones closed, and the latter of the nets of other seeds;
+    the numbers of the idle blocks; how many blocks can be closed together, chosen one after another, for less than one
     percentage point; and the rise of the error below which a block is idle."""
     trial = trial_of(record, net)
     part = {name: trial[name] for name in ("error", "error_all_idle", "idle", "closed_together")}
+    others = [other for other in record["trials"] if other["data"] == trial["data"] and other["seed"] != trial["seed"]]
+    part["of_other_seeds"] = [other["error_all_idle"] for other in others]
     part["limit"] = select(record["summary"], row="definitions")["idle_below"]
     return part
 

@@ -50,7 +50,7 @@ const ACTS = [
         unit: () => "%",
         truth: () => Number((100 * DATA.lesion.error_all_idle).toPrecision(2)),
         answer: () =>
-          "Harmless one by one is not harmless together. Well chosen, " +
+          `Harmless one by one is not harmless together; in nets of other seeds it is ${ofOtherSeeds()}. Well chosen, ` +
           `${DATA.lesion.closed_together} can be closed together for less than 1 %.`,
         tries: [`On the map all ${nHarmless()} are closed now: open some.`],
         then: () => only(DATA.lesion.idle.map((block) => block - 1)),
@@ -73,7 +73,8 @@ const ACTS = [
     note: () => whatMatters(),
     folded: ["note"],
     help:
-      "Bars: how sure of its answer the net, as it is now, is if the row’s block is closed as well. An arrow and a " +
+      "Bars: how closing the row’s block, too, changes how sure the net is of its answer. They begin at the line, which " +
+      "is how sure it is now, and end at how sure it would be: blue is less, red is more. Under half a point there is no bar. An arrow and a " +
       "digit, such as “→ 1”: the answer becomes this digit. Dots, pale when you have changed the net: how many " +
       "training images the whole net misreads with the row’s block alone closed, on a logarithmic scale. The two " +
       "lines among the dots: the number with all blocks open, and the limit, from which a block is not harmless. A " +
@@ -120,7 +121,7 @@ const ACTS = [
     folded: ["after"],
     more: () => aboutOthers(),
     help:
-      "A column is a digit. The darker its cell, the more probable the output layer finds this digit after this " +
+      "A column is a digit. The more its cell stands out, the more probable the output layer finds this digit after this " +
       "block. From the line on its answer stays the same. Bars at the right: how many of the test images are " +
       "decided at each row with all blocks open, on a square-root scale. They are pale when you have changed the " +
       "net. A dashed line is your guess. The layer was trained to read the last state only, never the early ones.",
@@ -144,7 +145,6 @@ const ACTS = [
         most: N_GATES,
         unit: () => `of ${N_GATES}`,
         truth: (run = whole) => openGates(run),
-        mark: (guess) => ({ row: 1 + guess / N_UNITS, text: `your guess: ${guess} below` }),
         answer: () => "In the net as it was trained few are, and another image opens others.",
         means: () =>
           "Most gates are mostly closed: their mean T over the training images is " +
@@ -159,7 +159,7 @@ const ACTS = [
       },
     ],
     map: "gates",
-    title: "Gates T",
+    title: () => SHOW[shown.compare].text(digitShown()),
     legend: () => "",
     layout: "ramp",
     ends: () => SHOW[shown.compare].ends,
@@ -167,10 +167,10 @@ const ACTS = [
     note: () => aboutGates(),
     folded: ["note", "after"],
     help:
-      "A column is a unit, from white (T = 0) to blue (T = 1). T = sigmoid(W_T x + b_T); “shift b_T” adds a number " +
+      "A column is a unit. A gate that is shut (T = 0) has the page’s colour, an open one (T = 1) is blue. T = sigmoid(W_T x + b_T); “shift b_T” adds a number " +
       "to b_T of every unit. Look for gates that this image opens, and compare them with their mean over images of " +
       "the digit, or with random gates, which were not trained. In a difference red is +. The states y are the " +
-      "blocks’ outputs: a column that keeps its colour is carried. A dashed line is your guess: so many gates lie below it.",
+      "blocks’ outputs: a column that keeps its colour is carried.",
   },
 ];
 
@@ -197,7 +197,13 @@ const CLIMB = {
    what its address asks. */
 const play = { act: 0, answered: ACTS.map(() => 0), is_reading: true };
 
+/* What is misread in nets of other seeds with their harmless blocks closed: "21 and 28 %". */
+const ofOtherSeeds = () => `${DATA.lesion.of_other_seeds.map((error) => Math.round(100 * error)).sort((a, b) => a - b).join(" and ")} %`;
+
 const isAnswered = (act) => play.answered[act] > 0;
+
+/* What a map is called: that of the gates by what the reader chose to see. */
+const titleOf = ({ title }) => (typeof title === "function" ? title() : title);
 
 /* What the map shows now. */
 const viewNow = () => (isAnswered(play.act) ? ACTS[play.act] : CLIMB);
@@ -227,7 +233,7 @@ function showAct() {
   const { name, text, questions, map } = ACTS[play.act];
   set("act-name", name);
   set("act-text", text());
-  set("map-title", viewNow().title);
+  set("map-title", titleOf(viewNow()));
   showHelp();
   $("first").classList.toggle("guessing", !isAnswered(play.act));
   $("first").classList.toggle("later", play.answered.some(Boolean)); // the page need no longer introduce itself

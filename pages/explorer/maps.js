@@ -180,7 +180,7 @@ const OF_SIGNS = "var(--minus), var(--zero), var(--plus)";
    number of the first row, `is_gate` whether the values are those of T. */
 const SHOW = {
   one: { text: () => "T of this image", values: () => now.T, color: gateColor, ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
-  mean: { text: (d) => `mean T of the training set\u2019s ${d}s`, values: ofClass, color: gateColor, ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
+  mean: { text: (d) => `mean T of the training set\u2019s ${d}s in the whole net`, values: ofClass, color: gateColor, ends: ENDS_OF_T, bar: OF_GATES, is_gate: true },
   less: { text: (d) => `T of this image less mean T of ${d}s`, values: () => difference(now.T, ofClass()),
     color: signedColor(0.5), ends: ["\u22120.5", "0", "+0.5"], bar: OF_SIGNS },
   figure3: { text: (d) => `mean T of ${d}s less that of all digits (the paper\u2019s Figure 3)`,

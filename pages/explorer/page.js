@@ -138,8 +138,8 @@ function showChanges() {
   $("changed").hidden = !closed.size && !shift;
   $("reset-shift").hidden = !shift;
   $("reset-closed").hidden = !closed.size;
-  set("reset-shift", `b_T ${plus(shift)} \u00d7 reset`);
-  set("reset-closed", `${closed.size} closed \u00d7 open`);
+  set("reset-shift", `b_T ${plus(shift)}: reset`);
+  set("reset-closed", `${closed.size} closed: open`);
 }
 
 /* What the changes to the net do to the answer, in words. */
@@ -320,6 +320,7 @@ function foldLines(folded) {
 /* The lines below the map: the ends of its scale, and what it shows as a whole. */
 function showNote() {
   const { layout, ends, bar, note, legend, folded } = viewNow();
+  set("map-title", titleOf(viewNow()));
   foldLines(folded);
   $("map-legend").innerHTML = legend();
   $("map-ends").replaceChildren(...ends().map(endOfScale));

@@ -7,8 +7,8 @@ const $ = (id) => document.getElementById(id);
 const KS = Array.from({ length: DEEPEST }, (_, i) => i + 1);
 const FIRST_PROBLEM = { table: [5, 5, 4, 0, 3, 1], start: 2 }; // chosen since it goes as the mean does
 
-/* `guessed` is the block that the reader guessed for the largest k; null before. */
-const shown = { problem: FIRST_PROBLEM, k: DEEPEST, guessed: null, is_held: false };
+/* `guessed` is the block that the reader guessed for the largest k of the problem `guessed_of`; null before. */
+const shown = { problem: FIRST_PROBLEM, k: DEEPEST, guessed: null, guessed_of: null, is_held: false };
 const towers = [];
 let seed = 1; // of the next new problem
 
@@ -46,9 +46,12 @@ function showLegend() {
 /* The line to which a tower's own is compared: with held gates that of free ones, else the guess for the largest k. */
 function comparedIn(k) {
   if (shown.is_held) return { block: blockFor(k), look: "free", words: ["free", "gates"] };
-  if (k !== DEEPEST) return null;
+  if (k !== DEEPEST || (shown.guessed !== null && !isOfGuess())) return null;
   return { block: shown.guessed ?? Number($("guessed").value), look: "guess", words: ["your", "guess"] };
 }
+
+/* Whether the problem is the one that was guessed. */
+const isOfGuess = () => shown.problem === shown.guessed_of;
 
 /* "3, 7, 6 and 9". */
 const listed = (numbers) => `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
@@ -79,8 +82,8 @@ function aboutThisProblem() {
   const blocks = KS.map(blockFor);
   const rise = blocks.every((block, i) => i === 0 || (block ?? Infinity) > (blocks[i - 1] ?? Infinity));
   const listed_blocks = blocks.map((block) => block ?? "–");
-  return `${rise ? "Here, yes" : "Not in each step here"}: the answers stand from block ${listed(listed_blocks)} on. ` +
-    `You guessed ${shown.guessed} for the last.`;
+  const guess = isOfGuess() ? ` You guessed ${shown.guessed} for the last.` : "";
+  return `${rise ? "Here, yes" : "Not in each step here"}: the answers stand from block ${listed(listed_blocks)} on.${guess}`;
 }
 
 function aboutAll() {
@@ -167,9 +170,9 @@ function showMeasured() {
   const deeper = summary.slice(1);
   const of_the_way = deeper.map((row) => Math.round(100 * row.read_of_the_way));
   const off_the_way = deeper.map((row) => Math.round(100 * row.read_off_the_way));
-  set("steps", "On its way up a tower often reads the numbers that the arrows pass: where the way leads through different " +
-    `numbers, one between start and end is read after some block in ${listed(of_the_way)} % of the cases for ` +
-    `k = ${listed(deeper.map((row) => row.k))}, a number off the way in ${listed(off_the_way)} %.`);
+  set("steps", "On its way up a tower often reads the numbers that the arrows pass. Where the way leads through different " +
+    `numbers, ${listed(of_the_way)} % of those between start and end are read after some block, for ` +
+    `k = ${listed(deeper.map((row) => row.k))}; of the numbers off the way, ${listed(off_the_way)} %.`);
   set("early", "The first answers are right more often for k = 3 and 4 than for 2; so is a rule that sees only the arrows. And the output layer was " +
     "trained to read the last state alone: an early answer is one that it can read, and the net may hold more than that.");
   set("limits", `This is one net, with one seed: ${net.depth} highway blocks of ${net.hidden} tanh units, trained by ` +
@@ -199,6 +202,11 @@ function listen() {
   $("guess").addEventListener("submit", (event) => {
     event.preventDefault();
     shown.guessed = Number($("guessed").value);
+    shown.guessed_of = shown.problem;
+    if ($("measured").hidden) { // it tells the answer for most problems
+      $("measured").hidden = false;
+      showMeasured();
+    }
     change(shown.problem, "");
     set("announced", $("told-text").textContent);
     $("question").focus({ preventScroll: true }); // the button that had the focus is gone
@@ -236,7 +244,6 @@ function start() {
   listen();
   window.addEventListener("resize", show);
   window.addEventListener("hashchange", () => change(problemOfAddress()));
-  showMeasured();
   show();
   showGuess();
 }
