@@ -134,6 +134,12 @@ class Dataset(NamedTuple):
     sha256: str  # the SHA-256 of its four files' checksums
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
 
+    def __repr__(self) -> str:
+        """Its name and what its arrays hold, which would fill the screen."""
+        arrays = self._asdict().items()
+        parts = [f"{part} {array.shape} {array.dtype}" for part, array in arrays if isinstance(array, np.ndarray)]
+        return f"<Dataset {self.name}: {', '.join(parts)}>"
+
     @classmethod
     def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
         """A data set of your own arrays, of any shape with an example at each first index.
@@ -662,9 +668,12 @@ def read_bytes(stream, most: int) -> np.ndarray:
 EMNIST = re.compile(r"(?<![a-z])emnist(?![a-z])", re.IGNORECASE)
 
 
+LARGE_INPUTS = 5  # floats of a larger root mean square look unscaled
+
+
 def data_warnings(data: Dataset) -> list[str]:
-    """What looks wrong in a data set though it can be read, a line for each: dark images, labels
-    that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
+    """What looks wrong in a data set though it can be read, a line for each: dark images, large
+    floats, labels that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
     the known sets are as they are.  Dataset.of() refuses most of this in arrays."""
     if data.name in ("MNIST", *OTHER_SETS):
         return []
@@ -675,6 +684,12 @@ def data_warnings(data: Dataset) -> list[str]:
             warnings.append(
                 f"the largest pixel of the {what} images is {largest}, not 255: a net may learn far less; "
                 f"multiply the pixels by {255 // largest}"
+            )
+        size = np.linalg.norm(x) / x.size**0.5 if x.dtype.kind == "f" else 0
+        if size > LARGE_INPUTS:
+            warnings.append(
+                f"the {what} inputs have a root mean square of {size:.3g}, not about 1: a net may learn far less; "
+                "divide each feature by its standard deviation"
             )
     if holds_labels(data.y_train):
         warnings += warnings_of_labels(data)
@@ -1897,6 +1912,8 @@ class DeepNet(FixedNames):
             net.about = dict(head["about"])
         except NotImported as error:
             raise input_error(str(error)) from error
+        except FileNotFoundError:
+            raise input_error(f"{path}: there is no such file") from None
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise input_error(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net

@@ -240,7 +240,7 @@ def test_bad_input_is_one_line(tmp_path, data_set, monkeypatch, words, message):
     ("words", "message"),
     [
         (("--classify", "net.npz"), "--classify net.npz needs images, too"),
-        (("--classify", "gone.npz", "a.png"), "gone.npz is not a net that DeepNet.save() wrote"),
+        (("--classify", "gone.npz", "a.png"), "gone.npz: there is no such file"),
         (("--import", "gone.py", "--classify", "gone.npz", "a.png"), "--import gone.py: there is no such file"),
         (("--classify", "a.npz", "a.png", "--seed=0"), "--classify trains nothing: --seed has no use beside it"),
         (("--quiet", "--classify", "a.npz", "a.png"), "--classify trains nothing: --quiet has no use beside it"),

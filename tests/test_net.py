@@ -389,7 +389,7 @@ def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
     (tmp_path / "array.npy").replace(path)
     with pytest.raises(InputError):
         hn.DeepNet.load(path)
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         hn.DeepNet.load(tmp_path / "absent.npz")
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 
 import imageio.v3 as imageio
 import numpy as np
@@ -99,6 +100,18 @@ def test_test_examples_that_are_training_examples_are_said(capsys):
             "own data: 3 of 10 test images are training images, too: the test accuracy says less about new images\n"
         )
         assert capsys.readouterr().err == expected
+
+
+def test_large_floats_are_said(capsys):
+    data_of(PIXELS / 255 * 40)
+    training, test = capsys.readouterr().err.splitlines()
+    assert re.match(r"own data: the training inputs have a root mean square of \d+\.?\d*, not about 1: ", training)
+    assert test.startswith("own data: the test inputs have a root mean square of ")
+
+
+def test_a_data_set_prints_what_it_holds_in_a_line():
+    line = repr(data_of())
+    assert line.startswith("<Dataset own data: x_train (30, 36) uint8, y_train (30,) int64, x_test (10, 36) uint8, ")
 
 
 def test_text_is_refused_as_such():
