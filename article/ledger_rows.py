@@ -53,11 +53,6 @@ def in_bold(verdict: str) -> str:
     return f"**{cell(verdict)}**"
 
 
-def rows_measured(read, question: str) -> list[dict]:
-    """The rows of the ledger that rest on this question's results."""
-    return [row for row in claims_of(read) if question in row["results"] and is_tested(row)]
-
-
 @table("article-gain-of-1500-layers", row="primary-past-1000", of="more than one hidden layer")
 def part_of_row(read, row: str, of: str) -> str:
     """One number of a row of the ledger, with its interval and count."""

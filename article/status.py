@@ -1,22 +1,11 @@
-"""How the ten primary claims stand, and what is awaited: what the article says of them."""
+"""How the ten primary claims stand: what the article says of them."""
 
 from __future__ import annotations
 
-from article.ledger_rows import row_of, rows_measured
+from article.ledger_rows import row_of
 from article.ten_claims import shown_rows
 from highways.lab.judging.ledger import VERDICTS, without_additions
 from highways.lab.showing.registry import table
-
-
-@table("article-awaited")
-def awaited(read) -> str:
-    """The question whose rules are committed and whose results are not; nothing when they are there."""
-    if rows_measured(read, "which_carry"):
-        return ""
-    return (
-        "Rules are committed, and results are not there yet, on which kind of block fits best where all train "
-        "(`which_carry`)."
-    )
 
 
 @table("article-primary-count")

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from article.ledger_rows import in_bold, row_of, rows_measured, table_of
+from article.ledger_rows import row_of, table_of
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
 from highways.records import select, with_settings
@@ -26,6 +26,7 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
 WHAT_TRAINS = "results/what_trains.json"
 DEPTHS_SHOWN = (30, 100, 300)
+DEPTHS_COMPARED = (30, 100)  # of nets of equal size
 BARELY = 1.5  # a loss above this is near that of guessing, 2.3
 NEAR_THE_BOUND = -2.0  # log10 of a gradient
 
@@ -159,66 +160,32 @@ def good_starts(read, says: str) -> str:
     return says.format(good=len(good), starts=len(names), losses=" and ".join(losses))
 
 
-def lowest_loss(cells: list[dict], kind: str, depth: int, activation: str = "tanh") -> str:
-    """The lowest mean loss of this kind's cells that train, over starts, biases and rates."""
-    found = with_settings(cells, kind=kind, depth=depth, activation=activation)
-    losses = [np.mean(entry["loss"]) for entry in found if entry["trains"]]
-    return f"{min(losses):.2g}" if losses else "-"
-
-
 @table("article-kinds")
 def kinds_that_train(read) -> str:
-    """A line for each kind: its equation, how many of its deep cells train, and the lowest loss at three depths."""
-    cells = cells_of(read)
+    """A line for each kind: its equation, how many of its deep cells train, and of nets of equal size the training loss
+    and the test accuracy."""
+    compared = read("results/which_carry.json")["summary"]
     lines = []
     for kind, equation in BLOCK_OF.items():
         deep = with_settings(deep_cells(read), kind=kind)
         train = sum(entry["trains"] for entry in deep)
-        share = f" ({100 * train / len(deep):.0f} %)" if deep else ""
-        shown = [kind, equation, f"{train} of {len(deep)}{share}"]
-        shown += [lowest_loss(cells, kind, depth) for depth in DEPTHS_SHOWN]
+        shown = [kind, equation, f"{train} of {len(deep)}"]
+        rows = [select(compared, kind=kind, depth=depth) for depth in DEPTHS_COMPARED]
+        shown += [entry_text(row["loss"], "loss", 2) for row in rows]
+        shown += [entry_text(row["test_accuracy"], "test_accuracy", 4) for row in rows]
         lines.append(f"| {' | '.join(shown)} |")
-    header = "| kind | block | train at 100 and 300 | lowest loss at 30 | at 100 | at 300 |"
-    return table_of(header, lines, (14, 38, 14, 12, 9, 9))
+    header = "| kind | block | train at 100, 300 | loss at 30 | at 100 | accuracy at 30 | at 100 |"
+    return table_of(header, lines, (12, 34, 10, 9, 9, 10, 10))
 
 
-@table("article-lowest-relu-highway-30", kind="sees x", depth=30, activation="relu")
-@table("article-lowest-relu-highway-100", kind="sees x", depth=100, activation="relu")
-@table("article-lowest-relu-rezero-30", kind="rezero", depth=30, activation="relu")
-@table("article-lowest-relu-rezero-100", kind="rezero", depth=100, activation="relu")
-def lowest_loss_of_kind(read, **settings) -> str:
-    return lowest_loss(cells_of(read), **settings)
-
-
-QUESTIONS_OF_CARRIES = {  # {row of which_carry: the question, in short}
-    "sees-x-fits-better": "Does a gate that sees $x$ fit better than every other carry?",
-    "sees-x-generalises-better": "Does it generalise better?",
-}
-
-
-@table("article-which-carry")
-def which_carry(read) -> str:
-    """Loss and accuracy of every kind of block where all train; nothing before it is measured."""
-    if not rows_measured(read, "which_carry"):
-        return ""
-    record = read("results/which_carry.json")
-    depths = record["settings"]["depths"]
-    kinds = list(dict.fromkeys(row["kind"] for row in record["summary"]))
-    lines = []
-    for kind in kinds:
-        cells = [kind]
-        for depth in depths:
-            row = select(record["summary"], kind=kind, depth=depth)
-            cells += [entry_text(row["loss"], "loss", 2), entry_text(row["test_accuracy"], "test_accuracy", 4)]
-        lines.append(f"| {' | '.join(cells)} |")
-    columns = " | ".join(f"{depth} blocks: training loss | test accuracy" for depth in depths)
-    sentences = (
-        "Which kind fits best where each may choose its start, rate and bias?",
-        "All have as many parameters and the same search, on all of MNIST (`which_carry`).",
-    )
-    table_of_kinds = table_of(f"| kind | {columns} |", lines, (20, *(20, 16) * len(depths)))
-    judged = [f"{asked} {in_bold(row_of(read, name)['verdict'])}." for name, asked in QUESTIONS_OF_CARRIES.items()]
-    return f"\n\n{' '.join(sentences)}{table_of_kinds}{' '.join(judged)}\n\n"
+@table("article-lowest-relu-highway-30", kind="sees x", depth=30)
+@table("article-lowest-relu-highway-100", kind="sees x", depth=100)
+@table("article-lowest-relu-rezero-30", kind="rezero", depth=30)
+@table("article-lowest-relu-rezero-100", kind="rezero", depth=100)
+def lowest_loss_with_relu(read, **settings) -> str:
+    """The lowest mean loss of a kind's cells that train with ReLU, over biases and rates."""
+    found = with_settings(cells_of(read), **settings, activation="relu", trains=True)
+    return f"{min(np.mean(entry['loss']) for entry in found):.2g}"
 
 
 BIASES = re.compile(r"(\w+): best ([-\d, ]+), highest ([-\d, ]+)")

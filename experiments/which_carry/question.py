@@ -221,5 +221,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )
