@@ -102,7 +102,7 @@ def test_the_factorial_design_is_told_by_its_numbers(mark, told):
 
 def test_kinds_are_told_by_their_numbers():
     kinds = registry.TABLES["article-kinds"](RECORDS.__getitem__)
-    assert "| none | plain: $y = H$ | 2 of 2 | 0.015 | 0.015 | 0.97 | 0.97 |" in kinds
+    assert "| none | plain: $y = H$ | 2 of 2 | 15 | 15 | 0.97 | 0.97 |" in kinds
 
 
 def test_a_margin_in_the_article_is_one_of_the_ledger():

@@ -171,10 +171,10 @@ def kinds_that_train(read) -> str:
         train = sum(entry["trains"] for entry in deep)
         shown = [kind, equation, f"{train} of {len(deep)}"]
         rows = [select(compared, kind=kind, depth=depth) for depth in DEPTHS_COMPARED]
-        shown += [entry_text(row["loss"], "loss", 2) for row in rows]
+        shown += [f"{1000 * row['loss']['mean']:.2g}" for row in rows]
         shown += [entry_text(row["test_accuracy"], "test_accuracy", 4) for row in rows]
         lines.append(f"| {' | '.join(shown)} |")
-    header = "| kind | block | train at 100, 300 | loss at 30 | at 100 | accuracy at 30 | at 100 |"
+    header = "| kind | block | train at 100, 300 | 1000 × loss at 30 | at 100 | accuracy at 30 | at 100 |"
     return table_of(header, lines, (12, 34, 10, 9, 9, 10, 10))
 
 

@@ -731,7 +731,7 @@ def past_1000(r):
     )
     return parts, (
         f"loss falls by {falls:interval}; accuracy {accuracy:interval}; closing all blocks costs {lost:interval}; "
-        f"more than one hidden layer {effect_as_text(accuracy, one_layer)}"
+        f"gain over one hidden layer {effect_as_text(accuracy, one_layer)}"
     )
 
 
@@ -863,8 +863,8 @@ def biases(r):
     )
     return parts, (
         f"share that fell: MNIST {fell_on_mnist:interval}, CIFAR-100 {fell_on_cifar:interval}; on CIFAR-100 "
-        f"correlation with depth {with_depth:interval}, with mean T {with_T:interval}; mean T of the first third less "
-        f"that of the last at depth 30 {more_open:interval}"
+        f"correlation with depth {with_depth:interval}, with mean T {with_T:interval}; at depth 30 mean T of the first "
+        f"third minus that of the last {more_open:interval}"
     )
 
 

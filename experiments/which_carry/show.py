@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from highways.lab.showing.registry import picture
+from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, headline, note, panels, plain_log_ticks
-from highways.records import with_settings
+from highways.lab.showing.tables import markdown_table
+from highways.records import select, with_settings
 from highways.statistics import spaced
 
 SEES_X = "sees x"
@@ -67,3 +68,20 @@ def finding(record: dict) -> str:
         place = 1 + sorted(ranks, key=ranks.get).index(SEES_X)
         places.append(f"number {place} at {depth} blocks")
     return f"Of {len(NAMES)} kinds of block, in the order of their loss, highway is {' and '.join(places)}"
+
+
+@table("which-carry-nets")
+def nets_of_every_kind(read) -> str:
+    """Training loss and test accuracy of every kind at every depth, and the settings that its search chose."""
+    record = read("results/which_carry.json")
+    depths = record["settings"]["depths"]
+    rows = []
+    for kind, name in NAMES.items():
+        found = [select(record["summary"], kind=kind, depth=depth) for depth in depths]
+        cells = [name]
+        cells += [f"{1000 * row['loss']['mean']:.2g} ± {1000 * row['loss']['sd']:.1g}" for row in found]
+        cells += [f"{row['test_accuracy']['mean']:.4f} ± {row['test_accuracy']['sd']:.4f}" for row in found]
+        cells += [row["best"] for row in found]
+        rows.append(f"| {' | '.join(cells)} |")
+    columns = [f"{what}, {depth} blocks" for what in ("loss, thousandths", "accuracy", "settings") for depth in depths]
+    return markdown_table(f"| block | {' | '.join(columns)} |", rows)
