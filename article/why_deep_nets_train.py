@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from article.ledger_rows import row_of, table_of
+from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
 from highways.records import select, with_settings
@@ -25,7 +26,7 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
 }
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
 WHAT_TRAINS = "results/what_trains.json"
-DEPTHS_SHOWN = (30, 100, 300)
+GOOD_AT = (30, 100, 300)  # depths at all of which a good start trains
 DEPTHS_COMPARED = (30, 100)  # of nets of equal size
 BARELY = 1.5  # a loss above this is near that of guessing, 2.3
 NEAR_THE_BOUND = -2.0  # log10 of a gradient
@@ -150,9 +151,9 @@ def good_starts(read, says: str) -> str:
     good = [
         name
         for name in names
-        if all(entry["trains"] for entry in plain if entry["start"] == name and entry["depth"] in DEPTHS_SHOWN)
+        if all(entry["trains"] for entry in plain if entry["start"] == name and entry["depth"] in GOOD_AT)
     ]
-    deepest = [entry for entry in plain if entry["start"] in good and entry["depth"] == DEPTHS_SHOWN[-1]]
+    deepest = [entry for entry in plain if entry["start"] in good and entry["depth"] == GOOD_AT[-1]]
     losses = []
     for entry in deepest:
         barely = ", barely" if max(entry["loss"]) > BARELY else ""
@@ -178,10 +179,16 @@ def kinds_that_train(read) -> str:
     return table_of(header, lines, (12, 34, 10, 9, 9, 10, 10))
 
 
+@table("article-highway-over-rezero")
+def highway_over_rezero(read) -> str:
+    """The loss of highway nets over that of rezero at the lesser depth, of nets of equal size."""
+    nets = with_settings(read("results/which_carry.json")["trials"]["final"], depth=min(DEPTHS_COMPARED))
+    highway, rezero = ([net["loss"] for net in with_settings(nets, kind=kind)] for kind in ("sees x", "rezero"))
+    return ratio_as_text(highway, rezero)
+
+
 @table("article-lowest-relu-highway-30", kind="sees x", depth=30)
-@table("article-lowest-relu-highway-100", kind="sees x", depth=100)
 @table("article-lowest-relu-rezero-30", kind="rezero", depth=30)
-@table("article-lowest-relu-rezero-100", kind="rezero", depth=100)
 def lowest_loss_with_relu(read, **settings) -> str:
     """The lowest mean loss of a kind's cells that train with ReLU, over biases and rates."""
     found = with_settings(cells_of(read), **settings, activation="relu", trains=True)
