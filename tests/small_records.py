@@ -78,11 +78,11 @@ def convolutional():
     """A record of conv_highway_networks.py, of a run of two epochs."""
     settings = {"epochs": 2, "lr": 0.1, "net": "mnist-1", "data": "mnist", "block": "highway", "protocol": "short"}
     settings |= {"seed": 0, "n_train": 60000, "n_test": 10000}
-    columns = ("train_loss", "train_acc", "test_acc", "grad_norm")
+    columns = ("train_loss", "train_accuracy", "test_accuracy", "grad_norm")
     history = {"epoch": [1, 2], **{column: [0.4, 0.5] for column in columns}}
     run = {"label": "mnist-1, mnist, highway, short, seed 0", **settings, "n_parameters": 10, "commits": [None]}
     run |= {"diverged": False, "diverged_at": None, "history": history}
-    run |= {"final_train_acc": 0.5, "final_test_acc": 0.5, "final_train_loss": 0.5, "wallclock_sec": 1.0}
+    run |= {"train_accuracy": 0.5, "test_accuracy": 0.5, "loss": 0.5, "wallclock_sec": 1.0}
     data = {"data_set": "MNIST", "data_sha256": "ab" * 32, "data_sha256_as_read": "cd" * 32}
     return {**settings, **data, "env": {"python": "3.12", "numpy": "2.0"}, "runs": [run]}
 
