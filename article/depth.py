@@ -62,7 +62,7 @@ def factor_of_figure_2(read) -> str:
     plain = [net["loss"] for net in with_settings(nets, block="plain")]
     highway = [net["loss"] for net in with_settings(nets, block="highway")]
     factor, _, _ = ratio(plain, highway)
-    return spaced(round(factor, -1))
+    return spaced(round(factor / 10) * 10)
 
 
 @table("article-factor-after-400-epochs")
@@ -93,12 +93,13 @@ def article_depth(primary, best_start, finals, one_layer):
         (f"{long} epochs, one start", finals["trials"]["final"], "block", after_long),
     )
     fig, axes = panels(1, len(drawn), 3.2, sharey=True)
-    growth = {"highway": [], "plain": []}  # of the mean loss from 10 to 100 layers
+    growth = {"highway": [], "plain": []}  # of the loss from 10 to 100 layers
     for ax, (title, nets, named_by, alone) in zip(axes, drawn, strict=True):
         for block in growth:
             losses = losses_by_layers([net for net in nets if net[named_by] == block])
             means = [np.mean(of_depth) for of_depth in losses.values()]
-            growth[block].append(means[-1] / means[0])
+            factor, _, _ = ratio(losses[100], losses[10])
+            growth[block].append(factor)
             for layers, of_depth in losses.items():
                 ax.plot([layers] * len(of_depth), of_depth, ".", ms=3, color=COLOR[block], alpha=0.5)
             ax.plot(list(losses), means, MARKER[block], ls="-", color=COLOR[block], label=block)

@@ -17,6 +17,7 @@ import sys
 
 from article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from highways.files import ROOT, write_whole
+from highways.lab.showing.style import NO_BREAK
 
 FOLDER = ROOT / "article"
 TEXT = FOLDER / "article.md"
@@ -58,7 +59,7 @@ def title_and_body(text: str) -> tuple[str, str]:
     body = BYLINE.sub("", body)
     body = COMMENT.sub("", body)
     body = LINK_IN_CLONE.sub(r"\1", body)
-    body = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", body)
+    body = re.sub(r"(?<=\d) %", f"{NO_BREAK}%", body)
     body = body.replace("](../viz/", "](/viz/")
     body = body.replace(REFERENCES, SMALL + REFERENCES)
     before, after = body.split(END_OF_SUMMARY)

@@ -1,5 +1,4 @@
-"""The article's tables, its pictures, and the paragraphs that appear once their question is measured: imports the
-modules that register them."""
+"""The article's tables and pictures: imports the modules that register them."""
 
 from article import (  # noqa: F401
     authors_log,

@@ -34,8 +34,9 @@ SUMMARY_OF_WHAT_TRAINS = [
 RECORDS = {
     "results/what_trains.json": {"summary": SUMMARY_OF_WHAT_TRAINS},
     "results/which_carry.json": {
+        "settings": {"depths": [30, 100]},
         "summary": [
-            {"kind": kind, "depth": depth, "loss": {"mean": 0.015}, "test_accuracy": {"mean": 0.97}}
+            {"kind": kind, "depth": depth, "loss": {"mean": depth / 1e4}, "test_accuracy": {"mean": 0.9 + depth / 1e4}}
             for depth in (30, 100)
             for kind in why_deep_nets_train.BLOCK_OF
         ],
@@ -102,7 +103,7 @@ def test_the_factorial_design_is_told_by_its_numbers(mark, told):
 
 def test_kinds_are_told_by_their_numbers():
     kinds = registry.TABLES["article-kinds"](RECORDS.__getitem__)
-    assert "| none | plain: $y = H$ | 2 of 2 | 15 | 15 | 0.97 | 0.97 |" in kinds
+    assert "| none | plain: $y = H$ | 2 of 2 | 3 | 10 | 0.903 | 0.91 |" in kinds
 
 
 def test_a_margin_in_the_article_is_one_of_the_ledger():
@@ -133,3 +134,23 @@ def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
         "trials": {"trained": [at_all_rates, one_seed_diverges, at_no_rate]},
     }
     assert why_deep_nets_train.cells_that_need_a_rate(lambda _: record) == "1"
+
+
+def test_a_factor_is_a_whole_number_and_a_difference_is_taken_search_by_search():
+    final = [
+        {"block": block, "depth": 99, "loss": loss}
+        for block, losses in (("plain", (0.2, 0.3)), ("highway", (1e-4, 1.5e-4)))
+        for loss in losses
+    ]
+    kinds = [
+        {"data": "CIFAR-100", "kind": kind, "seed": seed, "test_accuracy": accuracy + seed / 10}
+        for seed in (1, 2, 3)
+        for kind, accuracy in (("static", 0.12 + seed / 1000), ("full", 0.10))
+    ]
+    made_up = {
+        "results/figure_1_finals.json": {"trials": {"final": final}},
+        "results/primary.json": {"trials": {"kinds": kinds}},
+    }
+    assert registry.TABLES["article-factor-of-figure-2"](made_up.__getitem__) == "2 000"
+    ahead = registry.TABLES["article-static-ahead-at-the-end"](made_up.__getitem__)
+    assert ahead == "0.0220 (95 %: 0.0195 to 0.0245, n = 3)"

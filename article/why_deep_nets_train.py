@@ -27,7 +27,6 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
 WHAT_TRAINS = "results/what_trains.json"
 GOOD_AT = (30, 100, 300)  # depths at all of which a good start trains
-DEPTHS_COMPARED = (30, 100)  # of nets of equal size
 BARELY = 1.5  # a loss above this is near that of guessing, 2.3
 NEAR_THE_BOUND = -2.0  # log10 of a gradient
 
@@ -145,7 +144,7 @@ STARTS = {"program": "the program's", "glorot": "Glorot's", "orthogonal": "ortho
 @table("article-plain-starts", says="{good} of the {starts}")
 @table("article-plain-losses", says="{losses}")
 def good_starts(read, says: str) -> str:
-    """From how many starts plain nets train at all depths that are shown, and their losses at the largest."""
+    """From how many starts plain nets train at all depths of GOOD_AT, and their losses at the largest."""
     plain = with_settings(cells_of(read), kind="none", activation="tanh")
     names = list(dict.fromkeys(entry["start"] for entry in plain))
     good = [
@@ -165,33 +164,37 @@ def good_starts(read, says: str) -> str:
 def kinds_that_train(read) -> str:
     """A line for each kind: its equation, how many of its deep cells train, and of nets of equal size the training loss
     and the test accuracy."""
-    compared = read("results/which_carry.json")["summary"]
+    record = read("results/which_carry.json")
+    depths = record["settings"]["depths"]
     lines = []
     for kind, equation in BLOCK_OF.items():
         deep = with_settings(deep_cells(read), kind=kind)
         train = sum(entry["trains"] for entry in deep)
         shown = [kind, equation, f"{train} of {len(deep)}"]
-        rows = [select(compared, kind=kind, depth=depth) for depth in DEPTHS_COMPARED]
+        rows = [select(record["summary"], kind=kind, depth=depth) for depth in depths]
         shown += [f"{1000 * row['loss']['mean']:.2g}" for row in rows]
         shown += [entry_text(row["test_accuracy"], "test_accuracy", 4) for row in rows]
         lines.append(f"| {' | '.join(shown)} |")
-    header = "| kind | block | train at 100, 300 | 1000 × loss at 30 | at 100 | accuracy at 30 | at 100 |"
-    return table_of(header, lines, (12, 34, 10, 9, 9, 10, 10))
+    columns = [f"{what} at {depth}" for what in ("1000 × loss", "accuracy") for depth in depths]
+    header = f"| kind | block | train at 100, 300 | {' | '.join(columns)} |"
+    return table_of(header, lines, (12, 36, 9, *(9, 9) * len(depths)))
 
 
-@table("article-highway-over-rezero")
-def highway_over_rezero(read) -> str:
-    """The loss of highway nets over that of rezero at the lesser depth, of nets of equal size."""
-    nets = with_settings(read("results/which_carry.json")["trials"]["final"], depth=min(DEPTHS_COMPARED))
-    highway, rezero = ([net["loss"] for net in with_settings(nets, kind=kind)] for kind in ("sees x", "rezero"))
-    return ratio_as_text(highway, rezero)
+@table("article-highway-over-rezero-at-30", kind="sees x", other="rezero", depth=30)
+@table("article-highway-over-rezero-at-100", kind="sees x", other="rezero", depth=100)
+@table("article-static-over-highway-at-100", kind="static unit", other="sees x", depth=100)
+def loss_over(read, kind: str, other: str, depth: int) -> str:
+    """The loss of a kind over that of another, of nets of equal size, with its interval."""
+    nets = with_settings(read("results/which_carry.json")["trials"]["final"], depth=depth)
+    of_kind, of_other = ([net["loss"] for net in with_settings(nets, kind=name)] for name in (kind, other))
+    return ratio_as_text(of_kind, of_other)
 
 
-@table("article-lowest-relu-highway-30", kind="sees x", depth=30)
-@table("article-lowest-relu-rezero-30", kind="rezero", depth=30)
-def lowest_loss_with_relu(read, **settings) -> str:
-    """The lowest mean loss of a kind's cells that train with ReLU, over biases and rates."""
-    found = with_settings(cells_of(read), **settings, activation="relu", trains=True)
+@table("article-lowest-relu-highway-30", kind="sees x")
+@table("article-lowest-relu-rezero-30", kind="rezero")
+def lowest_loss_with_relu(read, kind: str) -> str:
+    """The lowest mean loss of a kind's cells of 30 blocks that train with ReLU, over biases and rates."""
+    found = with_settings(cells_of(read), kind=kind, depth=30, activation="relu", trains=True)
     return f"{min(np.mean(entry['loss']) for entry in found):.2g}"
 
 

@@ -42,16 +42,15 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     added = list(results["settings"].get("added", []))
     check(record, CONVOLUTIONAL_RUN, path)
     try:
+        if "digest" not in record:
+            raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
         if env["data_sets"].get(data_set, sha256) != sha256:
             raise ValueError(f"its images are not the {data_set} of the other trials")
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
-        if "digest" not in record:
-            raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
         for run in record["runs"]:
-            commits = [*run["commits"], record["env"].get("git")]
-            check_committed(commits)
+            check_committed([*run["commits"], record["env"].get("git")])
             group, trial = question.accept(record, run)
             if record["data_sha256_as_read"] != committed.KNOWN_DATA.get(f"{data_set}, as read"):
                 raise ValueError("its images are in another order than those of the official files")
@@ -197,13 +196,13 @@ def command_of(record: dict, run: dict) -> str:
 # ---- A run as a trial ---------------------------------------------------------------------------
 
 
-def finished_trial(record: dict, run: dict) -> dict:
+def finished_trial(run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
     Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
     ("paper" or "whitened") in which a setting differs from them.  A branch may have another
     rate."""
-    settings = conv_trials.settings_in({**record, **run})  # in older records a run lacks those of its protocol
+    settings = conv_trials.settings_in(run)
     trial = {**conv_trials.setting(settings), **run}
     check_parameters(trial)
     if trial["protocol"] != "short":

@@ -371,14 +371,6 @@ def known_commits() -> dict[str, str] | None:
     return {commit[:12]: commit for commit in commits}
 
 
-def has_file(commit: str, name: str) -> bool:
-    """Whether a commit of this repository has a file of this name.  True if git cannot tell."""
-    try:
-        return bool(_git("ls-tree", "--name-only", commit, "--", name))
-    except (OSError, subprocess.SubprocessError):
-        return True
-
-
 def is_committed(path: Path) -> bool:
     """Whether git has a version of this file in this repository.  False if git cannot tell."""
     try:

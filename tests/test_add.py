@@ -36,7 +36,7 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     trial = (of_protocol or of_one_rank)[-1] | {"protocol": protocol} | more
     data_set = "MNIST" if name == "table1" else trial["data"].upper()
     sha256 = results["env"]["data_sets"][data_set]
-    run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
+    run = {key: trial[key] for key in trial if key not in ("width", "seconds", "cores")}
     run["label"] = label_of(run)
     epochs = run.get("stopped_after", run["epochs"])
     run["history"] = {column: [values[-1]] * epochs for column, values in run["history"].items()}
@@ -48,7 +48,7 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     net = find_net(run["net"])
     layers = net.layers_of(block=run["block"], dropout=run["dropout"], classes=10)
     run["n_parameters"] = ConvNet.sizes_of(net.shape, layers)["parameters"]
-    record = {key: run[key] for key in (*TRIAL_NAMES, "ranks", "cores") if key in run}
+    record = {key: run[key] for key in (*TRIAL_NAMES, "ranks") if key in run}
     record |= {"data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": AS_READ[data_set]}
     return record | {"env": ENV, "runs": [run | {"commits": [COMMIT]}]}
 
@@ -95,11 +95,10 @@ def test_the_added_run_enters_its_row(tmp_path):
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
-@pytest.mark.parametrize("name", ["ranks", "cores"])  # older records call them cores
-def test_a_run_of_two_ranks_says_so_and_does_not_time_an_epoch(tmp_path, name):
-    results = added(tmp_path, "table1", training("table1", seed=7, wallclock_sec=0.001, **{name: 2}))
+def test_a_run_of_two_ranks_says_so_and_does_not_time_an_epoch(tmp_path):
+    results = added(tmp_path, "table1", training("table1", seed=7, wallclock_sec=0.001, ranks=2))
     trial = results["trials"]["final"][-1]
-    assert trial[name] == ranks_of(trial) == 2
+    assert trial["ranks"] == ranks_of(trial) == 2
     assert results["settings"]["added"][-1]["command"].startswith("mpiexec -n 2 python conv_highway_networks.py ")
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -266,8 +265,8 @@ def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
     protocol = {"dropout": [0.2] * 4, "shift": 8, "lr": 0.025, "schedule": "in late steps", "weight_decay": 0.001}
     protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
     columns = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
-    run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, "n_parameters": 2256838}
-    run |= {"commits": [COMMIT], "diverged": False, "diverged_at": None}
+    run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, **protocol}
+    run |= {"n_parameters": 2256838, "commits": [COMMIT], "diverged": False, "diverged_at": None}
     run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
     if epochs < 400:
         run["stopped_after"] = epochs

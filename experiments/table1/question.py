@@ -129,7 +129,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     kind = (run["net"], run["block"], run["protocol"], run["epochs"])
     if kind not in kinds_of_runs():
         raise ValueError("Table 1 has no runs of {}, {}, {}, {} epochs".format(*kind))
-    finished = finished_trial(record, run)
+    finished = finished_trial(run)
     finished.pop("width", None)  # the net's name decides, whatever the run says
     width = int(run["net"].removeprefix("mnist-"))
     accepted = {"width": width, **finished}

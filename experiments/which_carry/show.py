@@ -30,7 +30,7 @@ def which_carry(record):
     """A panel for each depth, a line for each kind, a mark for each seed: the training loss."""
     settings = record["settings"]
     depths = settings["depths"]
-    fig, axes = panels(1, len(depths), 3.8, sharey=True, squeeze=False)
+    fig, axes = panels(1, len(depths), 3.8, sharex=True, sharey=True, squeeze=False)
     for ax, depth in zip(axes.flat, depths, strict=True):
         for line, kind in enumerate(NAMES):
             losses, n_lost = losses_of(record, kind, depth)
@@ -41,7 +41,7 @@ def which_carry(record):
             if n_lost:
                 note(ax, f"{n_lost} lost", (max(losses, default=1), line), (6, -3), color, ha="left")
         ax.set(xscale="log", xlabel="training loss")
-        ax.set_ylim(len(NAMES) - 0.4, -0.6)
+        ax.set_ylim(len(NAMES) - 0.4, -0.6)  # the first line above
         ax.set_title(f"{depth} blocks")
     axes[0, 0].set_yticks(range(len(NAMES)), NAMES.values())
     trained = f"{settings['epochs']} epochs on {spaced(settings['n_train'])} images, equal parameters"

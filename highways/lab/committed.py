@@ -34,8 +34,7 @@ DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is
 
 
 def read_committed(name: str) -> dict:
-    """Reads a JSON of the repository by its name, such as "results/lesion.json".  Results have
-    today's names.
+    """Reads a JSON of the repository by its name, such as "results/lesion.json".
 
     Raises InputError for a record that was edited or contradicts itself, for one with other settings
     or data, and for a ledger that judges other results."""
