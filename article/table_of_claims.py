@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from article.ledger_rows import HOLDS_IF, in_bold, is_tested, row_of, table_of
+from article.ledger_rows import in_bold, is_tested, row_of, table_of
 from article.tables_1_to_3 import accuracy_in_paper
 from article.ten_claims import Primary, shown_rows
 from highways.lab.showing.registry import table
@@ -24,7 +24,7 @@ def primary_table(read) -> str:
         cells = [
             number,
             f"{primary.claim} ({in_paper(read, primary)})",
-            HOLDS_IF[name],
+            primary.holds_if,
             cell(compact(row["ours"])),
             counted(read, row, primary),
             lettered(letters, row["controls"]),

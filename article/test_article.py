@@ -5,7 +5,8 @@ import re
 import pytest
 from conftest import ROOT
 
-from article import make, show, why_deep_nets_train
+from article import make, show, ten_claims, why_deep_nets_train
+from experiments.primary.question import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
 
@@ -106,11 +107,14 @@ def test_kinds_are_told_by_their_numbers():
     assert "| none | plain: $y = H$ | 2 of 2 | 3 | 10 | 0.903 | 0.91 |" in kinds
 
 
-def test_a_margin_in_the_article_is_one_of_the_ledger():
-    for row in read_json(ROOT / "results/claims.json")["trials"]:
-        told = f"{row['claim']} {row['ours']} {row['note']}"
-        for number in re.findall(r"-?\d+(?:\.\d+)?", show.ledger_rows.HOLDS_IF.get(row["id"], "")):
-            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (row["id"], number)
+def test_the_ten_claims_are_those_of_the_question_with_margins_of_the_ledger():
+    rows = {row["id"]: row for row in read_json(ROOT / "results/claims.json")["trials"]}
+    judged_by = [name for names in PRIMARY.values() for name in names]
+    assert list(ten_claims.TEN_CLAIMS) == judged_by
+    for name, primary in ten_claims.TEN_CLAIMS.items():
+        told = f"{rows[name]['claim']} {rows[name]['ours']} {rows[name]['note']}"
+        for number in re.findall(r"-?\d+(?:\.\d+)?", primary.holds_if):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (name, number)
 
 
 @pytest.mark.parametrize(
