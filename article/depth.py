@@ -28,16 +28,6 @@ def grows(read, question: str, group: str, **named) -> str:
     return ratio_as_text(deep, shallow)
 
 
-@table("article-plain-over-highway", kind="plain")
-@table("article-orthogonal-plain-over-highway", kind="orthogonal plain")
-def over_highway(read, kind: str) -> str:
-    """A kind's loss over highway's at 100 layers, over searches, with its interval."""
-    nets = with_settings(read("results/primary.json")["trials"]["figure_1"], depth=99)
-    of_kind = [net["loss"] for net in nets if net["kind"] == kind]
-    highway = [net["loss"] for net in nets if net["kind"] == "highway"]
-    return ratio_as_text(of_kind, highway)
-
-
 @table("article-searches-of-orthogonal-plain-nets")
 def searches_of_orthogonal_plain_nets(read) -> str:
     """How many of the searches chose orthogonal weights for plain nets of 100 layers."""

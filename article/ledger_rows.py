@@ -32,10 +32,19 @@ def in_bold(verdict: str) -> str:
 
 
 @table("article-gain-of-1500-layers", row="primary-past-1000", of="gain over one hidden layer")
-def part_of_row(read, row: str, of: str) -> str:
-    """One number of a row of the ledger, with its interval and count."""
-    numbers = row_of(read, row)["ours"]
-    found = re.search(rf"{re.escape(of)} (\S+ \([^)]*\))", numbers)
+@table("article-plain-over-highway", row="primary-two-orders", of="plain's loss over highway's")
+@table(
+    "article-orthogonal-plain-over-highway",
+    row="primary-two-orders",
+    control="plain nets from orthogonal weights in plain's place",
+    of="plain's loss over highway's",
+)
+def part_of_row(read, row: str, of: str, control: str = "") -> str:
+    """One number of a row of the ledger, or of a control of this row, with its interval and count."""
+    judged = row_of(read, row)
+    if control:
+        judged = select(judged["controls"], control=control)
+    found = re.search(rf"{re.escape(of)} (\S+ \([^)]*\))", judged["ours"])
     if not found:
         raise LookupError(f"{row} has no number {of}")
     return found[1]
