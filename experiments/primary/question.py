@@ -177,7 +177,8 @@ BUDGETS = {
 
 
 def run(runner: Runner) -> dict:
-    """All groups, the cheapest first."""
+    """All groups, the cheapest first.  A folder without data is refused before the first of them."""
+    fully_connected.data_sets(runner)
     groups = {
         **headline(group_of(runner, "headline")),
         **past_a_thousand(group_of(runner, "deep")),
