@@ -23,8 +23,8 @@ from highways.statistics import spaced
 def grows(read, question: str, group: str, **named) -> str:
     """The loss of 100 layers over that of 10, over searches, with its interval."""
     nets = with_settings(read(f"results/{question}.json")["trials"][group], **named)
-    deep = [net["loss"] for net in nets if net["depth"] == 99]
-    shallow = [net["loss"] for net in nets if net["depth"] == 9]
+    deep = [net["loss"] for net in with_settings(nets, depth=99)]
+    shallow = [net["loss"] for net in with_settings(nets, depth=9)]
     return ratio_as_text(deep, shallow)
 
 

@@ -123,6 +123,7 @@ def test_the_ten_claims_are_those_of_the_question_with_margins_of_the_ledger():
         ("highway 0.898 (95 %: 0.888 to 0.909, n = 10)", "highway 0.898 (0.888 to 0.909)"),
         ("0.29 ± 0.002 (n = 3), of the last 0.1", "0.29 ± 0.002, of the last 0.1"),
         ("a share of 0 (n = 3, all equal) of them", "a share of 0 of them"),
+        ("with mean T -0.33, at b_T 2", "with mean $T$ \N{MINUS SIGN}0.33, at $b_T$ 2"),
     ],
 )
 def test_numbers_as_the_table_of_claims_shows_them(text, shown):
@@ -158,3 +159,22 @@ def test_a_factor_is_a_whole_number_and_a_difference_is_taken_search_by_search()
     assert registry.TABLES["article-factor-of-figure-2"](made_up.__getitem__) == "2 000"
     ahead = registry.TABLES["article-static-ahead-at-the-end"](made_up.__getitem__)
     assert ahead == "0.0220 (95 %: 0.0195 to 0.0245, n = 3)"
+
+
+def test_a_claim_counts_the_nets_of_all_its_groups():
+    settings = {"fifty": {"searches": 5, "seeds": 1}, "headline": {"seeds": 10}}
+    made_up = {"results/primary.json": {"settings": settings}}
+    row = {"verdict": "in part", "ours": ""}
+    claim = ten_claims.TEN_CLAIMS["primary-biases"]
+    assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"
+
+
+def test_the_papers_accuracies_have_the_decimals_that_it_prints():
+    told = show.tables_1_to_3.accuracy_in_paper
+    assert told({"mean": 0.994, "mean_between": [0.9936, 0.9942], "sd": 0.0003}) == "99.4 ± 0.03"
+    assert told({"mean": 0.9231, "sd": 0.0012}) == "92.31 ± 0.12"
+
+
+def test_a_number_and_its_per_cent_sign_stay_in_one_line():
+    _, body = make.title_and_body("# Title? It asks\n\n(95 %: 1 to 2)\n\n## Introduction\n\n## References\n")
+    assert "(95\N{NO-BREAK SPACE}%: 1 to 2)" in body

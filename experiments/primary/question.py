@@ -648,7 +648,8 @@ ORTHOGONAL_AS_PLAIN = stand_in("plain nets from orthogonal weights in plain's pl
     "primary-two-orders",
     source="paper, 3.1, Figure 1",
     about=ALL,
-    note="five whole searches of each kind; the clip at norm 1 is ours",
+    note="five whole searches of each kind; the clip at norm 1 is ours; the control in plain's place makes the claim "
+    "harder: there a failure weakens it",
     controls=(LAYER_AS_HIGHWAY, ORTHOGONAL_AS_HIGHWAY, ORTHOGONAL_AS_PLAIN),
 )
 def two_orders(r):

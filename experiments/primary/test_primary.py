@@ -10,6 +10,7 @@ from conftest import verdict_on
 
 from experiments import all_questions
 from experiments.primary import question
+from highways.files import InputError
 from highways.lab.judging.claim import measured
 from highways.nets.fully_connected import ALL, CIFAR
 
@@ -65,7 +66,7 @@ def made_up() -> dict:
                 "bias_activity_correlation": -0.7 * noise,
             })  # fmt: skip
             for kind, worse in (("full", 1), ("static", 10), ("random", 1)):
-                accuracy = 0.9 * noise - 0.05 * (worse > 1) * noise
+                accuracy = 0.85 if kind == "static" else 0.9
                 trials["kinds"].append({
                     **of_set,
                     "kind": kind,
@@ -73,7 +74,7 @@ def made_up() -> dict:
                     "gate_bias": -4.0,
                     "loss": 0.001 * noise * worse**noise,
                     "train_accuracy": 1.0,
-                    "over_training": [{"test_accuracy": accuracy}],
+                    "over_training": [{"test_accuracy": accuracy * noise}],
                     "replaced": {"unit": {"train_accuracy": 0.5 * noise}},
                 })  # fmt: skip
     return {"settings": question.BUDGETS["default"], "trials": trials}
@@ -130,6 +131,13 @@ def test_without_cifar_claims_about_it_are_not_tested():
     for id in ("primary-idle-layers", "primary-biases", "primary-gates-see-x"):
         with pytest.raises(question.NotMeasured, match="not trained on CIFAR-100"):
             verdict_on("primary", id, record)
+
+
+def test_a_wrong_folder_is_refused_before_any_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(question, "headline", pytest.fail)
+    runner = SimpleNamespace(more_data_sets=(str(tmp_path / "nowhere"),), settings={})
+    with pytest.raises(InputError, match="nowhere is not a folder"):
+        question.run(runner)
 
 
 def test_searches_have_draws_of_their_own():
