@@ -164,14 +164,19 @@ def test_a_second_pass_gives_the_same_gradient():
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("unpacked", [999, 99])
-def test_cutting_the_work_into_pieces_changes_nothing(monkeypatch, unpacked):
+@pytest.mark.parametrize(("unpacked", "packing_pays"), [(999, 1000), (99, 1000), (99, 1)])
+def test_cutting_the_work_into_pieces_changes_nothing(monkeypatch, unpacked, packing_pays):
     """Planes and rows are taken one at a time; products in blocks of a size that does not divide the whole, or
     whole."""
     net = net_of(8)
     x, y = batch(8, n=7)
     expected = loss_and_gradient(net, x, y)[1].copy()
-    for name, value in {"CACHED_BYTES": 1, "UNPACKED": unpacked, "BLOCK_ROWS": 5}.items():
+    for name, value in {
+        "CACHED_BYTES": 1,
+        "UNPACKED": unpacked,
+        "BLOCK_ROWS": 5,
+        "PACKING_PAYS": packing_pays,
+    }.items():
         monkeypatch.setattr(winograd, name, value)
     gradient = loss_and_gradient(net_of(8), x, y)[1]
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())

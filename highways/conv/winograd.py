@@ -65,6 +65,7 @@ FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms co
 CACHED_BYTES = 1 << 21  # bytes of V, M and z at a time: the best of a few sizes on a Zen 4, whose L2 is half of it
 UNPACKED = 10**6  # the most multiplications for which OpenBLAS does not first copy, or "pack", its operands
 BLOCK_ROWS = 32  # rows of an operand at a time; in M V' OpenBLAS copies from about 36 on
+PACKING_PAYS = 64  # from so many maps on a product whose operands OpenBLAS packs is faster than unpacked blocks of it
 
 
 def tile(side: int) -> int | None:
@@ -302,9 +303,13 @@ def transform(matrix, x, out, axis) -> None:
 
 
 def product(U, V, M) -> None:
-    """M = U V of the last two axes:
-    (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
+    """M = U V of the last two axes: (outputs, maps) (maps, columns).
+
+    Of few maps in blocks that OpenBLAS does not pack."""
     outputs, maps = U.shape[-2:]
+    if maps >= PACKING_PAYS:
+        matmul(U, V, M)
+        return
     for rows in blocks(outputs, BLOCK_ROWS):
         for columns in columns_unpacked(V.shape[-1], min(BLOCK_ROWS, outputs) * maps):
             matmul(U[..., rows, :], V[..., columns], M[..., rows, columns])
@@ -313,9 +318,10 @@ def product(U, V, M) -> None:
 def add_products(M, V, dU, part) -> None:
     """dU += M V' of the last two axes: (outputs, columns) (columns, maps).
 
-    In blocks so small that OpenBLAS does not pack them, unless there are too many columns."""
+    Of few maps in blocks so small that OpenBLAS does not pack them, unless there are too many columns."""
     outputs, maps = dU.shape[-2:]
-    size = BLOCK_ROWS if BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED else max(outputs, maps)
+    fits = BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED
+    size = BLOCK_ROWS if fits and maps < PACKING_PAYS else max(outputs, maps)
     for rows in blocks(outputs, size):
         for others in blocks(maps, size):
             matmul(M[..., rows, :], V[..., others, :].swapaxes(-2, -1), part[..., rows, others])
