@@ -9,11 +9,10 @@ results into the last arguments.
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
-from numpy import add, divide, exp2, greater, maximum, multiply, subtract  # called in loops
+from numpy import add, divide, exp, greater, maximum, multiply, subtract  # called in loops
 
 from highways.conv.direct import Direct
 from highways.conv.layer import Layer, draw_weights, in_phases
@@ -36,9 +35,9 @@ def relu_backward(dH, H, dz) -> None:
     multiply(dz, dH, dz)
 
 
-def inverse_gate(scaled_z_T, q) -> None:
-    """q = 1 / T = 1 + e^-z_T = 1 + 2^scaled_z_T, where scaled_z_T = -log2(e) z_T."""
-    exp2(scaled_z_T, q)
+def inverse_gate(minus_z_T, q) -> None:
+    """q = 1 / T = 1 + e^-z_T."""
+    exp(minus_z_T, q)  # exp2 is as fast with AVX-512 alone; without it NumPy has no SIMD exp2
     add(q, 1, q)
 
 
@@ -233,13 +232,13 @@ class HighwayConvolution(Convolution):
         arrays.q = work.new("q", shape)
 
     def _weights(self):
-        """W and b, the gates' rows scaled by -log2 e: z_T is then what inverse_gate() takes."""
+        """W and b, the gates' rows times -1: inverse_gate() takes -z_T."""
         W, b = super()._weights()
         W = W.copy()
         b = b.copy()
         gate_rows = slice(self.out_shape[0], None)
-        W[gate_rows] *= -1 / math.log(2)
-        b[gate_rows] *= -1 / math.log(2)
+        W[gate_rows] *= -1
+        b[gate_rows] *= -1
         return W, b
 
     def _forward_rows(self, views, rows, z):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-from numpy import add, divide, exp2, multiply  # called in loops
+from numpy import add, divide, exp, multiply  # called in loops
 from numpy.lib.stride_tricks import sliding_window_view
 
 from highways.conv.direct import Direct
 from highways.conv.layer import Layer, in_phases
-from highways.conv.wide_highway import GELU, LOG2_E
+from highways.conv.wide_highway import GELU
 
 IMAGES = 5000  # how many training images the filters are computed from
 LEAST_VARIANCE = 5e-4  # is added to all variances: directions that hardly vary are not blown up
@@ -66,8 +66,8 @@ class FrozenConvolution(Layer):
         no_bias = np.zeros(len(self.W), y.dtype)
         for rows, z in self.product.forward(arrays, self.W, no_bias):
             e = arrays.e[: len(z)].reshape(z.shape)
-            multiply(z, z.dtype.type(-GELU * LOG2_E), e)
-            exp2(e, e)
+            multiply(z, z.dtype.type(-GELU), e)
+            exp(e, e)
             add(e, 1, e)
             divide(in_phases(z, phases), in_phases(e, phases), y[rows])
             prepare_next(rows)

@@ -23,11 +23,10 @@ Backward.  Let s = dL/da, and let <.> be the mean over the batch and all pixels:
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
-from numpy import add, divide, exp2, greater_equal, matmul, maximum, multiply, subtract  # called in loops
+from numpy import add, divide, exp, greater_equal, matmul, maximum, multiply, subtract  # called in loops
 
 from highways.conv.layer import Layer, draw_weights, in_phases
 from highways.conv.normalised import (
@@ -42,7 +41,6 @@ from highways.conv.normalised import (
 from highways.conv.winograd import Winograd, tile
 
 GELU = 1.702
-LOG2_E = 1 / math.log(2)
 
 
 class WideHighway(RunningStatistics, Layer):
@@ -129,15 +127,15 @@ class WideHighway(RunningStatistics, Layer):
             mean, variance = combined(sizes, means, squares)
             self._next_statistics(arrays, mean, variance)
         arrays.inverse_deviation = 1 / np.sqrt(variance + EPSILON)
-        minus_W_T = self.W_T * self.W_T.dtype.type(-LOG2_E)  # 2^z_T is then e^-z_T
-        minus_b_T = (self.b[maps:] * self.b.dtype.type(-LOG2_E))[:, None]
+        minus_W_T = -self.W_T  # the product below is then -z_T
+        minus_b_T = -self.b[maps:, None]
         arrays.viewed = self._views(arrays, y)
         for row in range(side):
             carried = arrays.carried[row].reshape(self.out_phases, self.in_shape[0], -1)
             matmul(minus_W_T, carried, arrays.z_T)  # (maps, maps of x) (maps of x, columns x n)
             add(arrays.z_T, minus_b_T, arrays.z_T)
             q = arrays.q[row].reshape(arrays.z_T.shape)
-            exp2(arrays.z_T, q)
+            exp(arrays.z_T, q)
             add(q, 1, q)
             self._activate(arrays, row, mean)
             self._combine(arrays.viewed, row)
@@ -159,8 +157,8 @@ class WideHighway(RunningStatistics, Layer):
         subtract(u, of_maps(mean), u)
         multiply(u, of_maps(arrays.inverse_deviation), u)
         add(u, of_maps(self.b[: self.out_shape[0]]), a)
-        multiply(a, a.dtype.type(-GELU * LOG2_E), e)
-        exp2(e, e)
+        multiply(a, a.dtype.type(-GELU), e)
+        exp(e, e)
         add(e, 1, e)
         divide(a, e, arrays.H[row])
 
