@@ -6,20 +6,24 @@ import json
 from pathlib import Path
 
 from experiments import all_questions, find_question
-from highways.files import InputError, environment, json_bytes
+from highways.files import InputError, environment, strict_json
 from highways.lab import committed
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim
 from highways.lab.question import PROGRAM, Question
-from highways.records import COMMANDS, load_results, load_run, path_of, sealed
+from highways.records import COMMANDS, agree, load_results, load_run, path_of, sealed
 
 
 def with_summary(question: Question, record: dict) -> dict:
-    """The record with a new summary, which stands before the trials, and a new digest."""
+    """The record with the summary of its trials, which stands before them, and with its digest.
+
+    A summary that agrees with the trials is kept as it is: another processor would write other last digits."""
     try:
-        rows = question.rows(record)
+        rows = strict_json(question.rows(record))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
+    if agree(rows, record.get("summary")):
+        rows = record["summary"]
     trials = record["trials"]
     rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
     return sealed({**rest, "summary": rows, "trials": trials})
@@ -99,11 +103,11 @@ def judged_record(records: dict) -> dict:
 
 
 def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file differs from the record in nothing but its `env`, on which the
-    digest depends."""
+    """Whether the ledger in this file differs from the record in nothing but last digits and its `env`, on which
+    the digest depends."""
     try:
         found = load_results(path)
     except InputError:  # it is missing, or damaged
         return False
     without = {"env": {}, "digest": ""}
-    return json_bytes(found | without) == json_bytes(record | without)
+    return agree(found | without, record | without)

@@ -38,6 +38,8 @@ COMMANDS = {  # that make the run*.json of the repository
     "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 }
+LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
+NEARLY_NOTHING = 1e-12  # such a fraction is zero but for rounding
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
@@ -96,6 +98,19 @@ def digest_of(record: dict) -> str:
     """The SHA-256 of the record without its digest: of its JSON with sorted names and no spaces."""
     rest = {name: value for name, value in record.items() if name != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def agree(first, second) -> bool:
+    """Whether two JSON values differ in nothing but the last digits of fractions."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, float):
+        return math.isclose(first, second, rel_tol=LAST_DIGITS, abs_tol=NEARLY_NOTHING)
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(agree(value, second[name]) for name, value in first.items())
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(agree, first, second))
+    return first == second
 
 
 # ---- What a record may hold ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from conftest import ROOT
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, judging
 from experiments.published import AUTHORS_LOGS, PUBLISHED
-from highways.files import InputError, json_bytes
+from highways.files import InputError, json_bytes, strict_json
 from highways.lab.judging import controls, ledger, rules
 from highways.lab.judging.claim import (
     SOURCES,
@@ -30,7 +30,7 @@ from highways.lab.judging.claim import (
 from highways.lab.judging.claim import claim as register
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
-from highways.records import check_ledger, seconds_on_two_cores, select
+from highways.records import agree, check_ledger, seconds_on_two_cores, select
 from pages.make_claims import why_fixed
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
-    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments publish writes the ledger anew"
+    assert agree(kept["trials"], strict_json(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
@@ -460,6 +460,11 @@ def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
     assert not judging.is_judged_already(path, judged)
     path.write_bytes(json_bytes(judged))
     assert judging.is_judged_already(path, judged | {"env": {"git": "another"}})
+    for change, is_same in ((1e-12, True), (1e-6, False)):
+        of_another_processor = copy.deepcopy(judged)
+        test = next(test for row in of_another_processor["trials"] for test in row["tests"] if test.get("p"))
+        test["p"] *= 1 + change
+        assert judging.is_judged_already(path, of_another_processor) == is_same
     edited = json.loads(path.read_bytes())
     edited["trials"][0]["verdict"] = "edited"
     path.write_text(json.dumps(edited))  # with its old checksum
