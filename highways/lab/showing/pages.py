@@ -133,10 +133,10 @@ def changed_pages(read) -> dict[Path, bytes]:
     changed = {}
     for page in pages():
         try:
-            before = page.read_bytes()
-            text = fill(before.decode(), read).encode()
+            before = page.read_text(encoding="utf-8")  # with "\n" at the ends of lines, whatever the system
+            text = fill(before, read)
         except ValueError as error:  # InputError is one, and so is a page that is not text
             raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
         if text != before:
-            changed[page] = text
+            changed[page] = text.encode()
     return changed
