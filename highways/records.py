@@ -35,6 +35,7 @@ COMMANDS = {  # that make the run*.json of the repository
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
     "run_seeds": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
+    "run_seeds_avx2": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9 --out run_seeds_avx2.json",
     "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 }
