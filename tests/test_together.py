@@ -4,12 +4,12 @@ import json
 import os
 import pickle
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +21,13 @@ import conv_highway_networks
 import highway_networks as hn
 from highways.conv import together
 from highways.conv.official_cifar import made_up
-from highways.conv.together import ALONE, Ranks
+from highways.conv.together import ALONE, Ranks, find_mpiexec
 from highways.conv.training import Training, train_conv
 from highways.files import InputError
 
-PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-MPIEXEC = shutil.which("mpiexec", path=PATH)
+MPIEXEC = find_mpiexec()
 CONV = ("--net", "mnist-3", "--epochs", 3)
-with_mpi = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec: see requirements-cluster.txt")
+with_mpi = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec of mpich: see requirements-cluster.txt")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -312,6 +311,28 @@ def test_a_net_whose_optimiser_takes_all_parameters_is_trained_in_one_process(mn
 
 
 # ---- mpi4py
+
+
+def test_the_mpiexec_on_the_path_is_not_taken(tmp_path, monkeypatch):
+    """It may be another MPI's."""
+    other = tmp_path / "mpiexec"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_mpiexec() == MPIEXEC != other
+
+
+@pytest.mark.parametrize("missing", ["mpi4py", "mpich"])
+def test_without_mpi4py_or_mpich_there_is_no_mpiexec(monkeypatch, missing):
+    known = metadata.distribution
+
+    def distribution(name):
+        if name == missing:
+            raise metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    assert find_mpiexec() is None
 
 
 TINY = (*CONV, "--epochs", 1, "--n-train", 100, "--n-test", 20, "--no-save")

@@ -28,6 +28,8 @@ import os
 import signal
 import sys
 import traceback
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 
@@ -99,6 +101,19 @@ def joined_ranks():
         ranks.end(error)
         raise
     ranks.end()
+
+
+def find_mpiexec() -> Path | None:
+    """mpiexec of the package mpich, whose library mpi4py takes first; None where one of the two is not installed.
+
+    The mpiexec on the PATH may be another MPI's, which mpi4py does not understand."""
+    try:
+        metadata.distribution("mpi4py")
+        files = metadata.files("mpich") or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = [file.locate().resolve() for file in files if file.name == "mpiexec"]
+    return next((path for path in found if path.exists()), None)
 
 
 def import_mpi():
