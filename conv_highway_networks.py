@@ -32,7 +32,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -47,11 +47,12 @@ from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, settings_of
 from highways.conv.runs import file_record, table, train_one
-from highways.conv.together import joined_ranks, let_the_first_rank_speak
+from highways.conv.together import check_equal, joined_ranks, leave, let_the_first_rank_speak
 from highways.conv.training import Training
-from highways.files import ROOT, InputError, Lock, printable, replace_file
+from highways.files import ROOT, InputError, Lock, commit, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
+from highways.trial_code import checksum_of_code
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
@@ -261,6 +262,8 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     planned = plan(args, whole, ranks.count)
     data = select_images(whole, planned[0])
     of_images = fingerprint(data)
+    if ranks.count > 1:
+        check_equal(ranks, facts_of(args, planned, of_images))
     net_files = [net_file(path, settings.seed) for settings in planned]
     to_resume = []
     if args.resume:
@@ -286,6 +289,20 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
         print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         print(f"saved to {printable(path)} after {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def facts_of(args, planned: list[ConvSettings], of_images: dict) -> dict:
+    """What must be equal in all ranks: what the numbers depend on, and when the ranks end.
+
+    `of_images` is the fingerprint() of the images."""
+    return {
+        "commit": commit(),
+        "code": checksum_of_code(train_seeds),  # the commit does not say which files were changed since
+        "loaded images": of_images,
+        "last epoch": args.stop_after or args.epochs,
+        **asdict(planned[0]),
+        "seed": [settings.seed for settings in planned],
+    }
 
 
 def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> list[Path | None]:
@@ -382,8 +399,13 @@ def what_is_kept(checkpoints: list) -> str:
 
 def main(argv=None) -> int:
     let_the_first_rank_speak()
-    parser, args = parse_arguments(argv)
+    try:
+        parser, args = parse_arguments(argv)
+    except SystemExit:
+        leave()
+        raise
     if args.nets:
+        leave()
         return run_command(parser.prog, lambda save: print(net_sizes()))
     checkpoints = []
     work = partial(train_seeds, args, checkpoints)

@@ -11,12 +11,9 @@ the core of each.
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import benchmarks.one_thread  # noqa: F401  first: NumPy reads its environment when it is imported
 
@@ -28,7 +25,7 @@ from benchmarks.report import Report, arguments, end, summarise
 from highways.commands import number
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings, settings_of
-from highways.conv.together import joined_ranks
+from highways.conv.together import find_mpiexec, joined_ranks
 from highways.conv.training import Training
 from highways.files import ROOT, InputError
 from highways.processes import all_cores
@@ -92,18 +89,12 @@ def turn(name: str, ranks: int) -> float:
     """The seconds of a step of this net, trained by this number of ranks."""
     words = [sys.executable, "-m", "benchmarks.ranks", "--one", name]
     if ranks > 1:
-        words = [find_mpiexec(), "-n", str(ranks), *words]
+        mpiexec = find_mpiexec()
+        if mpiexec is None:
+            raise InputError("there is no mpiexec of mpich: python -m pip install -r requirements-cluster.txt")
+        words = [str(mpiexec), "-n", str(ranks), *words]
     process = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return float(process.stdout)
-
-
-def find_mpiexec() -> str:
-    """mpiexec of the environment that runs this, or of the PATH."""
-    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    found = shutil.which("mpiexec", path=os.pathsep.join(folders))
-    if found is None:
-        raise InputError("there is no mpiexec: python -m pip install -r requirements-cluster.txt")
-    return found
 
 
 def main(argv=None) -> int:

@@ -25,7 +25,7 @@ from benchmarks import (
     subnormals,
 )
 from benchmarks.rivals import c_rival
-from highways.conv.together import ALONE
+from highways.conv.together import ALONE, find_mpiexec
 from highways.files import InputError
 
 SIZES = (784, 10, 12, 4)
@@ -267,11 +267,8 @@ def test_a_step_of_one_rank_is_timed(monkeypatch):
     assert ranks.seconds_of_step(ranks.settings_of(net="mnist-2"), ALONE) > 0
 
 
+@pytest.mark.skipif(find_mpiexec() is None, reason="there is no mpiexec of mpich: see requirements-cluster.txt")
 def test_a_step_of_two_ranks_is_timed():
-    try:
-        ranks.find_mpiexec()
-    except InputError as error:
-        pytest.skip(str(error))
     assert ranks.turn("mnist_16", 2) > 0
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +21,15 @@ from conftest import ROOT, in_process, one_line_error, write_data_set
 import conv_highway_networks
 import highway_networks as hn
 from highways.conv import together
+from highways.conv.images import fingerprint
 from highways.conv.official_cifar import made_up
-from highways.conv.together import ALONE, Ranks
+from highways.conv.together import ALONE, Ranks, find_mpiexec
 from highways.conv.training import Training, train_conv
 from highways.files import InputError
 
-PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-MPIEXEC = shutil.which("mpiexec", path=PATH)
+MPIEXEC = find_mpiexec()
 CONV = ("--net", "mnist-3", "--epochs", 3)
-with_mpi = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec: see requirements-cluster.txt")
+with_mpi = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec of mpich: see requirements-cluster.txt")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -200,6 +201,95 @@ def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
     assert process.stderr.count("DIVERGED") == 1
 
 
+# ---- Ranks that are not of one command
+
+
+def run_two(first: list, second: list) -> subprocess.CompletedProcess:
+    """Runs a rank of each of these two commands, given as a folder with the program and words."""
+    command = [MPIEXEC]
+    for folder, *words in (first, second):
+        command += ["-n", 1, sys.executable, folder / "conv_highway_networks.py", *CONV, *words, ":"]
+    return subprocess.run(
+        list(map(str, command[:-1])), capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+    )
+
+
+@with_mpi
+@pytest.mark.parametrize(
+    ("of_first", "of_second"),
+    [
+        ((), ("--lr", 1.0)),
+        ((), ("--seeds", "0,1")),
+        (("--seeds", "0,1"), ()),
+        ((), ("--n-train", 1)),  # refused before the ranks are joined
+    ],
+)
+def test_a_rank_with_other_arguments_ends_all(tmp_path, shapes, of_first, of_second):
+    command = (ROOT, "--data-dir", shapes, "--out", tmp_path / "run.json")
+    one_line_error(run_two([*command, *of_first], [*command, *of_second]))
+    assert not list(tmp_path.glob("run*"))
+
+
+@with_mpi
+def test_a_rank_of_changed_code_ends_all(tmp_path, shapes):
+    """The programs are of no commit, so that the code alone tells them apart."""
+    for name in ("first", "second"):
+        copy_program(tmp_path / name)
+    changed = tmp_path / "second" / "highways" / "conv" / "pooling.py"
+    words = ("--data-dir", shapes, "--out", tmp_path / "run.json")
+    assert run_two([tmp_path / "first", *words], [tmp_path / "second", *words]).returncode == 0
+    (tmp_path / "run.json").unlink()
+    changed.write_text(f"{changed.read_text()}\nEDGE = 1\n")
+    one_line_error(run_two([tmp_path / "first", *words], [tmp_path / "second", *words]))
+    assert not (tmp_path / "run.json").exists()
+
+
+def copy_program(folder: Path) -> None:
+    shutil.copytree(ROOT / "highways", folder / "highways", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("conv_highway_networks.py", "highway_networks.py"):
+        shutil.copy(ROOT / name, folder)
+
+
+def facts(shapes: Path, *words) -> dict:
+    """What a rank would be compared by."""
+    _, args = conv_highway_networks.parse_arguments(list(map(str, (*CONV, "--data-dir", shapes, *words))))
+    data = hn.load_mnist(shapes)
+    planned = conv_highway_networks.plan(args, data, ranks=2)
+    return conv_highway_networks.facts_of(args, planned, fingerprint(data))
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("--lr", 1.0), "lr"),
+        (("--seed", 1), "seed"),
+        (("--seeds", "0,1"), "seed"),
+        (("--seeds", "1,0"), "seed"),
+        (("--epochs", 2), "epochs"),
+        (("--stop-after", 2), "last epoch"),
+        (("--block", "plain"), "block"),
+        (("--gate-bias", -2), "gate_bias"),
+        (("--n-train", 200), "n_train"),
+        (("--n-test", 40), "n_test"),
+        (("--protocol", "paper"), "protocol"),
+    ],
+)
+def test_ranks_are_compared_by_what_the_numbers_depend_on(shapes, words, name):
+    assert facts(shapes, *words)[name] != facts(shapes)[name]
+
+
+def test_ranks_are_compared_by_images_and_commit(shapes, eight, monkeypatch):
+    mine = facts(shapes)
+    assert facts(eight)["loaded images"] != mine["loaded images"]
+    monkeypatch.setattr(conv_highway_networks, "commit", lambda: "0123456789ab")
+    assert facts(shapes)["commit"] != mine["commit"]
+
+
+def test_ranks_that_write_and_print_differently_are_equal(shapes):
+    words = ("--seeds", "0", "--jobs", 2, "--quiet", "--stop-after", 3, "--resume")
+    assert facts(shapes, *words) == facts(shapes)
+
+
 # ---- Bad input, faults
 
 
@@ -312,6 +402,28 @@ def test_a_net_whose_optimiser_takes_all_parameters_is_trained_in_one_process(mn
 
 
 # ---- mpi4py
+
+
+def test_the_mpiexec_on_the_path_is_not_taken(tmp_path, monkeypatch):
+    """It may be another MPI's."""
+    other = tmp_path / "mpiexec"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_mpiexec() == MPIEXEC != other
+
+
+@pytest.mark.parametrize("missing", ["mpi4py", "mpich"])
+def test_without_mpi4py_or_mpich_there_is_no_mpiexec(monkeypatch, missing):
+    known = metadata.distribution
+
+    def distribution(name):
+        if name == missing:
+            raise metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    assert find_mpiexec() is None
 
 
 TINY = (*CONV, "--epochs", 1, "--n-train", 100, "--n-test", 20, "--no-save")

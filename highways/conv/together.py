@@ -9,6 +9,9 @@ parameters by the sum of all gradients, added in the order of the ranks, and get
 So a run depends on the number of its ranks, but not on their speed, nor on which of them share a
 machine.
 
+Nothing but mpiexec makes the ranks one command: it may start each with other arguments, or from
+another folder.  So they first compare what the numbers depend on: see check_equal().
+
 The first rank, of index 0, does what must be done once: it prints, reads and writes checkpoints,
 and writes the JSON.  The others get its state: see Training.join().
 
@@ -28,6 +31,8 @@ import os
 import signal
 import sys
 import traceback
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 
@@ -99,6 +104,38 @@ def joined_ranks():
         ranks.end(error)
         raise
     ranks.end()
+
+
+def leave() -> None:
+    """Ends the other ranks, if there are any: they would wait for this one, which does not train."""
+    with contextlib.suppress(InputError), joined_ranks() as ranks:
+        raise InputError(f"rank {ranks.index} was not started with the arguments of a training")
+
+
+def find_mpiexec() -> Path | None:
+    """mpiexec of the package mpich, whose library mpi4py takes first; None where one of the two is not installed.
+
+    The mpiexec on the PATH may be another MPI's, which mpi4py does not understand."""
+    try:
+        metadata.distribution("mpi4py")
+        files = metadata.files("mpich") or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = [file.locate().resolve() for file in files if file.name == "mpiexec"]
+    return next((path for path in found if path.exists()), None)
+
+
+def check_equal(ranks, facts: dict) -> None:
+    """Raises InputError, in every rank, unless all ranks call this with equal facts.
+
+    They are exchanged one by one, the commit first.  A rank of another commit, whose facts may be
+    others, is then refused by its commit."""
+    for name, mine in facts.items():
+        first, *others = ranks.exchange(mine)
+        for index, theirs in enumerate(others, start=1):
+            if theirs != first:
+                advice = "start all ranks with the same arguments, images and code"
+                raise InputError(f"rank {index} has {name} {theirs}, not {first} as rank 0: {advice}")
 
 
 def import_mpi():

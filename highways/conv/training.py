@@ -219,13 +219,10 @@ class Training:
         images, history.  A rank moves its images and drops its units by its own random numbers.
         Their generator is seeded anew in every epoch: a checkpoint need not hold its state.
 
-        Raises InputError if this rank has other images than the first."""
+        The ranks must have equal settings, images and code: together.check_equal() compares them."""
         self.ranks = ranks
         state = (self._head(), self._arrays()) if ranks.index == 0 else None
         head, arrays = ranks.exchange(state)[0]
-        if head["images"] != self.images:
-            advice = "give all ranks the same --data-dir"
-            raise InputError(f"rank {ranks.index} has other images than the first: {advice}")
         if ranks.index > 0:
             self._restore(head, arrays)
         part = ranks.part_of(self.net.parameters)
