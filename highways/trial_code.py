@@ -1,33 +1,44 @@
 """The checksum of the code that computes a trial: its own file, those it imports, and the library.
 
 The log of a question and the checkpoints of a training serve a result only to the code that
-computed it.
+computed it.  Words are free: a changed comment, docstring or message leaves the checksum as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import inspect
-import re
 from pathlib import Path
 
 import highway_networks as hn
 from highways.files import ROOT, InputError
 
-LIBRARY = ("highway_networks.py", "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
-LIBRARY_TEXTS = [file.read_bytes() for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
-IMPORT = re.compile(rb"^\s*from (experiments[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
+CORE = "highway_networks.py"
+COMMAND_LINE = b"\n# ---- The command line "  # the heading in CORE below which nothing computes a trial
+LIBRARY = (CORE, "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
 COMPUTES_NO_TRIAL = ("question.py", "show.py")  # they search, judge and draw
+
+
+def text_of(file: Path) -> bytes:
+    """The text of a program; of CORE, what stands above its command line."""
+    text = file.read_bytes()
+    if file.name == CORE:
+        text, _, _ = text.partition(COMMAND_LINE)
+    return text
+
+
+LIBRARY_TEXTS = [text_of(file) for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
 
 
 def checksum_of_code(function, kinds=()) -> str:
     """The checksum of the code that computes a trial.
 
-    It covers the whole texts, comments included, of LIBRARY, of the files that define the function
-    and the `kinds` of its net, and of the files of experiments/ that these import.  The kinds are
-    blocks and activations, as objects or as names, and may be functions.  Raises InputError if a
-    file cannot be read.
+    It covers LIBRARY, the files that define the function and the `kinds` of its net, and the files
+    of experiments/ that these import: of each, its syntax without words.  The kinds are blocks and
+    activations, as objects or as names, and may be functions.  Raises InputError if a file cannot
+    be read.
 
     What reads the images is not in it: the checksum of the data, in the trial's key, tells what was
     read.  Nor are files, records and statistics: they write, check and sum up results."""
@@ -35,8 +46,41 @@ def checksum_of_code(function, kinds=()) -> str:
     for part in (function, *kinds):
         for defined in _definitions_of(part):
             texts |= _with_imported(_text_defining(defined))
-    digests = sorted(hashlib.sha256(text).digest() for text in texts)
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+    digests = sorted({checksum_of_text(text) for text in texts})
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def checksum_of_text(text: bytes) -> str:
+    """The checksum of a program's syntax without its words.
+
+    It depends on the version of Python, whose syntax trees differ."""
+    tree = WithoutWords().visit(ast.parse(text))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+class WithoutWords(ast.NodeTransformer):
+    """Takes docstrings and messages out of a syntax tree: what is given to print() and warnings.warn(),
+    and to an error that is raised."""
+
+    def without_docstring(self, node):
+        if ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+        return self.generic_visit(node)
+
+    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise:
+        if isinstance(node.exc, ast.Call):
+            node.exc = node.exc.func
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        match node.func:
+            case ast.Name(id="print") | ast.Attribute(value=ast.Name(id="warnings"), attr="warn"):
+                node.args = []
+                node.keywords = []
+        return self.generic_visit(node)
 
 
 def _definitions_of(part) -> list:
@@ -66,7 +110,7 @@ def _text_defining(defined) -> bytes:
 
     A module that is loaded again defines new ones, and its file is read again."""
     try:
-        return Path(inspect.getfile(defined)).read_bytes()
+        return text_of(Path(inspect.getfile(defined)))
     except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
         name = getattr(defined, "__qualname__", defined)
         raise InputError(f"the source of {name} cannot be read: {error}") from error
@@ -82,14 +126,24 @@ def _with_imported(text: bytes) -> set[bytes]:
         if text in found:
             continue
         found.add(text)
-        for module, names in IMPORT.findall(text):
-            modules = [module, *(module + b"." + name for name in re.findall(rb"\w+", names))]
-            files = [ROOT / (name.decode().replace(".", "/") + ".py") for name in modules]
-            waiting += [_text_of(file) for file in files if file.is_file() and file.name not in COMPUTES_NO_TRIAL]
+        files = [ROOT / f"{module.replace('.', '/')}.py" for module in _imported_by(text)]
+        waiting += [_imported_text(file) for file in files if file.is_file() and file.name not in COMPUTES_NO_TRIAL]
     return found
 
 
 @functools.cache
-def _text_of(file: Path) -> bytes:
+def _imported_by(text: bytes) -> tuple[str, ...]:
+    """What a program imports from experiments/: the names of modules, and of what these define."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(name for name in names if name.startswith("experiments."))
+
+
+@functools.cache
+def _imported_text(file: Path) -> bytes:
     """The text of a file, as it is at the first call: later edits do not run here."""
-    return file.read_bytes()
+    return text_of(file)

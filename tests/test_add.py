@@ -302,6 +302,19 @@ def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monk
     assert {row.get("epoch") for row in cifar.rows(results)} >= {100, 150, 200, 250, 300, 400}
 
 
+def test_a_record_of_an_older_commit_is_added(tmp_path):
+    """The program of that commit wrote it after an epoch of the net of Table 3, on fewer images than it says; pictures
+    were left out."""
+    before = COMMITTED["cifar"]["trials"]["partial"]
+    record = read_json(ROOT / "tests" / "of_an_older_commit.json")
+    results = finished.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", record)
+    *others, new = results["trials"]["partial"]
+    assert others == before
+    assert (new["net"], new["protocol"], new["seed"], new["stopped_after"]) == ("nineteen-layers", "whitened", 1, 1)
+    assert new["history"] == record["runs"][0]["history"]
+    assert record["env"]["git"] in results["env"]["git_of_trials"]
+
+
 def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
     [parent] = [run for run in COMMITTED["cifar"]["trials"]["partial"] if run.get("stopped_after") == 103]
     record = whitened_run(103)

@@ -4,14 +4,14 @@ new run."""
 import functools
 import hashlib
 import importlib
-import inspect
 import json
 import re
 import sys
+import types
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from conftest import setting
 
@@ -22,7 +22,7 @@ from highways.lab import trials as trials_module
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.extra_blocks import Residual
-from highways.trial_code import LIBRARY, checksum_of_code
+from highways.trial_code import CORE, LIBRARY, checksum_of_code, checksum_of_text, text_of
 
 
 def runner_in(folder, jobs=1):
@@ -164,33 +164,89 @@ def my_trials(tmp_path, monkeypatch):
     sys.modules.pop("my_trials", None)
 
 
-def texts_of_library() -> list[bytes]:
-    return [path.read_bytes() for pattern in LIBRARY for path in files.ROOT.glob(pattern)]
-
-
 def checksum(*texts: bytes) -> str:
-    digests = sorted(hashlib.sha256(text).digest() for text in texts)
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
+    digests = sorted({checksum_of_text(text) for text in texts})
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def texts_of_library() -> list[bytes]:
+    return [text_of(file) for pattern in LIBRARY for file in files.ROOT.glob(pattern)]
 
 
 def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
     texts = texts_of_library()
-    assert {(files.ROOT / name).read_bytes() for name in ("highway_networks.py", "highways/conv/net.py")} < set(texts)
+    assert {text_of(files.ROOT / name) for name in (CORE, NETS, "highways/conv/net.py")} < set(texts)
     assert checksum_of_code(fully_connected.trial) == checksum(*texts)
-    assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())  # the same with any Python
+    assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())
 
 
-def test_the_key_of_a_trial_covers_its_random_numbers(monkeypatch):
-    """generator() makes those of weights and shuffling: the file that defines it is part of the key."""
-    defining = Path(inspect.getfile(hn.generator)).read_bytes()
-    assert inspect.getsource(hn.generator).encode() in defining.replace(b"\r\n", b"\n")
-    assert defining in trial_code.LIBRARY_TEXTS
-    others = [text for text in texts_of_library() if text != defining]
-    changed = defining.replace(b"default_rng(rng)", b"Generator(np.random.MT19937(rng))")
-    assert changed != defining
-    before = checksum_of_code(fully_connected.trial)
-    monkeypatch.setattr(trial_code, "LIBRARY_TEXTS", [*others, changed])
-    assert checksum_of_code(fully_connected.trial) != before
+NETS = "highways/nets/fully_connected.py"
+SCHEDULES = "highways/nets/schedules.py"
+TRIAL = "experiments/controls/trial.py"
+
+
+def keeps_its_checksum(file: str, old: str, new: str) -> bool:
+    """Whether a file has the same checksum with `new` in place of `old`, which stands in it once."""
+    text = text_of(files.ROOT / file).replace(b"\r\n", b"\n")
+    assert text.count(old.encode()) == 1
+    return checksum_of_text(text.replace(old.encode(), new.encode())) == checksum_of_text(text)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (CORE, "np.random.default_rng(rng)", "np.random.Generator(np.random.MT19937(rng))"),  # weights and shuffling
+        (CORE, "    hidden: int = 50\n", "    hidden: int = 51\n"),
+        (CORE, "subtract(layer.H, layer.x, P)", "subtract(layer.x, layer.H, P)"),
+        (NETS, "BATCH = 128", "BATCH = 127"),
+        (SCHEDULES, "return 1 - progress", "return 1 + progress"),
+        (SCHEDULES, "(1 / 2, 3 / 4, 7 / 8)", "(1 / 2, 3 / 4, 7 // 8)"),
+        (TRIAL, "SHUT = -20.0", "SHUT = 20.0"),
+        (TRIAL, "if net.block.gates and not diverged", "if net.block.gates or not diverged"),
+    ],
+)
+def test_what_computes_is_in_the_key(file, old, new):
+    assert not keeps_its_checksum(file, old, new)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (CORE, '    """y = H    eq. 1"""', '    """y = H(x)"""'),
+        (CORE, "divide(P, q, P)  # P = T (H - x)", "divide(P, q, P)"),
+        (CORE, '(f"depth must be at least 0, not {self.depth}")', '("a net of less than no layers")'),
+        (NETS, '(f"n_train must be at least {BATCH}, one batch, not {n_train}")', "()"),
+        (SCHEDULES, "def linear(progress: float) -> float:", "# straight\n\ndef linear(progress: float) -> float :"),
+        (TRIAL, '    """Trains the net of a trial."""\n', ""),
+    ],
+)
+def test_words_are_not_in_the_key(file, old, new):
+    assert keeps_its_checksum(file, old, new)
+
+
+def test_what_is_printed_and_line_ends_are_not_in_the_key():
+    program = b"def f(x):\n    print(x)\n    warnings.warn('a', x)\n    return x\n"
+    other = b"def f(x):\n    print('x', x, file=sys.stderr)\n    warnings.warn(f'{x}')\n    return x\n"
+    assert checksum_of_text(program) == checksum_of_text(other) == checksum_of_text(other.replace(b"\n", b"\r\n"))
+
+
+def test_the_core_trains_without_its_command_line(monkeypatch):
+    """The command line is not in the key."""
+    core = types.ModuleType("core")
+    core.__file__ = hn.__file__
+    monkeypatch.setitem(sys.modules, "core", core)
+    exec(compile(text_of(files.ROOT / CORE), "core", "exec"), vars(core))
+    assert not hasattr(core, "main")
+    x = np.random.default_rng(0).integers(0, 256, (60, 9)).astype(np.uint8)
+    y = np.arange(60) % 3
+    data = hn.Dataset.of(x, y, x, y)
+    for block in ("highway", "plain"):
+        runs = []
+        for module in (core, hn):
+            run = module.run_one(block, data=data, depth=2, hidden=4, epochs=2, batch_size=16)
+            del run["wallclock_sec"]
+            runs.append(run)
+        assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +256,8 @@ def test_the_key_of_a_trial_covers_its_random_numbers(monkeypatch):
         b"from experiments.a.trial import (\n    f,\n    g,\n)",
         b"from experiments.a import trial as other, question, show",
         b"from experiments.a import (\n    trial,\n)",
-        b"    from experiments.a.trial import f",  # within a function
+        b"def g():\n    from experiments.a.trial import f",
+        b"import experiments.a.trial",
     ],
 )
 def test_what_a_trial_imports_from_experiments_is_part_of_its_code(tmp_path, monkeypatch, my_trials, line):
