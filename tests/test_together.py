@@ -20,7 +20,6 @@ from conftest import ROOT, in_process, one_line_error, write_data_set
 import conv_highway_networks
 import highway_networks as hn
 from highways.conv import together
-from highways.conv.official_cifar import made_up
 from highways.conv.together import ALONE, Ranks
 from highways.conv.training import Training, train_conv
 from highways.files import InputError
@@ -302,13 +301,6 @@ def must_end(pid: int) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"process {pid} is still there")
-
-
-def test_a_net_whose_optimiser_takes_all_parameters_is_trained_in_one_process(mnist):
-    for net, data in (("record-cifar", made_up("cifar-10")), ("record-mnist", mnist)):
-        _, args = conv_highway_networks.parse_arguments(["--net", net])
-        with pytest.raises(InputError, match=f"the net {net} is trained in one process: run it without mpiexec"):
-            conv_highway_networks.plan(args, data, ranks=2)
 
 
 # ---- mpi4py
