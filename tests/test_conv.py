@@ -189,7 +189,8 @@ def test_a_pooled_convolution_fills_the_image(settings, side, message):
 def test_a_layer_may_stand_in_the_list_as_its_class():
     layers = [("conv", 3, 2), ("pool", 2, 2), ("highway", 3), ("dense", 3)]
     named, x, y = nets(*layers, shape=(1, 4, 4))
-    by_class, _, _ = nets(*[(KINDS[kind], *settings) for kind, *settings in layers], shape=(1, 4, 4))
+    *hidden, dense = layers
+    by_class, _, _ = nets(*[(KINDS[kind], *settings) for kind, *settings in hidden], dense, shape=(1, 4, 4))
     by_class = pickle.loads(pickle.dumps(by_class))
     np.testing.assert_array_equal(gradient_of(by_class, x, y), gradient_of(named, x, y))
     assert "Pool 2 2" in repr(by_class)
