@@ -8,8 +8,6 @@ The loss is that of highway_networks.py.  This file is the command line.
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
     python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
-    python conv_highway_networks.py --net record-mnist                 99 % on MNIST in seconds
-    python conv_highway_networks.py --net record-cifar                 94 % on CIFAR-10 in 35 minutes
     python conv_highway_networks.py --nets                             the nets, their sizes
     mpiexec -n 4 python conv_highway_networks.py                       each net by four processes
 
@@ -84,9 +82,8 @@ def make_parser() -> Parser:
     add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
     add("--block", choices=HIDDEN_KINDS, help="kind of hidden layer (default: the net's own)")
     authors = "train as the authors did"
-    protocol = f"{authors}, the same on whitened images of CIFAR, for a short time, or for a few seconds"
-    protocols = ("paper", "whitened", "short", "record")
-    add("--protocol", choices=protocols, help=f"{protocol} (default: short, or the net's own)")
+    protocol = show(f"{authors}, the same on whitened images of CIFAR, or for a short time")
+    add("--protocol", choices=("paper", "whitened", "short"), default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
     branch_help = "start from a copy of this checkpoint, with the learning rate --lr"
@@ -98,7 +95,7 @@ def make_parser() -> Parser:
     highest_rate = "the highest learning rate (default: the protocol's)"
     add("--lr", type=number(float, 1e-12), help=highest_rate)
     add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (default: the net's own)")
-    add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all, or the protocol's)")
+    add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all)")
     add("--n-test", type=number(int, 1), help="take the first N test images (default: all)")
     validation = f"test on the last {HELD_OUT} training images instead"
     add("--validation", action="store_true", help=validation)
@@ -129,7 +126,9 @@ def parse_arguments(argv=None):
         args.data = sets[0]
     if args.data not in sets:
         parser.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
-    choose_protocol(parser, args)
+    if args.protocol not in PROTOCOLS[args.data]:
+        protocols = " or ".join(PROTOCOLS[args.data])
+        parser.error(f"argument --protocol: {args.data} has {protocols}, not {args.protocol}")
     if args.block is None:
         args.block = net.block
     if args.epochs is None:
@@ -144,20 +143,6 @@ def parse_arguments(argv=None):
     if args.out and args.no_save:  # argparse allows a flag in one exclusive group: --no-save is in that of --resume
         parser.error("argument --no-save: not allowed with argument --out")
     return parser, args
-
-
-def choose_protocol(parser: Parser, args) -> None:
-    """Sets args.protocol where none was given; refuses one that the net or the images do not have."""
-    net = find_net(args.net)
-    if args.protocol is None:
-        args.protocol = net.protocol or "short"
-    if net.protocol and args.protocol != net.protocol:
-        parser.error(f"argument --protocol: {args.net} has {net.protocol}, not {args.protocol}")
-    if args.protocol not in PROTOCOLS[args.data]:
-        protocols = " or ".join(PROTOCOLS[args.data])
-        parser.error(f"argument --protocol: {args.data} has {protocols}, not {args.protocol}")
-    if PROTOCOLS[args.data][args.protocol]["first"] == "frozen" and not net.protocol:
-        parser.error(f"argument --protocol: record of {args.data} is for record-cifar alone, not for {args.net}")
 
 
 def net_name(text: str) -> str:
@@ -182,19 +167,15 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         n_test = HELD_OUT
         held_out = f", {HELD_OUT} of them for --validation"
         of_these = " with --validation"
-    batch_size = PROTOCOLS[args.data][args.protocol].get("batch_size", BATCH)
-    if args.n_train and args.n_train < batch_size:
-        raise InputError(f"--n-train {args.n_train} is less than a batch, {batch_size} images")
-    if n_train < batch_size:
+    if n_train < BATCH:
         has = f"{len(data.x_train)} training images{held_out}"
-        raise InputError(f"{data.name} has {has}; a batch needs {batch_size}")
+        raise InputError(f"{data.name} has {has}; a batch needs {BATCH}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if asked is not None and asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
     check_shape(args, data)
     gate_bias = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
     others = {} if args.lr is None else {"lr": args.lr}
-    n_train = min(n_train, PROTOCOLS[args.data][args.protocol].get("n_train", n_train))
     settings = settings_of(
         net=args.net,
         data=args.data,
@@ -208,11 +189,9 @@ def plan(args, data: hn.Dataset, ranks: int = 1) -> list[ConvSettings]:
         ranks=ranks,
         **others,
     )
-    if ranks > 1 and settings.optimizer in ("muon", "muon and adam"):  # they take all parameters of a net
-        raise InputError(f"the net {args.net} is trained in one process: run it without mpiexec")
-    if ranks > min(batch_size, settings.n_test):
+    if ranks > min(BATCH, settings.n_test):
         raise InputError(
-            f"{ranks} ranks are more than there are images to divide, {batch_size} of a batch "
+            f"{ranks} ranks are more than there are images to divide, {BATCH} of a batch "
             f"and {settings.n_test} {settings.tested_on} images: give mpiexec a lower -n"
         )
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]

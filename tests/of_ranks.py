@@ -19,18 +19,12 @@ from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
 from highways.conv.protocols import settings_of
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
-from highways.conv.training import Training, train_conv
+from highways.conv.training import Training, make_net, train_conv
 from highways.files import InputError
 from highways.nets.optimizers import SGD, Nesterov
 
 LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), ("dense", 3)]
 WITHOUT_CHANCE = {"epochs": 2, "dropout": (), "shift": 0, "lr": 0.05}
-
-
-class TinyTraining(Training):
-    @staticmethod
-    def shape_and_layers(settings, images):
-        return (1, 8, 8), LAYERS
 
 
 def exchange_often(ranks, folder):
@@ -86,7 +80,8 @@ def conv_gradient(ranks, folder):
 def tiny_training(ranks, data, seed=0) -> Training:
     images = {"n_train": len(data.x_train), "n_test": len(data.x_test)}
     settings = settings_of(protocol="paper", seed=seed, ranks=ranks.count, **images, **WITHOUT_CHANCE)
-    training = TinyTraining(settings, fingerprint(data))
+    of_images = fingerprint(data)
+    training = Training(settings, of_images, net=make_net(settings, of_images, LAYERS))
     if ranks.count > 1:
         training.join(ranks)
     return training

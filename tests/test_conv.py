@@ -1,10 +1,12 @@
 """Convolutional nets: against the equations written out, the complex step, and PyTorch where it is installed."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import highway_networks as hn
-from highways.conv.net import ConvNet
+from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import PUBLISHED, mnist_net
 from highways.conv.pooling import Pool
 from highways.nets.optimizers import Nesterov
@@ -182,6 +184,16 @@ def test_a_uniform_image_counts_once_where_all_four_are_the_largest():
 def test_a_pooled_convolution_fills_the_image(settings, side, message):
     with pytest.raises(ValueError, match=message):
         ConvNet((1, side, side), [("conv-pool", *settings), ("dense", 2)], 0)
+
+
+def test_a_layer_may_stand_in_the_list_as_its_class():
+    layers = [("conv", 3, 2), ("pool", 2, 2), ("highway", 3), ("dense", 3)]
+    named, x, y = nets(*layers, shape=(1, 4, 4))
+    *hidden, dense = layers
+    by_class, _, _ = nets(*[(KINDS[kind], *settings) for kind, *settings in hidden], dense, shape=(1, 4, 4))
+    by_class = pickle.loads(pickle.dumps(by_class))
+    np.testing.assert_array_equal(gradient_of(by_class, x, y), gradient_of(named, x, y))
+    assert "Pool 2 2" in repr(by_class)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])

@@ -167,6 +167,22 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     np.testing.assert_allclose(t.parameters, net.parameters, rtol=1e-5, atol=1e-7)
 
 
+def test_what_is_given_trains_in_place_of_what_the_settings_name(shapes):
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    of_images = conv_images.fingerprint(data)
+    by_settings = training(data=data)
+    convolutional.train_conv(by_settings, data, stop_after=1)
+    net = convolutional.make_net(SMALL, of_images, convolutional.layers_of(SMALL, of_images))
+    optimizer = convolutional.make_optimizer(SMALL, net)
+    objects = {"net": net, "optimizer": optimizer, "inputs": conv_images.Pixels(shift=1)}
+    given = convolutional.Training(SMALL, of_images, schedule=schedules.warm_cosine, **objects)
+    convolutional.train_conv(given, data, stop_after=1)
+    np.testing.assert_array_equal(net.parameters, by_settings.parameters)
+    with_schedule = convolutional.Training(SMALL, of_images, schedule=lambda progress: 1.0)
+    convolutional.train_conv(with_schedule, data, stop_after=1)
+    assert with_schedule.optimizer.lr == SMALL.lr
+
+
 def test_training_moves_images_and_drops_units():
     t = training()
     rng = np.random.default_rng([0, 1])
@@ -897,10 +913,7 @@ BAD = [
     (("--epochs", "0"), "'0' is not a whole number from 1 to 1000000"),
     (("--block", "conv"), "invalid choice"),
     (("--protocol", "long"), "invalid choice"),
-    (("--protocol", "whitened"), "mnist has paper or short or record, not whitened"),
-    (("--net", "record-mnist", "--protocol", "short"), "record-mnist has record, not short"),
-    (("--net", "highway-a", "--protocol", "record"), "record of cifar-10 is for record-cifar alone, not for highway-a"),
-    (("--net", "record-mnist"), "windows of 8 pixels, 4 apart, do not fill an image of 14 x 14"),
+    (("--protocol", "whitened"), "mnist has paper or short, not whitened"),
     (("--seeds", "1,1"), "names one number twice"),
     (("--seed", "1", "--seeds", "2"), "not allowed with argument --seed"),
     (("--no-save", "--resume"), "not allowed with argument"),

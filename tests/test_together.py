@@ -394,13 +394,6 @@ def must_end(pid: int) -> None:
     raise AssertionError(f"process {pid} is still there")
 
 
-def test_a_net_whose_optimiser_takes_all_parameters_is_trained_in_one_process(mnist):
-    for net, data in (("record-cifar", made_up("cifar-10")), ("record-mnist", mnist)):
-        _, args = conv_highway_networks.parse_arguments(["--net", net])
-        with pytest.raises(InputError, match=f"the net {net} is trained in one process: run it without mpiexec"):
-            conv_highway_networks.plan(args, data, ranks=2)
-
-
 # ---- mpi4py
 
 

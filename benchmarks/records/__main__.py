@@ -1,14 +1,14 @@
 """Repeats a record: trains its net with all seeds, and writes accuracy and seconds to its log.
 
-    python -m benchmarks.records mnist        -> benchmarks/records/mnist/DATE.json
-    python -m benchmarks.records cifar        -> benchmarks/records/cifar/DATE.json
+    python -m benchmarks.records mnist        -> benchmarks/records/mnist_99/DATE.json
+    python -m benchmarks.records cifar        -> benchmarks/records/cifar_94/DATE.json
 
 `python -m experiments publish` puts a row for each log in the folders into the table of benchmarks/records/README.md.
 The rules are on that page.  A log of the same day is replaced, unless it was given another name.
 
 If the command is stopped, it goes on from the last epoch when it is called again: until the log is written, what is
-finished stands in unfinished.json and unfinished.npz beside it; with --out FILE.json in FILE_unfinished.json and
-FILE_unfinished.npz.
+finished stands in unfinished.json and unfinished_SEED.npz beside it; with --out FILE.json in FILE_unfinished.json and
+FILE_unfinished_SEED.npz.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -26,14 +28,13 @@ import benchmarks.one_thread  # noqa: F401  first: NumPy reads its environment w
 import numpy as np
 
 import highway_networks as hn
+from benchmarks.records import trainer
+from benchmarks.records.cifar_94 import training as cifar_94
+from benchmarks.records.mnist_99 import training as mnist_99
 from benchmarks.report import end
 from benchmarks.step import pin
 from highways.commands import Parser, first_line, path_name
-from highways.conv.checkpoints import load_same_run
-from highways.conv.images import fingerprint, load_images, select_images
-from highways.conv.nets import find_net
-from highways.conv.protocols import ConvSettings, settings_of
-from highways.conv.training import Training, train_conv
+from highways.conv.images import load_images
 from highways.files import ROOT, InputError, Lock, commit, environment, json_bytes, printable, read_json, write_whole
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
@@ -41,122 +42,105 @@ FOLDER = ROOT / "benchmarks" / "records"
 
 
 class Record(NamedTuple):
-    """What a command repeats; the settings are those of `conv_highway_networks.py --net NET`."""
+    """What a command repeats."""
 
-    net: str
-    data: str
+    folder: str
+    training: Callable[[hn.Dataset, int, trainer.Recipe], trainer.Training]
+    recipe: trainer.Recipe
     seeds: range
     aim: float  # the least mean accuracy that counts
 
 
 RECORDS = {
-    "mnist": Record("record-mnist", "mnist", range(10), 0.99),
-    "cifar": Record("record-cifar", "cifar-10", range(3), 0.94),
+    "mnist": Record("mnist_99", mnist_99.Training, mnist_99.RECIPE, range(10), 0.99),
+    "cifar": Record("cifar_94", cifar_94.Training, cifar_94.RECIPE, range(3), 0.94),
 }
 
 
-def settings_for(record: Record) -> list[ConvSettings]:
-    """The settings of each seed."""
-    net = find_net(record.net)
-    return [
-        settings_of(
-            net=record.net,
-            data=record.data,
-            protocol=net.protocol,
-            gate_bias=net.gate_bias,
-            seed=seed,
-        )
-        for seed in record.seeds
-    ]
-
-
 class Unfinished:
-    """What a command has finished: the trials of some seeds, and some epochs of the next one with their seconds.
+    """What a command has finished: the trials of some seeds in `path`, a JSON, and beside it a checkpoint of the next
+    one.  Both stand there until remove().
 
-    It stands in two files, `path`, a JSON, and a checkpoint beside it, until remove().
+    Raises InputError if `path` holds something else, or was written by another commit, or for another recipe or images:
+    a record is measured with one program."""
 
-    Raises InputError if `path` holds something else, or was written by another commit, or for other settings or
-    images: a record is measured with one program."""
-
-    def __init__(self, path: Path, planned: list[ConvSettings], data_sha256: str):
+    def __init__(self, path: Path, record: Record, data_sha256: str):
         self.path = path
-        self.checkpoint = path.with_suffix(".npz")
-        self.task = {
-            "settings": [settings.for_json() for settings in planned],
-            "commit": commit(),
-            "data_sha256": data_sha256,
-        }
+        self.checkpoints = {seed: path.with_name(f"{path.stem}_{seed}.npz") for seed in record.seeds}
+        self.task = {"recipe": asdict(record.recipe), "commit": commit(), "data_sha256": data_sha256}
         self.trials = []
-        self.current = None  # {seed, epochs, processor_seconds, seconds}
         if self.path.exists():
             kept = read_json(self.path)
-            if not isinstance(kept, dict) or kept.keys() != {"task", "trials", "current"}:
+            if not isinstance(kept, dict) or kept.keys() != {"task", "trials"}:
                 raise InputError(f"{printable(self.path)} holds something else than a stopped record: move it away")
             if kept["task"] != self.task:
                 advice = f"remove {printable(self.path)} to begin anew"
                 raise InputError(f"a record of another commit, recipe or images was stopped: finish it, or {advice}")
             self.trials = kept["trials"]
-            self.current = kept["current"]
+        else:
+            for checkpoint in self.checkpoints.values():  # of a command whose JSON was removed
+                checkpoint.unlink(missing_ok=True)
+        self.write()
 
     def write(self) -> None:
-        kept = {"task": self.task, "trials": self.trials, "current": self.current}
-        write_whole({self.path: json_bytes(kept)})
+        write_whole({self.path: json_bytes({"task": self.task, "trials": self.trials})})
 
     def remove(self) -> None:
-        for path in (self.path, self.checkpoint):
+        for path in (self.path, *self.checkpoints.values()):
             path.unlink(missing_ok=True)
 
 
-def measure(settings: ConvSettings, data: hn.Dataset, unfinished: Unfinished) -> dict:
-    """Trains one net.  The time is that from the images in memory to the last test logits, and to write checkpoints
-    where there are several epochs."""
-    spent = {"processor_seconds": 0.0, "seconds": 0.0}
-    of_processor = time.process_time()
-    by_clock = time.perf_counter()
-    training = Training(settings, fingerprint(data))
-    current = unfinished.current
-    if current and current["seed"] == settings.seed and unfinished.checkpoint.exists():
-        saved = load_same_run(unfinished.checkpoint, training)
-        if saved.epochs == current["epochs"]:  # otherwise it was stopped between the two files: the seconds are lost
-            training = saved
-            spent = {name: current[name] for name in spent}
+class Clock:
+    """Processor time and time by the clock from now on, on top of what was spent before."""
 
-    def seconds():
+    def __init__(self):
+        self.of_processor = time.process_time()
+        self.by_clock = time.perf_counter()
+        self.spent = {"processor_seconds": 0.0, "seconds": 0.0}
+
+    def seconds(self) -> dict:
         return {
-            "processor_seconds": spent["processor_seconds"] + time.process_time() - of_processor,
-            "seconds": spent["seconds"] + time.perf_counter() - by_clock,
+            "processor_seconds": self.spent["processor_seconds"] + time.process_time() - self.of_processor,
+            "seconds": self.spent["seconds"] + time.perf_counter() - self.by_clock,
         }
 
-    def keep(row):
-        unfinished.current = {"seed": settings.seed, "epochs": row["epoch"], **seconds()}
-        unfinished.write()
 
-    if settings.epochs > 1:
-        train_conv(training, data, unfinished.checkpoint, keep)
-    else:
-        train_conv(training, data)
-    of_training = seconds()
-    if training.diverged:
-        raise InputError(f"seed {settings.seed} diverged in {training.diverged}: this is no record")
-    return {
-        "seed": settings.seed,
-        "test_accuracy": training.history["test_accuracy"][-1],
-        "train_loss": training.history["train_loss"][-1],
-        **of_training,
-    }
+def measure(record: Record, seed: int, data: hn.Dataset, checkpoint: Path) -> dict:
+    """Trains one net.  The time is that from the images in memory to the last test logits, and to write checkpoints
+    where there are several epochs."""
+    clock = Clock()
+    training = record.training(data, seed, record.recipe)
+    if checkpoint.exists():
+        clock.spent = training.load(checkpoint)
+    try:
+        while training.epochs < record.recipe.epochs:
+            loss = training.train_epoch(data)
+            if training.epochs < record.recipe.epochs:
+                training.save(checkpoint, clock.seconds())
+        accuracy = training.accuracy(data)
+    except FloatingPointError as error:
+        raise InputError(f"seed {seed} diverged in epoch {training.epochs + 1}, {error}: this is no record") from error
+    return {"seed": seed, "test_accuracy": accuracy, "train_loss": loss, **clock.seconds()}
 
 
-def all_trials(planned: list[ConvSettings], data: hn.Dataset, unfinished: Unfinished, where: str) -> list[dict]:
+def all_trials(record: Record, data: hn.Dataset, unfinished: Unfinished, where: str) -> list[dict]:
     """The finished trials, and those of the other seeds, which are trained now."""
     trials = unfinished.trials
-    for settings in planned[len(trials) :]:
-        trial = measure(settings, data, unfinished)
+    for seed in record.seeds[len(trials) :]:
+        trial = measure(record, seed, data, unfinished.checkpoints[seed])
         trials.append(trial)
-        unfinished.current = None
         unfinished.write()
         times = f"{trial['processor_seconds']:.2f} s of {where}, {trial['seconds']:.2f} s by the clock"
         print(f"seed {trial['seed']}: {100 * trial['test_accuracy']:.2f} % in {times}", flush=True)
     return trials
+
+
+def training_images(data: hn.Dataset, record: Record) -> hn.Dataset:
+    """The images that the recipe takes."""
+    n = record.recipe.n_train
+    if len(data.x_train) < n:
+        raise InputError(f"{data.name} has {len(data.x_train)} training images; this record takes {n}")
+    return data._replace(x_train=data.x_train[:n], y_train=data.y_train[:n])
 
 
 def summary_of(trials: list[dict]) -> dict:
@@ -191,8 +175,8 @@ def main(argv=None) -> int:
     record = RECORDS[args.record]
     experiment = f"record_{args.record}"
     today = date.today().isoformat()
-    path = FOLDER / args.record / f"{today}.json"
-    of_unfinished = FOLDER / args.record / "unfinished.json"
+    path = FOLDER / record.folder / f"{today}.json"
+    of_unfinished = FOLDER / record.folder / "unfinished.json"
     if args.out:
         path = Path(args.out)
         of_unfinished = path.with_name(f"{path.stem}_unfinished.json")
@@ -201,19 +185,17 @@ def main(argv=None) -> int:
     check_results_replaceable(path, experiment)
     where = pin()
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    planned = settings_for(record)
-    data = select_images(load_images(record.data, args.data_dir), planned[0])
+    data = training_images(load_images(record.recipe.data, args.data_dir), record)
     with Lock(of_unfinished):
-        unfinished = Unfinished(of_unfinished, planned, data.sha256)
-        trials = all_trials(planned, data, unfinished, where)
+        unfinished = Unfinished(of_unfinished, record, data.sha256)
+        trials = all_trials(record, data, unfinished, where)
         summary = summary_of(trials)
         log = {
             "experiment": experiment,
             "source": "this project's own question",
             "command": f"{parser.prog} {args.record}",
             "settings": {
-                **planned[0].for_json(),
-                "seed": None,
+                **asdict(record.recipe),
                 "record": args.record,
                 "date": today,
                 "who": args.who,

@@ -73,8 +73,7 @@ def start(setting: dict, load) -> dict:
         first=FIRST,
     )
     data = select_images(load(TEN), settings)
-    training = Training(settings, fingerprint(data))
-    training.inputs = images_of(setting["images"], settings)
+    training = Training(settings, fingerprint(data), inputs=images_of(setting["images"], settings))
     train_conv(training, data)
     return where_it_diverged(training)
 
@@ -92,8 +91,7 @@ def first_epochs(setting: dict, load) -> dict:
         n_test=min(len(load(TEN).x_test), setting["n_epoch"]),
     )
     data = select_images(load(TEN), settings)
-    training = Training(settings, fingerprint(data))
-    training.inputs = images_of(setting["images"], settings)
+    training = Training(settings, fingerprint(data), inputs=images_of(setting["images"], settings))
     train_conv(training, data, stop_after=setting["epochs"])
     columns = {name: training.history[name] for name in ("test_accuracy", "test_loss")}
     return columns | where_it_diverged(training)
@@ -116,9 +114,6 @@ class Scaled:
     def fit(self, x_train: np.ndarray) -> Scaled:
         self.pipeline.fit(x_train)
         return self
-
-    def begin_epoch(self, epoch: int) -> None:
-        self.pipeline.begin_epoch(epoch)
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.pipeline.train_batch(x, rng) * self.factor

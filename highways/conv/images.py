@@ -11,7 +11,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from highways.cifar import load_cifar
-from highways.conv.mirrored import MirroredInTurns
 from highways.conv.pipeline import Pipeline
 from highways.conv.protocols import HELD_OUT, ConvSettings
 
@@ -103,9 +102,6 @@ class Pixels:
     def fit(self, x_train: np.ndarray) -> Pixels:
         return self  # nothing is subtracted
 
-    def begin_epoch(self, epoch: int) -> None:
-        """Nothing depends on the epoch."""
-
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         hn.check_bytes(x)
         return self.test(random_shift(x, self.shift, rng))
@@ -121,8 +117,6 @@ def inputs_of(settings: ConvSettings) -> Pixels | Pipeline:
     Raises ValueError for an unknown kind of images."""
     if settings.images == "pixels":
         return Pixels(settings.shift)
-    if settings.images == "mirrored in turns":
-        return MirroredInTurns(settings.shift)
     return Pipeline(settings.images, settings.shift)
 
 

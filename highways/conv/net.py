@@ -27,13 +27,11 @@ from highway_networks import (
     zeros,
 )
 from highways.conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
-from highways.conv.frozen import FrozenConvolution
-from highways.conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
+from highways.conv.layer import Dense, Dropout, Hidden, Layer, by_columns, in_phases
 from highways.conv.maxout import MaxoutConvolution, MaxoutHidden
 from highways.conv.normalised import NormalisedConvolution, NormalisedHighway
 from highways.conv.pooled_convolution import PooledConvolution
 from highways.conv.pooling import Average, Pool
-from highways.conv.wide_highway import PooledHighway, WideHighway
 
 EVALUATION_BATCH = 100  # images at a time in predict() and mean_gates()
 INITS = ("lecun", "he")
@@ -42,14 +40,11 @@ KINDS = {
     "conv-bn": NormalisedConvolution,
     "conv-maxout": MaxoutConvolution,
     "conv-pool": PooledConvolution,
-    "conv-frozen": FrozenConvolution,
     "plain": Convolution,
     "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,
     "highway": HighwayConvolution,
     "highway-bn": NormalisedHighway,
-    "highway-wide": WideHighway,
-    "highway-pool": PooledHighway,
     "pool": Pool,
     "average": Average,
     "dropout": Dropout,
@@ -63,6 +58,7 @@ HIDDEN_KINDS = ("plain", "plain-maxout", "residual", "highway", "highway-bn")
 
 class ConvNet(FixedNames):
     """A net for images of `shape` (maps, side, side), made of a list of layers like mnist_net(16).
+    A layer of your own stands there as (YourLayer, ...), with a subclass of highways.conv.layer.Layer.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.
     net.layers[i] is layer i of the list.  Its .W, .b, .grad.W and .grad.b are views into these
@@ -156,18 +152,19 @@ class ConvNet(FixedNames):
         }
 
     def __repr__(self):
-        kinds = ", ".join(" ".join(map(str, entry)) for entry in self._entries)
+        kinds = ", ".join(" ".join(map(word_for, entry)) for entry in self._entries)
         return f"ConvNet({self.shape}, [{kinds}], {self.dtype}, {len(self.parameters)} parameters)"
 
     def _make_layers(self):
         self.layers = []
         in_shape = self.shape[:2]
         for kind, *settings in self._entries:
-            if kind not in KINDS:
-                raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
-            method = {"method": self.method} if issubclass(KINDS[kind], Convolution) else {}
+            layer_class = KINDS.get(kind, kind)
+            if not (isinstance(layer_class, type) and issubclass(layer_class, Layer)):
+                raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}, nor a subclass of Layer")
+            method = {"method": self.method} if issubclass(layer_class, Convolution) else {}
             try:
-                layer = KINDS[kind](in_shape, *settings, **method)
+                layer = layer_class(in_shape, *settings, **method)
                 in_shape = tuple(map(index, layer.out_shape))
             except TypeError as error:
                 raise ValueError(f"{kind} {settings} is no layer: {error}") from error
@@ -264,10 +261,9 @@ class ConvNet(FixedNames):
             yield self._run(part, work, None), work
 
     @one_thread
-    def backward(self, d_logits: np.ndarray, first_learns: bool = True) -> np.ndarray:
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, the vector `gradient`.
-        The next call overwrites it.  Unless `first_learns`, that of the first layer with parameters is
-        not computed, but 0.
+        The next call overwrites it.
 
         Raises RuntimeError unless forward() was called since the last backward(), in this thread,
         and where the parameters have changed since forward() (see highway_networks.Stamp);
@@ -282,26 +278,10 @@ class ConvNet(FixedNames):
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
-        lowest = self._first
-        if not first_learns:
-            first, lowest, *_ = (i for i, layer in enumerate(self.layers) if layer.shapes)
-            self.gradient[: size_of(self.layers[first].shapes)] = 0
         dy = d_logits.T
-        for i in range(len(self.layers) - 1, lowest - 1, -1):
-            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > lowest)  # the dy of the layer below
+        for i in range(len(self.layers) - 1, self._first - 1, -1):
+            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # the dy of the layer below
         return self.gradient
-
-    def places(self, layer) -> list[tuple[str, slice, tuple[int, ...]]]:
-        """(name, slice, shape) of each array of this layer: where it lies in `parameters`."""
-        start = 0
-        for below in self.layers[: self.layers.index(layer)]:
-            start += size_of(below.shapes)
-        found = []
-        for name, shape in layer.shapes.items():
-            size = math.prod(shape)
-            found.append((name, slice(start, start + size), shape))
-            start += size
-        return found
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.
@@ -312,7 +292,7 @@ class ConvNet(FixedNames):
         for layer in self.layers:
             for name, shape in layer.shapes.items():
                 number = biases
-                if name in ("W", "W_T"):
+                if name == "W":
                     number = weights
                     if last is not None and layer is self.layers[-1]:
                         number = last
@@ -353,6 +333,11 @@ class ConvNet(FixedNames):
             for layer, arrays in zip(self.layers, work.arrays, strict=True):
                 layer.keep_statistics(arrays)
         return work.logits.T.copy()
+
+
+def word_for(setting) -> str:
+    """What repr() writes for a part of a layer's entry."""
+    return setting.__name__ if isinstance(setting, type) else str(setting)
 
 
 def size_of(shapes: dict[str, tuple[int, ...]]) -> int:

@@ -1,4 +1,4 @@
-"""The paper's convolutional nets, and two of our own, as data: lists of layers.  For each net also
+"""The paper's convolutional nets, and one of our own, as data: lists of layers.  For each net also
 its published size, and how sure we are of its layers."""
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from typing import NamedTuple
 # ("pool", k, stride)                           the maximum of k x k windows, which may overhang the image
 # ("conv-pool", k, maps, stride)                k x k convolution `stride` apart without padding, the maximum
 #                                               of 2 x 2 of its outputs, ReLU
-# ("conv-frozen", maps)                         3 x 3 convolution whose filters whiten patches and do not learn; GELU
-# ("highway-wide", maps)                        3 x 3, to as many maps as the layer is given or more; gates of 1 x 1
-# ("highway-pool", maps)                        likewise, and the maximum of 2 x 2 of H's convolution
 # ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)
 # ("hidden", units)                             fully connected, with ReLU
@@ -94,36 +91,6 @@ def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), cla
     return [*layers, ("dropout", last_rate), ("dense", classes)]
 
 
-def record_net(maps: int = 32, *, block: str = "highway", dropout=(), classes: int = 10) -> list[tuple]:
-    """Our own net for MNIST in a few seconds: benchmarks/records/mnist.  Most of its layers are
-    blocks, on images of 6 x 6 and 3 x 3.
-
-    It drops no units: raises ValueError for rates in `dropout` that are not 0."""
-    if any(dropout):
-        raise ValueError(f"the net record-mnist drops no units: its dropout rates must be 0, not {dropout}")
-    return [
-        ("conv-pool", 6, maps, 2),
-        (block, 3),
-        (block, 3),
-        ("pool", 2, 2),
-        (block, 3),
-        ("dense", classes),
-    ]
-
-
-def record_net_of_cifar(stages=(64, 256, 256), *, block: str = "highway", dropout=(), classes: int = 10) -> list[tuple]:
-    """Our own net for CIFAR-10 in less than an hour: benchmarks/records/cifar.  All of its layers are highway layers
-    but the first and the last.  `stages` are their maps: the first of each two layers halves the image.
-
-    Raises ValueError for another block, and for rates in `dropout` that are not 0."""
-    if block != "highway" or any(dropout):
-        raise ValueError(f"the net record-cifar has highway layers and no dropout, not {block}, {dropout}")
-    layers = [("conv-frozen", 24)]
-    for maps in stages:
-        layers += [("highway-pool", maps), ("highway-wide", maps)]
-    return [*layers, ("pool", 4, 4), ("dense", classes)]
-
-
 class NamedNet(NamedTuple):
     """A net of the paper, or one of our own."""
 
@@ -134,7 +101,6 @@ class NamedNet(NamedTuple):
     parameters: float | None  # as published
     gate_bias: float  # b_T at the start
     block: str = "highway"  # the kind of hidden layer that the net is for
-    protocol: str | None = None  # the only protocol that trains it; None: any of its images'
 
     layers = property(lambda self: self.layers_of())
 
@@ -166,8 +132,6 @@ PUBLISHED = {
 }  # fmt: skip
 NETS = PUBLISHED | {
     "eight-layers": NamedNet("", CIFAR, eight_layers, "our own", None, -1.0, block="highway-bn"),
-    "record-mnist": NamedNet("", MNIST, record_net, "our own", None, 0.0, protocol="record"),
-    "record-cifar": NamedNet("", CIFAR, record_net_of_cifar, "our own", None, 0.0, protocol="record"),
 }
 
 

@@ -72,9 +72,6 @@ class Pipeline:
             self._mean = self._mean_image(x_train)
         return self
 
-    def begin_epoch(self, epoch: int) -> None:
-        """Tells how many epochs are finished; here nothing depends on it."""
-
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Training images padded, cropped and mirrored at random.
 

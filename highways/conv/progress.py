@@ -6,7 +6,7 @@ import heapq
 import sys
 
 from highway_networks import duration
-from highways.conv.protocols import ConvSettings
+from highways.conv.protocols import BATCH, ConvSettings
 
 
 class Progress:
@@ -35,16 +35,15 @@ class Progress:
     def _show_epoch(self, settings: ConvSettings, row: dict) -> None:
         epoch = row["epoch"]
         self.epochs_left[settings.seed] = settings.epochs - epoch
-        results = f"loss {row['train_loss']:.4f}  train {row['train_accuracy']:.4f}"
-        if row["test_accuracy"] is not None:
-            results += f"  {settings.tested_on} {row['test_accuracy']:.4f}"
+        accuracies = f"train {row['train_accuracy']:.4f}  {settings.tested_on} {row['test_accuracy']:.4f}"
+        results = f"loss {row['train_loss']:.4f}  {accuracies}"
         took = duration(row["seconds"])
         to_go = duration(self._epochs_to_go() * row["seconds"] / epoch)
         self.tqdm.write(f"{settings.label}  epoch {epoch:3d}  {results}  {took}, {to_go} to go")
         sys.stdout.flush()
 
     def _show_step(self, seed: int, step: int) -> None:
-        steps_of_epoch = self.planned[seed].n_train // self.planned[seed].batch_size
+        steps_of_epoch = self.planned[seed].n_train // BATCH
         epochs, steps_before = divmod(step - 1, steps_of_epoch)
         # counted from the step: a resumed net does not begin with its first epoch
         self.epochs_left[seed] = self.planned[seed].epochs - epochs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from highway_networks import python_number, use_python_numbers
 from highways.conv.nets import find_net
@@ -18,7 +18,7 @@ class ConvSettings:
     With its images they are all that its numbers depend on, except the program.  A branch also
     depends on its parent.  settings_of() makes them of the name of a protocol."""
 
-    # How: all protocols but "record" have Nesterov's momentum 0.9; with it biases, and gamma of batch
+    # How: all protocols have batches of BATCH images, and Nesterov's momentum 0.9.  Biases, and gamma of batch
     # normalisation, learn at twice the rate and do not decay.
     epochs: int  # the schedule is stretched or squeezed to them
     # dropout rates: of the input, then of the other places where highways/conv/nets.py drops units
@@ -28,14 +28,10 @@ class ConvSettings:
     schedule: str  # a name in highways/nets/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    # this, `first` and `last`: see ConvNet; `first` may also be "whitened", see start_whitened(), or "frozen", see
-    # FrozenConvolution
-    init: str
+    init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None
     last: str | float
-    # "pixels", for highways/conv/images.py's Pixels; "mirrored in turns", for highways/conv/mirrored.py's
-    # MirroredInTurns; or a kind of highways/conv/pipeline.py's Pipeline, which mirrors images at random
-    images: str
+    images: str  # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline
 
     # What
     net: str
@@ -52,16 +48,6 @@ class ConvSettings:
     # it and, where a net drops units or images are moved, the random numbers do.
     ranks: int = 1
 
-    # How, since the records.  for_json() leaves them out where they have these values, so
-    # that older records and checkpoints keep their words.
-    optimizer: str = "nesterov"  # a name in highways/conv/training.py's OPTIMIZERS
-    label_smoothing: float = 0.0  # see highways/nets/losses.py
-    batch_size: int = BATCH
-    views: int = 1  # of a test image: see highways/conv/mirrored.py's predict_from_views()
-    # the share of the steps in which the first layer with weights learns; in the others its gradient counts as 0
-    first_learns: float = 1.0
-    tested: str = "every epoch"  # of TESTED; "at the end" earlier epochs have None for the test's numbers
-
     def __post_init__(self):
         use_python_numbers(self)
         object.__setattr__(self, "dropout", tuple(map(python_number, self.dropout)))
@@ -76,16 +62,7 @@ class ConvSettings:
 
     def for_json(self) -> dict:
         """The settings as JSON gives them back."""
-        values = {**asdict(self), "dropout": list(self.dropout)}
-        for field in fields(self):
-            if field.name in LATER and values[field.name] == field.default:
-                del values[field.name]
-        return values
-
-
-TESTED = ("every epoch", "at the end")
-# settings that for_json() leaves out where they have their defaults
-LATER = ("optimizer", "label_smoothing", "batch_size", "views", "first_learns", "tested")
+        return {**asdict(self), "dropout": list(self.dropout)}
 
 
 # Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also
@@ -115,24 +92,6 @@ SHORT_ON_MNIST = {  # chosen by experiments/table1/question.py
     "first": None,
     "last": 0.1,
     "images": "pixels",
-}
-RECORD_ON_MNIST = {  # see benchmarks/records/mnist/README.md
-    "epochs": 1,
-    "n_train": 37500,  # the fewest tried with which held-out images reached 99 % with a margin
-    "dropout": (0.0,) * 4,
-    "shift": 0,
-    "lr": 0.011,
-    "schedule": "linear",
-    "weight_decay": 0.0,
-    "decay_of_last": 0.0,
-    "init": "lecun",
-    "first": "whitened",
-    "last": 0.1,
-    "images": "pixels",
-    "optimizer": "muon and adam",
-    "label_smoothing": 0.1,
-    "batch_size": 125,
-    "first_learns": 0.4,
 }
 # The released settings are those of Table 3's 19 layers.  The paper says that rate and schedule
 # "were selected once", on CIFAR-10, "and kept fixed for all experiments" (section 3), and gives
@@ -170,36 +129,15 @@ SHORT_ON_CIFAR = {
     "first": None,
     "last": 0.1,
 }
-RECORD_ON_CIFAR_10 = {  # see benchmarks/records/cifar/README.md
-    "epochs": 8,
-    "n_train": 50000,
-    "dropout": (0.0,) * 4,
-    "shift": 2,
-    "lr": 0.12,
-    "schedule": "linear",
-    "weight_decay": 1e-3,  # of biases: weights before the last layer keep their norm instead
-    "decay_of_last": 1e-3,
-    "init": "lecun",
-    "first": "frozen",
-    "last": 1 / 256,
-    "images": "mirrored in turns",
-    "optimizer": "muon",
-    "label_smoothing": 0.2,
-    "batch_size": 500,
-    "views": 6,
-    "tested": "at the end",
-}
 PROTOCOLS = {
     "mnist": {
         "paper": PAPER_ON_MNIST,
         "short": SHORT_ON_MNIST,
-        "record": RECORD_ON_MNIST,
     },
     "cifar-10": {
         "paper": PAPER_ON_CIFAR_10,
         "whitened": WHITENED_CIFAR_10,
         "short": SHORT_ON_CIFAR,
-        "record": RECORD_ON_CIFAR_10,
     },
     "cifar-100": {
         "paper": PAPER_ON_CIFAR_100,

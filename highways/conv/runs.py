@@ -13,7 +13,7 @@ import highway_networks as hn
 from highways.cifar import sha256_as_read
 from highways.conv.checkpoints import branch, load_same_run
 from highways.conv.images import fingerprint
-from highways.conv.protocols import ConvSettings
+from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
 from highways.conv.training import Training, check_images, train_conv
 from highways.files import environment
@@ -143,7 +143,7 @@ def file_record(
         record["seeds"] = seeds
     if len(seeds) > 1:
         record["seed"] = None
-    record["batch_size"] = settings.batch_size
+    record["batch_size"] = BATCH
     record["n_classes"] = data.n_classes
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
@@ -163,8 +163,7 @@ def table(runs: list[dict]) -> str:
         else:
             accuracy = run["history"]["test_accuracy"][-1]
             loss = run["history"]["train_loss"][-1]
-            shown = "not tested" if accuracy is None else f"{100 * accuracy:.2f}"
-            numbers = f"{shown:>17} {loss:12.4g}"
+            numbers = f"{100 * accuracy:17.2f} {loss:12.4g}"
         if "stopped_after" in run:
             numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")

@@ -3,28 +3,20 @@ it ends with the same bits as without the stop."""
 
 from __future__ import annotations
 
-import math
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
 from highways import files
-from highways.conv.frozen import IMAGES as IMAGES_OF_FROZEN
-from highways.conv.frozen import FrozenConvolution
 from highways.conv.images import fingerprint, inputs_of, shape_of
-from highways.conv.mirrored import check_views, predict_from_views
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import TESTED, ConvSettings
+from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE, Ranks
-from highways.conv.whitened_start import IMAGES, start_whitened
 from highways.files import InputError
-from highways.nets.losses import smoothed_cross_entropy
-from highways.nets.muon import Muon, MuonAndAdam
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 from highways.records import check_entries
@@ -32,98 +24,47 @@ from highways.records import check_entries
 HEAD = ("settings", "images", "history", "seconds", "commits", "parent", "rng")  # of a checkpoint
 
 
-def nesterov(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Nesterov:
-    """The optimiser of `parameters`, which are this part of the net's."""
+def layers_of(settings: ConvSettings, images: dict) -> list[tuple]:
+    """The layers of the settings' net; `images` is the fingerprint() of what it is trained on."""
+    return find_net(settings.net).layers_of(
+        block=settings.block,
+        dropout=settings.dropout,
+        classes=images["classes"],
+    )
+
+
+def shape_for(settings: ConvSettings, images: dict) -> tuple[int, int, int]:
+    """The shape of the images, (maps, side, side)."""
+    return shape_of(find_net(settings.net).shape[0], images["pixels"])
+
+
+def make_net(settings: ConvSettings, images: dict, layers: list[tuple]) -> ConvNet:
+    """A net of these layers, which starts as the settings say."""
+    size = f"{settings.net} for images of {images['pixels']} pixels"
+    with hn.memory_for(f"nets of this size: {size}"):
+        return ConvNet(
+            shape_for(settings, images),
+            layers,
+            np.random.default_rng(settings.seed),
+            init=settings.init,
+            first=settings.first,
+            last=settings.last,
+            gate_bias=settings.gate_bias,
+        )
+
+
+def make_optimizer(settings: ConvSettings, net: ConvNet) -> Nesterov:
     weight_decay = net.per_parameter(settings.weight_decay, last=settings.decay_of_last)
     rates = net.per_parameter(1.0, biases=2.0)
-    return Nesterov(parameters, settings.lr, weight_decay=weight_decay[part], rates=rates[part])
-
-
-# Adam's averages are short, for trainings of a few hundred steps
-BETA_1 = 0.8
-BETA_2 = 0.95
-
-
-def adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> hn.Adam:
-    """The optimiser of `parameters`, without clip.  Raises ValueError where the settings ask for weight decay."""
-    if settings.weight_decay or settings.decay_of_last:
-        decays = f"{settings.weight_decay}, {settings.decay_of_last}"
-        raise ValueError(f"the optimizer 'adam' has no weight decay: it must be 0, not {decays}")
-    return hn.Adam(parameters, settings.lr, clip=math.inf, beta1=BETA_1, beta2=BETA_2)
-
-
-# Jordan's rates (airbench94_muon), of a loss that is summed over the batch
-BIAS_RATE = 0.053
-LAST_RATE = 0.67  # of the last layer, were its logits divided by the number of its inputs
-
-
-def muon(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> Muon:
-    """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last.
-
-    Biases learn at BIAS_RATE and the last layer's weights at LAST_RATE, both times the size of a batch, since the loss
-    is the mean over it.  The last layer's biases stay 0.  The settings' weight decays are shares of these parameters
-    that a step at the full rate takes away, if one leaves out the momentum.
-
-    Raises ValueError for a part of the parameters, which may not hold whole matrices."""
-    if part != slice(None):
-        raise ValueError("the optimizer 'muon' takes all parameters of a net: train it in one process")
-    matrices = []
-    rates = np.zeros(len(parameters))
-    decays = np.zeros(len(parameters))
-    *hidden, last = net.layers
-    for layer in hidden:
-        for name, place, shape in net.places(layer):
-            if name in ("W", "W_T"):
-                matrices.append((place, (shape[0], math.prod(shape[1:]))))
-            else:
-                rate = BIAS_RATE * settings.batch_size
-                rates[place] = rate / settings.lr
-                decays[place] = settings.weight_decay / rate
-    for name, place, shape in net.places(last):
-        if name == "W":
-            rate = LAST_RATE / math.prod(shape[1:]) ** 2 * settings.batch_size
-            rates[place] = rate / settings.lr
-            decays[place] = settings.decay_of_last / rate
-    return Muon(parameters, settings.lr, matrices, weight_decay=decays, rates=rates)
-
-
-RATE_OF_MATRICES = 12.0  # Muon's rate for each of Adam's
-
-
-def muon_and_adam(parameters: np.ndarray, settings: ConvSettings, net: ConvNet, part: slice) -> MuonAndAdam:
-    """The optimiser of `parameters`, all of the net's: Muon for the weights of all layers but the last, at
-    RATE_OF_MATRICES times the settings' rate, and Adam as in adam() for all other parameters.
-
-    W_H and W_T of a highway layer are matrices of their own.
-
-    Raises ValueError for a part of the parameters, and where the settings ask for weight decay."""
-    if part != slice(None):
-        raise ValueError("the optimizer 'muon and adam' takes all parameters of a net: train it in one process")
-    if settings.weight_decay or settings.decay_of_last:
-        decays = f"{settings.weight_decay}, {settings.decay_of_last}"
-        raise ValueError(f"the optimizer 'muon and adam' has no weight decay: it must be 0, not {decays}")
-    matrices = []
-    *hidden, _ = net.layers
-    for layer in hidden:
-        for name, place, shape in net.places(layer):
-            if name in ("W", "W_T"):
-                rows = shape[0]
-                if name == "W" and layer.gates and "W_T" not in layer.shapes:
-                    rows = rows // 2
-                size = rows * math.prod(shape[1:])
-                for start in range(place.start, place.stop, size):
-                    matrices.append((slice(start, start + size), (rows, size // rows)))
-    return MuonAndAdam(parameters, settings.lr, matrices, rate_of_matrices=RATE_OF_MATRICES, beta1=BETA_1, beta2=BETA_2)
-
-
-OPTIMIZERS = {"nesterov": nesterov, "adam": adam, "muon": muon, "muon and adam": muon_and_adam}
-# what a checkpoint holds of an optimiser
-STATES = {"nesterov": ("v",), "adam": ("m", "v"), "muon": ("v",), "muon and adam": ("m", "v")}
+    return Nesterov(net.parameters, settings.lr, weight_decay=weight_decay, rates=rates)
 
 
 class Training:
     """A net in training, and everything that changes from epoch to epoch.  save() writes all of
     it, so that load() goes on as if there had been no interruption, to the last bit.
+
+    The net, its optimiser (a Nesterov), what makes its inputs from images, and the schedule of the rate are those that
+    are given, and otherwise those that the settings name.  load() makes those of the settings.
 
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
@@ -135,29 +76,20 @@ class Training:
 
     COLUMNS = ("epoch", "train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
 
-    def __init__(self, settings: ConvSettings, images: dict):
-        if settings.epochs < 1 or settings.n_train < settings.batch_size or settings.schedule not in SCHEDULES:
+    def __init__(self, settings: ConvSettings, images: dict, *, net=None, optimizer=None, inputs=None, schedule=None):
+        if settings.epochs < 1 or settings.n_train < BATCH or settings.schedule not in SCHEDULES:
             schedules = " or ".join(map(repr, SCHEDULES))
-            needed = f"1 epoch, {settings.batch_size} training images and the schedule {schedules}"
+            needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {settings.schedule!r}"
             raise ValueError(f"at least {needed} are needed, not {given}")
-        if settings.optimizer not in OPTIMIZERS:
-            raise ValueError(f"{settings.optimizer!r} is not one of {', '.join(OPTIMIZERS)}")
-        if settings.tested not in TESTED:
-            raise ValueError(f"a net is tested {' or '.join(TESTED)}, not {settings.tested!r}")
-        if not 0 <= settings.first_learns <= 1:
-            raise ValueError(f"the share first_learns must be from 0 to 1, not {settings.first_learns}")
-        check_views(settings.views)
         self.settings = settings
         self.images = images  # fingerprint() of the images
-        self.net = self._make_net()
+        self.net = net or make_net(settings, images, layers_of(settings, images))
         # makes the net's input from images; train_conv() fits it to them
-        self.inputs = inputs_of(settings)
-        self.optimizer = self._make_optimizer(self.net.parameters, slice(None))
-        self.loss = hn.softmax_cross_entropy
-        if settings.label_smoothing:
-            self.loss = partial(smoothed_cross_entropy, smoothing=settings.label_smoothing)
-        self.whole_states = None  # if there are several ranks, the states of all their optimisers
+        self.inputs = inputs or inputs_of(settings)
+        self.optimizer = optimizer or make_optimizer(settings, self.net)
+        self.schedule = schedule or SCHEDULES[settings.schedule]
+        self.optimizer_of_all = self.optimizer  # differs from the optimizer if there are several ranks
         # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
         self.ranks = ALONE
@@ -169,48 +101,10 @@ class Training:
         self.commits = [files.commit()]  # commits of the programs that trained it
         self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
-        self.steps_of_epoch = settings.n_train // settings.batch_size
+        self.steps_of_epoch = settings.n_train // BATCH
         self.all_steps = settings.epochs * self.steps_of_epoch
         self.within_epoch = False
         self.after_step = lambda: None  # called after each update
-
-    def _make_optimizer(self, parameters: np.ndarray, part: slice):
-        return OPTIMIZERS[self.settings.optimizer](parameters, self.settings, self.net, part)
-
-    def _make_net(self) -> ConvNet:
-        settings = self.settings
-        first = settings.first
-        if first in ("whitened", "frozen"):
-            first = None  # begin() replaces these weights
-        shape, layers = self.shape_and_layers(settings, self.images)
-        size = f"{settings.net} for images of {self.images['pixels']} pixels"
-        with hn.memory_for(f"nets of this size: {size}"):
-            net = ConvNet(
-                shape,
-                layers,
-                np.random.default_rng(settings.seed),
-                init=settings.init,
-                first=first,
-                last=settings.last,
-                gate_bias=settings.gate_bias,
-            )
-        if isinstance(net.layers[0], FrozenConvolution) != (settings.first == "frozen"):
-            raise ValueError(f"'frozen' is the start of a frozen first layer: {settings.net} has {settings.first!r}")
-        return net
-
-    @staticmethod
-    def shape_and_layers(
-        settings: ConvSettings,
-        images: dict,
-    ) -> tuple[tuple, list[tuple]]:
-        """The shape of the images, and the layers of the net."""
-        net = find_net(settings.net)
-        layers = net.layers_of(
-            block=settings.block,
-            dropout=settings.dropout,
-            classes=images["classes"],
-        )
-        return shape_of(net.shape[0], images["pixels"]), layers
 
     def join(self, ranks: Ranks) -> None:
         """Makes this process one of the ranks that train the net together.
@@ -225,13 +119,7 @@ class Training:
         head, arrays = ranks.exchange(state)[0]
         if ranks.index > 0:
             self._restore(head, arrays)
-        part = ranks.part_of(self.net.parameters)
-        whole_states = self._states()
-        self.optimizer = self._make_optimizer(self.net.parameters[part], part)
-        self._continue_adam()
-        for name, state in self._states().items():
-            state[:] = whole_states[name][part]
-        self.whole_states = whole_states
+        self.optimizer = self.optimizer_of_all.of_part(ranks.part_of(self.net.parameters))
         for layer in self.net.layers:
             if isinstance(layer, Normalised):
                 layer.exchange = ranks.exchange
@@ -239,38 +127,13 @@ class Training:
     def collect_states(self) -> None:
         """Gets the other ranks' parts of the optimiser's state, which save() writes."""
         if self.ranks.count > 1:
-            for name, state in self._states().items():
-                self.whole_states[name][:] = self.ranks.gather(state)
-
-    def _states(self) -> dict[str, np.ndarray]:
-        """The optimiser's state: what a checkpoint holds of it."""
-        return {name: getattr(self.optimizer, name) for name in STATES[self.settings.optimizer]}
-
-    def _continue_adam(self) -> None:
-        """Tells Adam, which corrects its averages by it, how many steps have been made."""
-        if self.settings.optimizer in ("adam", "muon and adam"):
-            self.optimizer.t = self.steps
-
-    def begin(self, x_train: np.ndarray) -> None:
-        """Fits what depends on the training images, (N, pixels) uint8: the inputs and, before the
-        first epoch, a whitened start."""
-        self.inputs.fit(x_train)
-        if self.epochs > 0:
-            return
-        if self.settings.first == "frozen":
-            first = self.net.layers[0]
-            first.whiten(self.inputs.test(x_train[:IMAGES_OF_FROZEN]))
-        if self.settings.first == "whitened":
-            x = self.inputs.test(x_train[:IMAGES]).reshape(-1, *self.net.shape)
-            start_whitened(next(layer for layer in self.net.layers if layer.shapes), x)
-            self.parameters[:] = self.ranks.exchange(self.parameters)[0]  # the same to the last bit
+            self.optimizer_of_all.v[:] = self.ranks.gather(self.optimizer.v)
 
     def begin_epoch(self) -> np.ndarray:
         """The order of the training images in the next epoch."""
         if self.ranks.count > 1:
             seed = self.settings.seed
             self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.ranks.index])
-        self.inputs.begin_epoch(self.epochs)
         return self.rng.permutation(self.settings.n_train)
 
     @property
@@ -290,8 +153,7 @@ class Training:
         return self.ranks.gather(self.net.forward(x, dropout=self.rng_of_rank))
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        first_learns = self.steps < self.settings.first_learns * self.all_steps
-        return self.net.backward(d_logits[self.ranks.rows(len(d_logits))], first_learns)
+        return self.net.backward(d_logits[self.ranks.rows(len(d_logits))])
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters at the scheduled rate; returns the gradient's norm, that of all
@@ -302,7 +164,7 @@ class Training:
             length = f"the {self.settings.epochs} epochs of the settings, {self.all_steps} steps"
             raise ValueError(f"{length}, are over")
         progress = (self.steps + 0.5) / self.all_steps
-        self.optimizer.lr = self.settings.lr * SCHEDULES[self.settings.schedule](progress)
+        self.optimizer.lr = self.settings.lr * self.schedule(progress)
         norm = self.ranks.step(self.optimizer, gradient, self.net.parameters)
         self.steps += 1
         self.after_step()
@@ -314,8 +176,7 @@ class Training:
         CIFAR's images need train_conv(), or inputs.fit(), before."""
         hn.check_bytes(x)
         x = x[self.ranks.rows(len(x))]
-        logits = predict_from_views(self.net, self.inputs.test(x), self.settings.views)
-        return self.ranks.gather(logits)
+        return self.ranks.gather(self.net.predict(self.inputs.test(x)))
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program, as JSON gives it back."""
@@ -343,13 +204,10 @@ class Training:
         if lengths != {self.epochs} or self.epochs > self.settings.epochs:
             message = "the columns of the history differ in length, or it has too many epochs"
             raise ValueError(message)
-        for name, column in self.history.items():
-            if not all(type(value) in (int, float) for value in column if value is not None):
+        for column in self.history.values():
+            if not all(type(value) in (int, float) for value in column):
                 raise ValueError("the history does not hold numbers alone")
-            if None in column and not (name.startswith("test") and self.settings.tested == "at the end"):
-                raise ValueError("the history lacks a number")
         accuracies = self.history["train_accuracy"] + self.history["test_accuracy"]
-        accuracies = [accuracy for accuracy in accuracies if accuracy is not None]
         if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
             message = "an accuracy in the history is not from 0 to 1, or the seconds are negative"
             raise ValueError(message)
@@ -382,7 +240,7 @@ class Training:
         return {
             "parameters": self.net.parameters,
             "statistics": self.net.statistics,
-            **(self.whole_states or self._states()),
+            "v": self.optimizer_of_all.v,
         }
 
     @classmethod
@@ -394,11 +252,9 @@ class Training:
             return ConvSettings(**head["settings"]), dict(head["images"])
 
         def shapes_of(head):
-            shape, layers = cls.shape_and_layers(*arguments_of(head))
-            sizes = ConvNet.sizes_of(shape, layers)
-            settings, _ = arguments_of(head)
-            for name in STATES[settings.optimizer]:
-                sizes[name] = sizes["parameters"]
+            arguments = arguments_of(head)
+            sizes = ConvNet.sizes_of(shape_for(*arguments), layers_of(*arguments))
+            sizes["v"] = sizes["parameters"]
             return {name: (size,) for name, size in sizes.items()}
 
         try:
@@ -429,7 +285,6 @@ class Training:
         self.parent = head["parent"]
         self._check_history()
         self.steps = self.epochs * self.steps_of_epoch
-        self._continue_adam()
         self.rng.bit_generator.state = head["rng"]
 
 
@@ -497,30 +352,27 @@ def train_conv(
     if training.ranks.count != training.settings.ranks:
         ranks = training.settings.ranks
         raise ValueError(f"{ranks} ranks train this net together, not {training.ranks.count}")
-    size = training.settings.batch_size
     last = training.settings.epochs
     if stop_after is not None:
         if stop_after < 1:
             allowed = "after its first epoch or a later one"
             raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
         last = min(last, stop_after)
-    training.begin(data.x_train)
+    training.inputs.fit(data.x_train)
     for epoch in range(training.epochs + 1, last + 1):
         start = time.perf_counter()
         training.within_epoch = True
         order = training.begin_epoch()
         try:
-            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, size, training.loss)
+            row = hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
             row["train_accuracy"] = row.pop("train_acc")  # the published program's name
-            row |= {"epoch": epoch, "test_loss": None, "test_accuracy": None}
-            if training.settings.tested == "every epoch" or epoch == training.settings.epochs:
-                row |= evaluate(training, data.x_test, data.y_test)
+            row |= {"epoch": epoch, **evaluate(training, data.x_test, data.y_test)}
         except FloatingPointError as error:
             training.diverged = f"epoch {epoch}, {error}"
             return
         for name, column in training.history.items():
             value = row[name]
-            column.append(value if name == "epoch" or value is None else float(value))
+            column.append(value if name == "epoch" else float(value))
         training.seconds += time.perf_counter() - start
         if files.commit() not in training.commits:
             training.commits.append(files.commit())

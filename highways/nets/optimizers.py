@@ -79,6 +79,13 @@ class Nesterov(Optimizer):
         self.rates[:] = rates
         self._ahead = zeros(len(self._scratch), parameters.dtype)
 
+    def of_part(self, part: slice) -> Nesterov:
+        """An optimiser of these parameters alone, which goes on from this one's state."""
+        decay = self.weight_decay[part]
+        optimizer = Nesterov(self.parameters[part], self.lr, self.momentum, decay, self.rates[part])
+        optimizer.v[:] = self.v[part]
+        return optimizer
+
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)
         for parameters, g, step, v, weight_decay, rates in self._chunks(gradient):

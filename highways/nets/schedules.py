@@ -28,14 +28,8 @@ def warm_cosine(progress: float) -> float:
     return (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP))) / 2
 
 
-def linear(progress: float) -> float:
-    """Falls along a straight line to 0."""
-    return 1 - progress
-
-
 SCHEDULES = {
     "in steps": in_steps,
     "in late steps": in_late_steps,
     "warm cosine": warm_cosine,
-    "linear": linear,
 }

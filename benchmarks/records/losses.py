@@ -1,10 +1,10 @@
-"""Losses beside highway_networks.softmax_cross_entropy."""
+"""The loss of both records."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from highway_networks import check_real, softmax_cross_entropy
+from highway_networks import softmax_cross_entropy
 
 
 def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) -> tuple[np.number, np.ndarray]:
@@ -13,12 +13,7 @@ def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) 
 
     Label smoothing (Szegedy et al. 2016, section 7) aims at the probability 1 - smoothing +
     smoothing / classes for the right class, and at smoothing / classes for each other.  Compared
-    with the plain labels this adds smoothing (logit_y - mean logit) to the loss of an example.
-
-    Raises what softmax_cross_entropy() raises, and ValueError unless 0 <= smoothing < 1."""
-    check_real("smoothing", smoothing)
-    if not 0 <= smoothing < 1:
-        raise ValueError(f"label smoothing must be at least 0 and less than 1, not {smoothing}")
+    with the plain labels this adds smoothing (logit_y - mean logit) to the loss of an example."""
     loss, gradient = softmax_cross_entropy(logits, y)
     n, n_classes = logits.shape
     rows = np.arange(n)

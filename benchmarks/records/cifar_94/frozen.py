@@ -8,9 +8,9 @@ import numpy as np
 from numpy import add, divide, exp, multiply  # called in loops
 from numpy.lib.stride_tricks import sliding_window_view
 
+from benchmarks.records.cifar_94.wide_highway import GELU
 from highways.conv.direct import Direct
 from highways.conv.layer import Layer, in_phases
-from highways.conv.wide_highway import GELU
 
 IMAGES = 5000  # how many training images the filters are computed from
 LEAST_VARIANCE = 5e-4  # is added to all variances: directions that hardly vary are not blown up
@@ -21,7 +21,7 @@ class FrozenConvolution(Layer):
 
     W, (maps, 3, 3, maps of x), is 0 until whiten() sets it.  It is not among the parameters, and has no gradient: a
     checkpoint holds it among the running statistics.  The layer must be the first, since it gives no gradient of x.
-    GELU is approximated as in highways/conv/wide_highway.py.
+    GELU is approximated as in wide_highway.py.
     """
 
     method = "direct"  # as highways.conv.convolution.Convolution names it
