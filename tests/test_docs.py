@@ -191,8 +191,8 @@ def copied(folder: Path, *names: str) -> Path:
     """Copies the programs and these folders, as a clone has them; returns `folder`."""
     for path in [*ROOT.glob("*.py"), ROOT / "requirements.txt", ROOT / "README.md"]:
         shutil.copy(path, folder)
-    for name in ("run.json", "run_sweep.json", "run_seeds.json", "run_seeds_avx2.json", "run_shallow.json", "run_fashion.json"):
-        (folder / name).write_text(json.dumps(READ(name)))
+    for name in COMMANDS_OF_RUNS:
+        (folder / f"{name}.json").write_text(json.dumps(READ(f"{name}.json")))
     for name in names:
         if (ROOT / name).is_dir():
             unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick")

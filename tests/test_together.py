@@ -22,7 +22,6 @@ import conv_highway_networks
 import highway_networks as hn
 from highways.conv import together
 from highways.conv.images import fingerprint
-from highways.conv.official_cifar import made_up
 from highways.conv.together import ALONE, Ranks, find_mpiexec
 from highways.conv.training import Training, train_conv
 from highways.files import InputError

@@ -199,7 +199,7 @@ def keeps_its_checksum(file: str, old: str, new: str) -> bool:
         (CORE, "    hidden: int = 50\n", "    hidden: int = 51\n"),
         (CORE, "subtract(layer.H, layer.x, P)", "subtract(layer.x, layer.H, P)"),
         (NETS, "BATCH = 128", "BATCH = 127"),
-        (SCHEDULES, "return 1 - progress", "return 1 + progress"),
+        (SCHEDULES, "return progress / WARM_UP", "return progress * WARM_UP"),
         (SCHEDULES, "(1 / 2, 3 / 4, 7 / 8)", "(1 / 2, 3 / 4, 7 // 8)"),
         (TRIAL, "SHUT = -20.0", "SHUT = 20.0"),
         (TRIAL, "if net.block.gates and not diverged", "if net.block.gates or not diverged"),
@@ -216,7 +216,11 @@ def test_what_computes_is_in_the_key(file, old, new):
         (CORE, "divide(P, q, P)  # P = T (H - x)", "divide(P, q, P)"),
         (CORE, '(f"depth must be at least 0, not {self.depth}")', '("a net of less than no layers")'),
         (NETS, '(f"n_train must be at least {BATCH}, one batch, not {n_train}")', "()"),
-        (SCHEDULES, "def linear(progress: float) -> float:", "# straight\n\ndef linear(progress: float) -> float :"),
+        (
+            SCHEDULES,
+            "def warm_cosine(progress: float) -> float:",
+            "# bent\n\ndef warm_cosine(progress: float) -> float :",
+        ),
         (TRIAL, '    """Trains the net of a trial."""\n', ""),
     ],
 )

@@ -2,7 +2,7 @@
 
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9            -> run_seeds.json
     python highway_networks.py --depths 5,10,20,30,50                 -> run_sweep.json
-    python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9 --out run_seeds_avx2.json       the same on a processor with AVX2
+    python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9 --out run_seeds_avx2.json       on a processor with AVX2
     python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json
 
 The claims judged here are the published program's.  highway_networks.py repeats its trainings:
