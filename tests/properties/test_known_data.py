@@ -1,0 +1,45 @@
+"""Promise 3: data are what their checksums say, or are named as the user's own."""
+
+import gzip
+
+import pytest
+from conftest import idx_bytes, write_data_set
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import highway_networks as hn
+
+NAMES = tuple(hn.SHA256)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    garbage=st.binary(max_size=60),
+    which=st.sampled_from(range(4)),
+    at=st.integers(0, 60),
+    is_compressed=st.booleans(),
+    is_whole=st.booleans(),
+)
+def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which, at, is_compressed, is_whole):
+    folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
+    path = folder / NAMES[which]
+    good = path.read_bytes()
+    content = garbage if is_whole else good[:at] + garbage + good[at + len(garbage) :]
+    path.write_bytes(gzip.compress(content) if is_compressed else content)
+    try:
+        data = hn.load_mnist(folder)
+    except ValueError:
+        return
+    arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
+    assert idx_bytes(arrays[which]) == content
+    assert data.name not in ("MNIST", *hn.OTHER_SETS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mnist_with_one_byte_changed_is_not_mnist(tmp_path, name):
+    for other in NAMES:
+        content = bytearray(gzip.decompress((hn.BUNDLED / f"{other}.gz").read_bytes()))
+        if other == name:
+            content[-1] ^= 1  # another grey or label
+        (tmp_path / other).write_bytes(content)
+    assert hn.load_mnist(tmp_path).name != "MNIST"

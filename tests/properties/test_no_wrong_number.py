@@ -1,0 +1,97 @@
+"""Promise 4: a run that diverged is said to have diverged; an array, a setting or a rank of MPI that would give a wrong
+number or a wrong record is refused.  (Ranks: tests/test_together.py.)"""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import highway_networks as hn
+
+pytestmark = pytest.mark.quick
+DTYPES = st.sampled_from(["bool", "int8", "uint8", "int64", "float16", "float32", "float64", "complex128", "U3", "O"])
+NUMBERS = st.sampled_from([0.0, 1.0, -1.5, 1e-30, 1e30, math.inf, math.nan])
+
+
+@st.composite
+def any_array(draw, shapes):
+    dtype = draw(DTYPES)
+    shape = draw(shapes)
+    if dtype in ("float16", "float32", "float64"):
+        with np.errstate(over="ignore"):
+            return (
+                np.array(draw(st.lists(NUMBERS, min_size=math.prod(shape), max_size=math.prod(shape))))
+                .reshape(shape)
+                .astype(dtype)
+            )
+    return draw(arrays.arrays(dtype, shape, elements=None))
+
+
+def logits_in_float64(net, x):
+    """What a highway net answers, by equation 3 as it is written."""
+    y = np.tanh(x.astype(float) @ net.W_in.T.astype(float) + net.b_in)
+    for W_H, b_H, W_T, b_T in zip(net.W_H, net.b_H, net.W_T, net.b_T, strict=True):
+        H = np.tanh(y @ W_H.T.astype(float) + b_H)
+        T = 1 / (1 + np.exp(-(y @ W_T.T.astype(float) + b_T)))
+        y = H * T + y * (1 - T)
+    return y @ net.W_out.T.astype(float) + net.b_out
+
+
+SHAPES_OF_X = st.sampled_from([(2, 3), (1, 3), (0, 3), (3,), (2, 4), (3, 2), (1, 2, 3), ()])
+
+
+@settings(max_examples=60)
+@given(x=any_array(SHAPES_OF_X))
+def test_a_net_answers_right_or_refuses(x):
+    net = hn.DeepNet(3, 2, 4, 3, "highway", 0)
+    with np.errstate(all="ignore"):
+        try:
+            logits = net.predict(x)
+        except (ValueError, TypeError):
+            return
+        np.testing.assert_allclose(logits, logits_in_float64(net, x), rtol=1e-3, atol=1e-5)
+
+
+@settings(max_examples=60)
+@given(
+    logits=any_array(st.sampled_from([(2, 3), (1, 3), (3,), (2, 1)])),
+    y=any_array(st.sampled_from([(2,), (1,), (2, 1), ()])) | st.lists(st.integers(-2, 4), max_size=3),
+)
+def test_the_loss_is_right_or_refused(logits, y):
+    with np.errstate(all="ignore"):
+        try:
+            loss, _ = hn.softmax_cross_entropy(logits, y)
+        except (ValueError, TypeError, IndexError, FloatingPointError):
+            return
+        wide = logits.astype(complex if logits.dtype.kind == "c" else np.longdouble)
+        rows = np.arange(len(wide))
+        labels = np.asarray(y)
+        exponents = wide - wide[rows, labels][:, None]
+        top = exponents.real.max(axis=1, keepdims=True)
+        expected = (top[:, 0] + np.log(np.exp(exponents - top).sum(axis=1))).mean()
+    if np.isfinite(expected):
+        assert loss == pytest.approx(complex(expected), rel=1e-3, abs=1e-3)
+    else:
+        assert not np.isfinite(loss)
+
+
+@settings(max_examples=30)
+@given(
+    lr=st.sampled_from([1e-12, 1e-3, 1.0, 1e30, 1e300]), clip=st.sampled_from([1e-3, 5.0, 1e9]), seed=st.integers(0, 9)
+)
+def test_a_run_has_finite_numbers_or_says_that_it_diverged(lr, clip, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(64, 3)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)
+    data = hn.Dataset.of(x, y, x, y)
+    run = hn.run_one("highway", data=data, depth=2, hidden=4, epochs=2, batch_size=16, lr=lr, clip=clip, seed=seed)
+    finals = [run["final_train_loss"], run["final_test_acc"]]
+    if run["diverged"]:
+        assert finals == [None, None]
+        assert run["diverged_at"]
+    else:
+        assert np.isfinite(finals).all()
+        assert np.isfinite(run["history"]["train_loss"]).all()
