@@ -10,9 +10,11 @@ import pytest
 from conftest import ROOT
 
 from experiments import __main__ as command_line
-from experiments import find_question, publish
+from experiments import find_question, publish, register_pictures_and_tables
 from highways.lab.showing import registry
 from highways.records import load_results
+
+register_pictures_and_tables()
 
 
 def command(name, folder, *words):
