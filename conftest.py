@@ -86,18 +86,6 @@ def no_data_dir_from_outside(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def must_be_readable(fig) -> None:
-    """A picture in the house style has a title.  Shown 400 pixels wide, as on a phone, it has no letters of less
-    than 8 pixels; those of an exponent may be smaller."""
-    assert fig._suptitle.get_text(), "no title"  # matplotlib 3.7 has no get_suptitle()
-    from matplotlib.text import Text  # imported here: -m quick draws nothing
-
-    pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
-    for text in fig.findobj(Text):
-        if text.get_text():
-            assert text.get_fontsize() * pixels_a_point >= 8, text.get_text()
-
-
 def idx_bytes(array: np.ndarray) -> bytes:
     header = bytes((0, 0, 8, array.ndim)) + np.array(array.shape, ">u4").tobytes()
     return header + array.astype(np.uint8).tobytes()

@@ -8,33 +8,35 @@ only the first frame is seen.
 
 from __future__ import annotations
 
-import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
+import argparse
 import math
-from functools import partial
 from pathlib import Path
 
-import matplotlib
+import imageio.v3 as imageio
 import numpy as np
+from matplotlib.figure import Figure
 
-from experiments.headline.show import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
-from highways.commands import Parser, path_name, run_command, run_program
-from highways.files import ROOT, InputError, check_kind, printable
-from highways.lab.showing.style import (
+from visualize_highway_networks import (
+    BLOCK,
     COLOR,
+    FIRST_STEPS,
     MARKER,
-    blank,
+    ROOT,
     chance_line,
-    drawing,
+    gate_axes,
+    has_layers,
     headline,
-    house_style,
     label,
     n_classes,
-    panels,
     picture_bytes,
+    positive,
+    record_of,
     run_as_text,
+    save,
+    set_style,
+    sheet,
     uniform_loss_line,
 )
-from highways.records import load_record
 
 SECONDS_A_FRAME = 0.6
 SECONDS_FIRST_FRAME = 3.0  # which shows the end of the training
@@ -47,16 +49,14 @@ def frames_of(record: dict) -> list[np.ndarray]:
     There is one for each step at which the highway net's layers were measured.  A record without
     these measurements gives one for each epoch whose gates it has."""
     if not has_layers(record):
-        frames = [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
+        frames = [draw_epoch(record, k) for k in range(len(record["runs"][0]["highway"]["layer_T_history"]))]
     else:
         highway = record["runs"][0]["highway"]
         frames = [draw_step(record, step) for step in highway["layer_history"]["step"]]
     return [frames[-1], *frames[:-1]]
 
 
-def as_image(fig) -> np.ndarray:
-    import imageio.v3 as imageio  # only here: run_command() says where it is not installed
-
+def as_image(fig: Figure) -> np.ndarray:
     return imageio.imread(picture_bytes(fig, dpi=DOTS_AN_INCH), extension=".png")[:, :, :3]
 
 
@@ -65,7 +65,7 @@ def draw_step(record: dict, step: int) -> np.ndarray:
     every block."""
     highway = record["runs"][0]["highway"]["layer_history"]
     last = max(highway["step"])
-    fig = blank(5.6)
+    fig = sheet(5.6)
     axes = fig.subplot_mosaic([["loss", "loss"], ["gradient", "T"]])
     draw_losses(axes["loss"], record, step, last)
     draw_gradients(axes["gradient"], record, step)
@@ -134,11 +134,11 @@ def draw_epoch(record: dict, k: int) -> np.ndarray:
     """The frame of the k-th epoch (from 0) among those whose gates the record has: the test
     accuracies up to here, and mean T of every block."""
     pair = record["runs"][0]
-    rows = gates_by_epoch(record)
+    rows = pair["highway"]["layer_T_history"]
     epoch, gates = rows[k]
     last, _ = rows[-1]
-    fig, axes = panels(2, 1, 5.2)
-    top, bottom = axes
+    fig = sheet(5.2)
+    top, bottom = fig.subplots(2, 1)
     for block in COLOR:
         history = pair[block]["history"]
         points = zip(history["epoch"], history["test_acc"], strict=True)
@@ -155,18 +155,7 @@ def draw_epoch(record: dict, k: int) -> np.ndarray:
     return as_image(fig)
 
 
-def load_frames(run: Path) -> list[np.ndarray]:
-    """The frames of the record in this file."""
-    record = load_record(run)
-    if not gates_by_epoch(record):
-        raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
-    with drawing(run, "the GIF"), house_style():
-        return frames_of(record)
-
-
 def gif_bytes(frames: list[np.ndarray]) -> bytes:
-    import imageio.v3 as imageio  # only here: run_command() says where it is not installed
-
     n_frames = len(frames)
     duration = [1000 * SECONDS_FIRST_FRAME] + [1000 * SECONDS_A_FRAME] * (n_frames - 1)
     if n_frames == 1:
@@ -174,24 +163,16 @@ def gif_bytes(frames: list[np.ndarray]) -> bytes:
     return imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)
 
 
-def draw_gif(run: Path, out: Path, save) -> None:
-    if out.suffix != ".gif":
-        raise InputError(f"--out {out} does not end in .gif")
-    check_kind(out, b"GIF8")
-    frames = load_frames(run)
-    save({out: gif_bytes(frames)})
-    print(f"drew {printable(out)}: {len(frames)} frames", flush=True)
-
-
-def main(argv=None) -> int:
-    parser = Parser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
+def main(argv=None) -> None:
+    parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
     for name, file in (("--run", "run.json"), ("--out", "highway_networks.gif")):
-        default = str(ROOT / file)
-        parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=f"instead of {file}")
+        parser.add_argument(name, metavar="FILE", type=Path, default=ROOT / file, help=f"instead of {file}")
     args = parser.parse_args(argv)
-    matplotlib.use("agg")  # needs no screen, whatever MPLBACKEND names
-    return run_command(parser.prog, partial(draw_gif, Path(args.run), Path(args.out)))
+    set_style()
+    with record_of(args.run, "the GIF") as record:
+        gif = gif_bytes(frames_of(record))
+    save(args.out, gif)
 
 
 if __name__ == "__main__":
-    run_program(main)
+    main()

@@ -28,7 +28,9 @@ import functools
 import hashlib
 import json
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -40,7 +42,6 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-import make_highway_networks_gif as gif
 from experiments import all_questions, api, grouped_questions, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
@@ -55,12 +56,23 @@ from pages import make_explorer as explorer
 from pages import make_pointers as pointers
 from pages import make_train as train_page
 from pages import measure_pointers, screenshots
-from visualize_highway_networks import PUBLISHED
 
 LEDGER = "results/claims.json"
 DIGESTS = "viz/digests.json"
+PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
+VISUALIZE = "visualize_highway_networks.py"
+GIF = "make_highway_networks_gif.py"
+CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
+    "learning_curves": "run.json",
+    "plain_loss_collapse": "run.json",
+    "T_gate_evolution": "run.json",
+    "T_gate_final": "run.json",
+    "depth_sweep": "run_sweep.json",
+    "seeds": "run_seeds.json",
+}
 DRAWING = re.compile(
     r"experiments\.\w+\.(show|trial)|highways\.lab\.(showing|judging)\.\w+|highways\.statistics|pages\.\w+"
+    "|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
@@ -133,7 +145,9 @@ def products(read) -> list[Product]:
         sources = [file_of(source) for source in picture.sources]
         if all((ROOT / source).exists() for source in sources):  # a question may await its results
             add(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
-    add("highway_networks.gif", make_gif, Path(gif.__file__), ["run.json"])
+    for name, source in CARD.items():
+        add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
+    add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
 
     def add_page(program, sources, files, more=()):
         name = f"pages/{program.PARTS.name}.html"
@@ -173,8 +187,24 @@ def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
         return picture_bytes(picture.draw(*map(read, sources)))
 
 
+def draw_for_card(name: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        run_program(VISUALIZE, "--only", name, "--out", folder)
+        return (Path(folder) / f"{name}.png").read_bytes()
+
+
 def make_gif() -> bytes:
-    return gif.gif_bytes(gif.load_frames(ROOT / "run.json"))
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "highway_networks.gif"
+        run_program(GIF, "--out", out)
+        return out.read_bytes()
+
+
+def run_program(program: str, *words) -> None:
+    """Runs a drawing program of the card, which nothing here imports."""
+    process = subprocess.run([sys.executable, ROOT / program, *words], capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise InputError(f"{program} failed: {process.stderr.strip()}")
 
 
 def file_of(source: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads, checks and writes records: run*.json, ours or the published program's, and results/*.json.
+"""Reads, checks and writes records: run*.json and results/*.json.
 
 schemas/*.json say what a record holds.  check() also checks what a schema cannot say.  It is used
 wherever a record is written, read, replaced, added or judged.
@@ -20,7 +20,6 @@ SCHEMAS = Path(__file__).with_name("schemas")
 RUN = "run"  # the schema of what highway_networks.py writes
 CONVOLUTIONAL_RUN = "conv_run"  # of what conv_highway_networks.py writes
 RESULTS = "results"  # of what experiments and benchmarks write
-DRAWN = "drawn_run"  # of what pictures show of a run; the published program's records have it, too
 LARGEST = 1e100  # numbers beyond cannot be drawn
 # {final number of a run: the column of its history that ends with it}
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
@@ -50,13 +49,6 @@ NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 def path_of(name: str) -> str:
     """The file of the record of this name, in the repository's folder or in another like it."""
     return f"{name}.json" if name in COMMANDS else f"results/{name}.json"
-
-
-def load_record(path) -> dict:
-    """A run*.json that is to be drawn: ours, or the published program's."""
-    record = read_json(path)
-    check(record, DRAWN, path)
-    return record
 
 
 def load_run(path) -> dict:
@@ -152,10 +144,8 @@ def _check(record, schema: str, place) -> None:
         _check_names(run, blocks, place, f"runs[{i}]")
         for block in blocks:
             _check_net(run[block], place, f"runs[{i}].{block}")
-            if schema == RUN:
-                _check_pair(record, run, block, place, f"runs[{i}].{block}")
-    if schema != DRAWN:
-        _check_distinct(_nets_of(record), "runs", place)
+            _check_pair(record, run, block, place, f"runs[{i}].{block}")
+    _check_distinct(_nets_of(record), "runs", place)
 
 
 def check_entries(entries: dict, place) -> None:

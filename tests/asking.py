@@ -1,19 +1,20 @@
 """How tests ask a question, as a user does, and look at what it writes."""
 
 import json
-import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
-import visualize_highway_networks as viz
 from experiments import __main__ as command_line
-from experiments import find_question
+from experiments import find_question, publish, register_pictures_and_tables
 from highways.lab.showing import registry
 from highways.records import load_results
+
+register_pictures_and_tables()
 
 
 def command(name, folder, *words):
@@ -59,18 +60,15 @@ def numbers_of(folder, name) -> str:
     return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
 
 
-def draw(name, results) -> list[str]:
-    """Draws the pictures of a question; returns their names.
+def draw(name, results) -> dict[str, bytes]:
+    """The pictures of a question, by their names.
 
     Results of other questions that a picture needs are the committed ones, where the folder has none."""
-    shown_in = f"experiments.{name}.show"
-    pictures = [picture for picture, made in registry.PICTURES.items() if made.draw.__module__ == shown_in]
-    for picture in pictures:
-        for source in registry.PICTURES[picture].sources:
-            others = ROOT / "results" / f"{source}.json"
-            if others.exists() and not (results / others.name).exists():
-                shutil.copy(others, results)
-        assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+    pictures = {}
+    for picture, made in registry.PICTURES.items():
+        if made.draw.__module__ == f"experiments.{name}.show":
+            sources = [publish.file_of(source) for source in made.sources]
+            pictures[picture] = publish.draw(made, sources, partial(read_results_in, results))
     return pictures
 
 

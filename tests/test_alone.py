@@ -254,10 +254,6 @@ def test_straightforward_trains_beside_it(alone, data_set):
     [
         ("import highway_networks", ("highways", "tqdm", "threadpoolctl", "scipy", "matplotlib", "urllib.request")),
         (
-            "import visualize_highway_networks, make_highway_networks_gif",
-            ("highway_networks", "conv_highway_networks", "highways.nets", "highways.conv", "scipy"),
-        ),
-        (
             "from experiments.__main__ import list_questions; list_questions()",
             ("scipy", "matplotlib", "tqdm", "highways.lab.showing.style"),
         ),

@@ -164,7 +164,7 @@ SMALLER = {
     "python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100",
     "python make_highway_networks_gif.py": " --run run_quick.json",  # has fewer frames
 }
-RARELY = (  # tests/test_drawing.py draws these in its own process
+RARELY = (  # tests/test_drawing.py draws such pictures in its own process
     "python visualize_highway_networks.py --only depth_sweep",
     "python visualize_highway_networks.py --only depth_sweep,seeds --format svg --scale 1.5",
 )

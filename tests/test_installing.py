@@ -89,8 +89,6 @@ def test_a_training_says_that_tqdm_is_not_installed(tmp_path):
 @pytest.mark.parametrize(
     ("words", "package"),
     [
-        (("visualize_highway_networks.py", "--help"), "matplotlib"),
-        (("make_highway_networks_gif.py", "--out", "missing/new.gif"), "imageio"),
         (("-m", "pages.make_claims", "--help"), "matplotlib"),
         (("-m", "pages.make_explorer", "--help"), "matplotlib"),
         (("-m", "pages.make_train", "--help"), "matplotlib"),

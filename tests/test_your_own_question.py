@@ -14,7 +14,7 @@ from conftest import ROOT
 from highways.files import read_json
 from highways.records import select
 
-# the page, and what it shows: the five files of a question's folder, and three groups of commands
+# the page, and what it shows: the five files of a question's folder, and two groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 TRIAL, QUESTION, SHOW, TRIED = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [README] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
@@ -25,7 +25,7 @@ FILES = {
     "README.md": README,
     "test_narrow.py": TRIED,
 }
-MEASURE, LOOK, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+MEASURE, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = [
     pytest.mark.xdist_group("your own question"),  # the clone is made once
@@ -49,7 +49,7 @@ def clone(tmp_path_factory):
     narrow.mkdir()
     for name, text in FILES.items():
         (narrow / name).write_text(text, encoding="utf-8")
-    for command in (*MEASURE.splitlines(), *LOOK.splitlines(), *PUBLISH.splitlines()):
+    for command in (*MEASURE.splitlines(), *PUBLISH.splitlines()):
         if not command.startswith(TEST):
             run(folder, command)
     return folder
@@ -94,10 +94,6 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
     assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
-
-
-def test_the_picture_of_a_smoke_test_is_drawn_beside_its_results(clone):
-    assert (clone / "results" / "quick" / "narrow.png").stat().st_size > 5000
 
 
 def test_the_page_that_shows_the_marks_keeps_them(clone):

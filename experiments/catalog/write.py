@@ -32,31 +32,15 @@ COPIED = (
     "LICENSE",
     *(f"viz/{name}.png" for name in PICTURES),
 )
-SHARED = (  # what the three programs import
-    "experiments/headline/show.py",
+SHARED = (  # what highway_networks.py imports
     "highways/__init__.py",
     "highways/commands.py",
     "highways/files.py",
     "highways/processes.py",
     "highways/records.py",
     "highways/statistics.py",
-    "highways/schemas/drawn_run.json",
     "highways/schemas/run.json",
-    "highways/lab/__init__.py",
-    "highways/lab/showing/__init__.py",
-    "highways/lab/showing/installed.py",
-    "highways/lab/showing/registry.py",
-    "highways/lab/showing/style.py",
-    "highways/lab/showing/tables.py",
 )
-ONE_QUESTION = b'''"""The pictures of this folder."""
-
-import importlib
-
-
-def register_pictures_and_tables() -> None:
-    importlib.import_module("experiments.headline.show")
-'''
 
 
 def files_of_catalog() -> dict[str, bytes]:
@@ -70,7 +54,6 @@ def files_of_catalog() -> dict[str, bytes]:
     files = {
         "README.md": readme.encode(),
         "test_highway_networks.py": TESTS.read_bytes(),
-        "experiments/__init__.py": ONE_QUESTION,
     }
     for name in (*COPIED, *SHARED):
         files[name] = (ROOT / name).read_bytes()

@@ -5,7 +5,7 @@ import math
 from matplotlib.ticker import MaxNLocator
 
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, headline, panels, trials_with, uniform_loss_line
+from highways.lab.showing.style import COLOR, headline, level, panels, trials_with
 from highways.lab.showing.tables import entry_text, markdown_table
 from highways.records import select
 
@@ -55,7 +55,8 @@ def draw_blog(ax, record: dict) -> None:
             steps = [trial["steps"] * (k + 1) / len(losses) for k in range(len(losses))]
             ax.plot(steps, losses, color=color, lw=1.5, label=label)
             label = None  # once for all seeds
-    uniform_loss_line(ax, {"n_classes": 10})
+    guessing = math.log(10)
+    level(ax, guessing, f"log 10 = {guessing:.3f}", up=6)
     ax.set(xlabel="step", ylabel="training loss", ylim=(0, 1.2 * math.log(10)))
     ax.set_title("the blog's 20 layers")
     ax.legend()

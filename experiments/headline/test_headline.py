@@ -1,11 +1,9 @@
-"""The rules by which the published program's numbers are compared with ours, and what the pictures say."""
+"""The rules by which the published program's numbers are compared with ours."""
 
 import pytest
 from conftest import verdict_on
-from small_records import ours
 
 from experiments.headline import question
-from experiments.headline import show as headline
 
 
 def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
@@ -49,26 +47,3 @@ def test_lower_layers_are_the_first_ten_of_thirty(lower, upper, verdict):
     for noise in (-0.001, 0, 0.001):
         runs.append({"highway": {"final_T_per_layer": [lower + noise] * 10 + [0.9] * 10 + [upper] * 10}})
     assert verdict_on("headline", "lower-layers-more-open", {"runs": runs}) == verdict
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "words"),
-    [(0.9, "learns (0.900)"), (0.18, "learns a little (0.180)"), (0.12, "stays at chance (0.120)"), (None, "diverges")],
-)
-def test_chance_is_guessing_and_no_more(accuracy, words):
-    assert headline.fate({"final_test_acc": accuracy}, {"n_classes": 10}) == words
-
-
-def test_a_title_says_at_which_depths_a_net_fails():
-    def title(*accuracies, pairs=((0, 5), (0, 10), (0, 20))):
-        record = ours(pairs[: len(accuracies)])
-        for pair, accuracy in zip(record["runs"], accuracies, strict=True):
-            pair["plain"]["final_test_acc"] = accuracy
-        return headline.fate_over_depths(record, "plain")
-
-    assert title(0.9) == "plain learns at depth 5"
-    assert title(0.1) == "plain is at chance at depth 5"
-    assert title(0.9, 0.9) == "plain learns at every depth from 5 to 10"
-    assert title(0.9, 0.1, 0.1) == "plain is at chance from 10 on"
-    assert title(0.9, 0.18, 0.1) == "plain fails from 10 on"
-    assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"

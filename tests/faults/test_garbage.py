@@ -7,12 +7,13 @@ import gzip
 import json
 import os
 import random
-import shutil
 
+import matplotlib
 import numpy as np
 import pytest
 from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
 from hypothesis import strategies as st
+from small_records import ours, published
 from strikes import (
     FEW_EXAMPLES,
     FLAG_EXAMPLES,
@@ -22,15 +23,13 @@ from strikes import (
     few_or,
     throw,
 )
-from test_drawing import ours, published
 
 import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from highways.files import InputError, read_json
-from highways.lab.showing import registry, style
-from highways.records import load_record, load_results
+from highways.records import load_results
 
 
 def outcome(main, words) -> tuple[int, str]:
@@ -195,106 +194,79 @@ def spoil(record, value, seed):
     return spoilt
 
 
-@pytest.fixture(scope="module")
-def canvas(tmp_path_factory):
-    """A folder to draw in; small pictures, quickly drawn."""
-    with pytest.MonkeyPatch.context() as patch:
-        for program in (viz, gif):
-            patch.setattr(program, "picture_bytes", lambda fig, *_, **__: style.picture_bytes(fig, dpi=20))
-        yield tmp_path_factory.mktemp("canvas")
+@pytest.fixture
+def small_pictures(monkeypatch):
+    """Pictures of few dots, quickly drawn; rcParams are put back."""
+    picture_bytes = viz.picture_bytes
+    for program in (viz, gif):
+        monkeypatch.setattr(program, "picture_bytes", lambda fig, *_, **__: picture_bytes(fig, dpi=20))
+    with matplotlib.rc_context():
+        yield
 
 
-def draw(folder, name, source, text) -> None:
-    """Draws one picture, or the GIF, from this text.
-
-    It is drawn, or named as left out, or refused in one line with nothing written."""
-
-    def contents():
-        return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-    path = folder / f"{source}.json"
-    path.write_text(text, encoding="utf-8")
-    before = contents()
-    if name == "gif":
-        out = folder / "out.gif"
-        status, error = outcome(gif.main, ("--run", path, "--out", out))
-    else:
-        where = (viz.FLAGS[source], path) if source in viz.RUNS else ("--results", folder)
-        out = folder / "viz" / f"{name}.png"
-        status, error = outcome(viz.main, ("--only", name, *where, "--out", folder / "viz"))
-    if status == 2:
-        assert source in error
-    else:
-        assert (status, error) in ((0, ""), (1, ""))
-    after = contents()
-    if status == 0:
-        after.pop(out)
-        before.pop(out, None)
-    assert after == before
+FLAG_OF = {name: viz.RUNS[source] for name, (source, _) in viz.PICTURES.items()}
 
 
-SOURCE = {name: picture.sources[0] for name, picture in registry.PICTURES.items()}
-SOURCE["gif"] = "run"
-OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
-THERE = {path.stem for path in (ROOT / "results").glob("*.json")}
-OF_RESULTS = [name for name in SOURCE if SOURCE[name] in THERE]
-EVERY_NAME = st.one_of(st.sampled_from(OF_RUNS), st.sampled_from(OF_RUNS), st.sampled_from(OF_RESULTS))
-
-
-@pytest.mark.filterwarnings("ignore:Glyph")  # a name in letters that the font lacks
+@pytest.mark.filterwarnings("ignore")  # of matplotlib, on axes that numbers like these make
 @few_or(JSON_EXAMPLES, few=5)
-def test_garbage_in_a_json_file(canvas, n):
-    def check(name, value, seed):
-        source = SOURCE[name]
-        if source in viz.RUNS:
-            record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
-        else:
-            record = json.loads((ROOT / "results" / f"{source}.json").read_text())
-            for other in registry.PICTURES[name].sources[1:]:
-                if other not in viz.PUBLISHED:
-                    folder = ROOT if other in viz.RUNS else ROOT / "results"
-                    shutil.copy(folder / f"{other}.json", canvas)
-        draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
+def test_garbage_in_a_json_file(tmp_path, small_pictures, n):
+    """The picture, or the GIF, is drawn, or refused in one line with nothing written."""
+    path = tmp_path / "garbage.json"
 
-    throw(n, check, EVERY_NAME, JSON, st.integers(0, 10**6))
+    def check(name, value, seed):
+        record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
+        path.write_text(json.dumps(spoil(record, value, seed)), encoding="utf-8")
+        if name == "gif":
+            out = tmp_path / "out.gif"
+            status, error = outcome(gif.main, ("--run", path, "--out", out))
+        else:
+            out = tmp_path / f"{name}.png"
+            status, error = outcome(viz.main, ("--only", name, FLAG_OF[name], path, "--out", tmp_path))
+        if status == 2:
+            assert "garbage.json" in error
+            assert os.listdir(tmp_path) == ["garbage.json"]
+        else:
+            assert status is None
+            out.unlink()
+
+    throw(n, check, st.sampled_from([*viz.PICTURES, "gif"]), JSON, st.integers(0, 10**6))
 
 
 @few_or(TEXT_EXAMPLES, few=FEW_EXAMPLES)
-def test_garbage_instead_of_a_json_file(canvas, n):
-    path = canvas / "garbage.json"
+def test_garbage_instead_of_a_json_file(tmp_path, n):
+    path = tmp_path / "garbage.json"
 
-    def check(load, text):
+    def check(text):
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         with pytest.raises(InputError, match=r"garbage\.json") as error:
-            load(path)
+            load_results(path)
         assert "\n" not in str(error.value)
 
-    throw(n, check, st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
+    throw(n, check, st.text(max_size=40) | JSON.map(json.dumps))
 
 
 @few_or(3000, few=40)
 @pytest.mark.parametrize("name", ["a small record", "run.json", "run_sweep.json", "run_seeds.json"])
-def test_a_json_file_cut_anywhere(canvas, name, n):
+def test_a_json_file_cut_anywhere(tmp_path, name, n):
     """The thorough test cuts the small record at every byte."""
     whole = json.dumps(ours([(0, 4)])) if name == "a small record" else (ROOT / name).read_text().rstrip()
     for length in np.unique(np.linspace(0, len(whole) - 1, n, dtype=int)).tolist():
-        (canvas / "torn.json").write_text(whole[:length])
+        (tmp_path / "torn.json").write_text(whole[:length])
         with pytest.raises(InputError, match=r"torn\.json cannot be read as JSON"):
-            load_record(canvas / "torn.json")
+            read_json(tmp_path / "torn.json")
 
 
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, '{"runs": ' + "9" * 5000 + "}", "\ufeff{}", '{"runs": [1e999]}', "null", '""', "NaN"]
 )
-def test_json_that_is_hard_to_read(canvas, text):
-    path = canvas / "hard.json"
+def test_json_that_is_hard_to_read(tmp_path, text):
+    path = tmp_path / "hard.json"
     path.write_text(text, encoding="utf-8")
-    for load in (load_record, load_results):
-        with pytest.raises(InputError, match=r"hard\.json"):
-            load(path)
+    with pytest.raises(InputError, match=r"hard\.json"):
+        load_results(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"hard\.json cannot be read as JSON"):
-        load_record(path)
+        load_results(path)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
@@ -312,34 +284,6 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
     assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}
 
 
-@pytest.mark.parametrize("main", [viz.main, gif.main])
-def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
-    (tmp_path / "file").write_text("kept")
-    record = tmp_path / "record.json"
-    record.write_text(json.dumps(ours([(0, 4)])))
-    flags = ["--run", "--out"]
-    if main is viz.main:
-        flags += ["--sweep", "--seeds", "--results", "--only"]
-    file = str(tmp_path / "file")
-    below_a_file = str(tmp_path / "file" / "x.gif")
-    for flag in flags:
-        for value in ("", "\n", "nowhere", below_a_file, file, str(tmp_path), "é" * 300):
-            if flag == "--out" and main is viz.main and value in ("\n", "nowhere", str(tmp_path)):
-                continue  # a folder that can be made
-            if flag == "--results":
-                others = ("--only", "benchmark")
-            elif flag == "--out" and main is viz.main:
-                others = ("--only", "depth_sweep", "--sweep", record)
-            elif flag == "--out":
-                others = ("--run", record)
-            else:
-                others = ()
-            status, _ = outcome(main, (*others, flag, value))
-            assert status == 2, (flag, value)
-    assert sorted(os.listdir(tmp_path)) == ["file", "record.json"]
-    assert (tmp_path / "file").read_text() == "kept"
-
-
 def test_every_parser_refuses_an_unknown_flag():
-    for main in (hn.main, cn.main, viz.main, gif.main):
+    for main in (hn.main, cn.main):
         assert outcome(main, ["--nonsense"])[0] == 2

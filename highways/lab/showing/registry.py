@@ -12,24 +12,23 @@ from typing import NamedTuple
 
 
 class Picture(NamedTuple):
-    """A picture in viz/."""
+    """A picture in viz/, of those that visualize_highway_networks.py does not draw."""
 
     sources: tuple[str, ...]  # the names of the records it is drawn from
     draw: Callable  # makes the figure from these records
-    shown_if: str  # a key: the highway net of the record's first pair must have it; "" for none
 
 
 PICTURES: dict[str, Picture] = {}
 TABLES: dict[str, Callable] = {}
 
 
-def picture(*sources: str, shown_if: str = ""):
+def picture(*sources: str):
     """Registers a function under its own name.  It gets these records and returns a figure."""
 
     def register(draw):
         if draw.__name__ in PICTURES:
             raise ValueError(f"there is a picture {draw.__name__} already")
-        PICTURES[draw.__name__] = Picture(sources, draw, shown_if)
+        PICTURES[draw.__name__] = Picture(sources, draw)
         return draw
 
     return register

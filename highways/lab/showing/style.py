@@ -1,13 +1,11 @@
 """The style that all pictures share: colours, markers, fonts, titles, lines and notes.
 
-Width and text size come from matplotlib's rcParams, which house_style() sets for the commands that
-draw.  A colour defined here has the same meaning in all pictures."""
+Commands draw in house_style().  A colour defined here has the same meaning in all pictures."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import math
 import re
 import textwrap
 from itertools import cycle
@@ -56,43 +54,30 @@ HOUSE = {
     "legend.frameon": False,
     "legend.handlelength": 1.6,
     "legend.labelspacing": 0.3,
-    "svg.hashsalt": "highway networks",  # so that the same JSON gives the same bytes
+    "figure.figsize": (WIDTH, WIDTH),
+    "savefig.dpi": 200,
 }
-DOTS_AN_INCH = 200
 LETTER = 0.54  # the mean width of a letter, in em
 BOLD_LETTER = 0.61
-# the file formats, each with the metadata that are left out
-FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
 @contextlib.contextmanager
-def house_style(scale: float = 1):
-    """Draws in the style of the committed pictures, whatever a matplotlibrc says.
-
-    Texts, lines and markers are `scale` times as large; the number of pixels stays the same."""
+def house_style():
+    """Draws in the style of the committed pictures, whatever a matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         plt.rcParams.update(HOUSE)
-        plt.rcParams["figure.figsize"] = (WIDTH / scale, WIDTH / scale)
-        plt.rcParams["savefig.dpi"] = DOTS_AN_INCH * scale
         yield
-
-
-def size(height: float) -> tuple[float, float]:
-    """(width, height) of a figure, in inches.  The width is that of rcParams; `height` is meant for
-    a figure of width WIDTH, and scaled with the width."""
-    width, _ = plt.rcParams["figure.figsize"]
-    return width, height * width / WIDTH
 
 
 def blank(height: float):
     """A figure of this height, without axes."""
-    return plt.figure(figsize=size(height), layout="constrained")
+    return plt.figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def panels(rows: int, columns: int, height: float, **more):
     """A figure of this height and its axes, as plt.subplots() gives them."""
-    return plt.subplots(rows, columns, figsize=size(height), layout="constrained", **more)
+    return plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained", **more)
 
 
 def headline(fig, finding: str, below: str = "") -> None:
@@ -139,48 +124,9 @@ def layers_of_blocks(values) -> range:
     return range(2, len(values) + 2)
 
 
-def n_classes(record: dict) -> int:
-    n = record.get("n_classes") or 10  # the published program does not record it: it has MNIST only
-    if n < 2:
-        raise ValueError(f"n_classes is {n}")
-    return n
-
-
-def initial_gate(record: dict) -> float | None:
-    """sigmoid(b_T) at the start, when the record says what b_T was."""
-    bias = record.get("gate_bias")
-    return None if bias is None else (1 + math.tanh(bias / 2)) / 2
-
-
-def label(run: dict, block: str) -> str:
-    return f"{block} (diverged)" if run.get("diverged") else block
-
-
 def as_spelled(data: str) -> str:
     """A data set's name as the pages spell it."""
     return SPELLED.get(data, data)
-
-
-def data_set(record: dict) -> str:
-    """The data set's name, cut to fit a title; $ is escaped, since it would begin a formula."""
-    name = as_spelled(record.get("data_set", "MNIST"))
-    name = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
-
-
-def run_as_text(record: dict) -> str:
-    """ "MNIST, depth 30, width 50, seed 0": the first pair of a record.
-
-    A pair is a highway net and a plain net that were trained alike."""
-    pair = record["runs"][0]
-    net = f"depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
-    text = f"{data_set(record)}, {net}"
-    pairs = len(record["runs"])
-    return text if pairs == 1 else f"{text} (first of {pairs} pairs)"
-
-
-def seed_of(pair: dict, record: dict) -> int:
-    return pair.get("seed", record.get("seed"))  # the published program's pairs have no seed
 
 
 def epochs_as_text(epochs: int) -> str:
@@ -197,15 +143,6 @@ def level(ax, y, text, up=-12):
     """A dotted line across the axes, named at its left end; the name stands `up` points above it."""
     ax.axhline(y, color=GREY, lw=1.2, ls=":")
     note(ax, text, (0, y), (4, up), GREY, xycoords=("axes fraction", "data"), ha="left")
-
-
-def chance_line(ax, record):
-    level(ax, 1 / n_classes(record), f"chance {1 / n_classes(record):.2g}")
-
-
-def uniform_loss_line(ax, record):
-    loss = math.log(n_classes(record))
-    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}", up=6)
 
 
 def plain_log_ticks(axis, times=(1, 2, 5)) -> None:
@@ -252,9 +189,9 @@ def drawing(where, what):
         plt.close("all")
 
 
-def picture_bytes(fig, kind: str = "png", dpi: float | None = None) -> bytes:
-    """The figure as a file of one of FORMATS; closes it.  The same JSON gives the same bytes."""
+def picture_bytes(fig) -> bytes:
+    """The figure as a PNG; closes it.  The same JSON gives the same bytes."""
     buffer = io.BytesIO()
-    fig.savefig(buffer, format=kind, dpi=dpi, metadata=FORMATS[kind])
+    fig.savefig(buffer, format="png", metadata={"Software": None})
     plt.close(fig)
     return buffer.getvalue()
