@@ -3,9 +3,9 @@
 
 def small_run(block, epochs=3, layers=4, level=0.9):
     history = {"epoch": list(range(1, epochs + 1)), "train_loss": [2.0 - 0.5 * i for i in range(epochs)]}
-    history |= {
-        name: [level * (i + 1) / epochs for i in range(epochs)] for name in ("train_acc", "test_acc", "grad_norm")
-    }
+    history["test_acc"] = [level * (i + 1) / epochs for i in range(epochs)]
+    history["train_acc"] = [accuracy / 2 for accuracy in history["test_acc"]]
+    history["grad_norm"] = [3 * accuracy for accuracy in history["test_acc"]]
     record = {
         "label": block,
         "block": block,
@@ -18,7 +18,7 @@ def small_run(block, epochs=3, layers=4, level=0.9):
     record |= {
         "seed": 0,
         "history": history,
-        "final_train_acc": level,
+        "final_train_acc": level / 2,
         "final_test_acc": level,
         "final_train_loss": 1.0,
     }

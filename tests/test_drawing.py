@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import imageio.v3 as imageio
@@ -336,3 +337,23 @@ def test_only_a_picture_is_replaced(run, tmp_path):
         path.mkdir()
         one_line_error(run(program, *words))
     assert files(tmp_path) == []
+
+
+def test_a_picture_is_the_whole_old_one_or_the_whole_new_one(tmp_path, monkeypatch):
+    old, new = b"\x89PNG, old", b"\x89PNG, new"
+    picture = tmp_path / "a.png"
+    picture.write_bytes(old)
+
+    def write_half(path, data):
+        with open(path, "wb") as file:
+            file.write(data[:6])
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", write_half)
+        with pytest.raises(SystemExit):
+            viz.save(picture, new)
+    assert picture.read_bytes() == old
+    viz.save(picture, new)
+    assert picture.read_bytes() == new
+    assert os.listdir(tmp_path) == ["a.png"]
