@@ -154,10 +154,8 @@ class Dataset(NamedTuple):
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
         Raises ValueError for what looks like a slip, in the training or in the test examples: whole
-        numbers beyond 0 to 255, or all below 128; floats that are all whole, up to 15 or more, as
-        unscaled pixels are; floats a hundred times as large in one of the two as in the other;
-        numbers that are not finite; labels that do not count from 0, or leave a number out; arrays
-        that do not fit each other.
+        numbers beyond 0 to 255, or all below 128; numbers that are not finite; labels that do not
+        count from 0, or leave a number out; arrays that do not fit each other.
 
         Prints each of data_warnings() on standard error."""
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
@@ -189,7 +187,6 @@ class Dataset(NamedTuple):
             checksum.update(np.ascontiguousarray(array))
         for x in ("x_train", "x_test"):
             parts[x] = _inputs_in(x, parts[x])
-        _check_scale(parts["x_train"], parts["x_test"])
         n_classes = _check_targets(parts)
         data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
         print_warnings(data)
@@ -201,10 +198,6 @@ def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
     rows = x.reshape(len(x), -1)
     largest = x.max()
     if x.dtype.kind == "f":
-        if largest >= 15 and x.min() >= 0 and (x == np.rint(x)).all():  # 15 is white where a pixel has four bits
-            raise ValueError(
-                f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
-            )
         return rows
     if x.dtype.kind == "b":
         raise ValueError(f"{name} holds truth values: x.astype(np.float32) makes them 0 and 1")
@@ -219,19 +212,6 @@ def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
             f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
         )
     return rows.astype(np.uint8)
-
-
-def _check_scale(x_train: np.ndarray, x_test: np.ndarray) -> None:
-    """Raises ValueError where one of the two was scaled and the other was not."""
-    if x_train.dtype.kind != "f":
-        return
-    in_training = max(x_train.max(), -x_train.min())
-    in_test = max(x_test.max(), -x_test.min())
-    if max(in_training, in_test) > 100 * min(in_training, in_test) > 0:
-        raise ValueError(
-            f"x_train and x_test must have the same scale; the largest number is {in_training:g} in x_train, "
-            f"{in_test:g} in x_test"
-        )
 
 
 def _check_targets(parts: dict[str, np.ndarray]) -> int:
@@ -673,11 +653,12 @@ LARGE_INPUTS = 5  # floats of a larger root mean square look unscaled
 
 def data_warnings(data: Dataset) -> list[str]:
     """What looks wrong in a data set though it can be read, a line for each: dark images, large
-    floats, labels that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
-    the known sets are as they are.  Dataset.of() refuses most of this in arrays."""
+    floats, test examples of another scale, labels that never occur, test images that are training
+    images, EMNIST's transposed images.  MNIST and the known sets are as they are."""
     if data.name in ("MNIST", *OTHER_SETS):
         return []
     warnings = []
+    sizes = []
     for what, x in (("training", data.x_train), ("test", data.x_test)):
         largest = int(x.max())
         if x.dtype.kind != "f" and 0 < largest < 128:
@@ -686,11 +667,17 @@ def data_warnings(data: Dataset) -> list[str]:
                 f"multiply the pixels by {255 // largest}"
             )
         size = np.linalg.norm(x) / x.size**0.5 if x.dtype.kind == "f" else 0
+        sizes.append(size)
         if size > LARGE_INPUTS:
             warnings.append(
                 f"the {what} inputs have a root mean square of {size:.3g}, not about 1: a net may learn far less; "
-                "divide each feature by its standard deviation"
+                "divide each feature by its standard deviation, and pixels by the largest"
             )
+    if max(sizes) > 100 * min(sizes) > 0:
+        warnings.append(
+            f"the root mean square of the training inputs is {sizes[0]:.3g}, that of the test inputs {sizes[1]:.3g}: "
+            "scale both alike"
+        )
     if holds_labels(data.y_train):
         warnings += warnings_of_labels(data)
     trained_on = {hash(image.tobytes()) for image in data.x_train}
@@ -825,7 +812,7 @@ def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     them.  Raises ValueError for floats that are pixels, which nobody has scaled."""
     check_numbers("x", x)
     if x.dtype.kind == "f":
-        if "pixels" in net.about and x.max(initial=0) >= 15:  # as _inputs_in() has it
+        if "pixels" in net.about and x.max(initial=0) >= 15:  # white where a pixel has four bits
             raise ValueError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
         return x.astype(net.dtype)
     return pixels_for(net, x)
