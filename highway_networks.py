@@ -328,26 +328,34 @@ def sets_in(folder: Path) -> dict[Path, dict[str, Path]]:
     The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
     name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
     FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
-    that has the file's name."""
+    that is named like it, as in Kaggle's archive."""
     sets = {}
 
     def usual_names_first(path):
         return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
 
     for path in sorted(folder.iterdir(), key=usual_names_first):
-        match = FILE_NAME.fullmatch(path.name)
-        if match is None or path.name.startswith("."):
+        name, of_set = mnist_name(path)
+        if name is None:
             continue
-        inside = path / path.name
-        if inside.is_file():
-            path = inside
-        elif path.is_dir() and "idx" not in path.name:
-            continue  # a folder train-images holds images of some other format
-        part = "train" if match["part"].lower() == "train" else "t10k"
-        kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
-        paths = sets.setdefault(folder / (match["set"] or ""), {})
-        paths.setdefault(f"{part}-{kind}", path)
+        if path.is_dir():
+            inside = [file for file in path.iterdir() if file.is_file() and mnist_name(file) == (name, of_set)]
+            if not inside:
+                continue  # a folder train-images holds images of some other format
+            path = min(inside, key=usual_names_first)
+        sets.setdefault(folder / of_set, {}).setdefault(name, path)
     return sets
+
+
+def mnist_name(path: Path) -> tuple[str | None, str]:
+    """MNIST's name of a file whose name is like those of the family, and the name of its set; None
+    for any other."""
+    match = FILE_NAME.fullmatch(path.name)
+    if match is None or path.name.startswith("."):
+        return None, ""
+    part = "train" if match["part"].lower() == "train" else "t10k"
+    kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
+    return f"{part}-{kind}", match["set"] or ""
 
 
 def sets_below(folder: Path) -> dict[Path, dict[str, Path]]:
