@@ -1939,14 +1939,15 @@ class DeepNet(FixedNames):
     def classify(self, x: np.ndarray) -> np.ndarray:
         """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
         scaled as in the net's training.  An image of x may be a row, or have rows and columns.
-        Raises ValueError for a net that has learned numbers, and for one example alone."""
+        Raises ValueError for a net that has learned numbers, and for one example alone;
+        FloatingPointError where parameters or logits are not finite."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
             raise ValueError("the net has learned numbers, not classes: net.predict(x) gives them")
         if x.ndim < 2:
             raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
-        return self.predict(inputs_for(self, rows)).argmax(axis=1)
+        return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
 
     @one_thread
     @one_blas_thread()

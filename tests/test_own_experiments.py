@@ -459,6 +459,22 @@ def test_classify_refuses_pixels_that_nobody_has_scaled_and_nets_of_numbers(tmp_
         net.classify(PIXELS / 255)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+@np.errstate(all="ignore")
+def test_classify_refuses_logits_that_are_not_finite(tmp_path, image, value):
+    path = tmp_path / "net.npz"
+    train_small(save=path)
+    net = hn.DeepNet.load(path)
+    net.parameters[:] = value
+    with pytest.raises(FloatingPointError):
+        net.classify(PIXELS.astype(np.uint8))
+    if value == 3e38:  # finite, and so it can be saved
+        net.save(path)
+        process = main("--classify", path, image)
+        assert one_line_error(process)
+        assert process.stdout == ""
+
+
 def test_a_file_that_is_no_program_is_not_imported(tmp_path, monkeypatch):
     (tmp_path / "digits").mkdir()  # Python takes it for a package
     (tmp_path / "digits.csv").touch()
