@@ -996,7 +996,7 @@ def zero_rows(n: int, size: int, dtype) -> np.ndarray:
     """(n, size) zeros.  Every row begins at a cache line."""
     items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
     lines = -(-size // items_a_line)  # rounded up
-    return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]
+    return zeros(n * lines * items_a_line, dtype).reshape(n, lines * items_a_line)[:, :size]
 
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
@@ -2184,15 +2184,14 @@ class Optimizer(FixedNames):
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
     start.  The vector "m" is the attribute self.m, and a row of self.states.
 
-    A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
-    None where nothing is clipped.
+    A subclass defines update(gradient, scale), which writes into self.parameters.
 
     Raises ValueError unless lr, clip and decay are positive, and TypeError unless they are numbers
     and the parameters a vector of floats."""
 
     _called = "optimizer"
 
-    def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
+    def __init__(self, parameters, lr, clip, decay=1.0, states: tuple[str, ...] = ()):
         if not isinstance(parameters, np.ndarray):
             raise TypeError(f"an optimizer needs the vector net.parameters, not a {type(parameters).__name__}")
         check_numbers("parameters", parameters, FLOATS + "c")
@@ -2234,9 +2233,13 @@ class Optimizer(FixedNames):
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
         if math.isfinite(norm):
-            self._update(gradient, self.clip / norm if norm > self.clip else None)
+            self.update(gradient, self.clip / norm if norm > self.clip else 1.0)
             self.lr *= self.decay
         return norm
+
+    def update(self, gradient: np.ndarray, scale: float) -> None:
+        """Changes the parameters in place; scale * gradient is the clipped gradient."""
+        raise NotImplementedError(f"the optimizer {type(self).__name__} needs a method update(gradient, scale)")
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
@@ -2276,14 +2279,14 @@ class Adam(Optimizer):
         self.eps = eps
         self.t = 0
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         self.t += 1
         b = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr_a_over_b = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / b
         numbers = (self.beta1, self.beta2, self.eps / b, lr_a_over_b)
         beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(*numbers)
         for parameters, g, scratch, m, v in self._chunks(gradient):
-            if scale is not None:
+            if scale < 1:
                 g = multiply(g, scale, scratch)
             multiply(m, beta1, m)
             add(m, g, m)
@@ -3061,7 +3064,7 @@ def optimizer_of(name: str) -> type[Optimizer]:
     """The optimiser of this name, in small letters or not.  Only those that are made from
     parameters, lr and clip alone count."""
     found = {}
-    waiting = [Optimizer]
+    waiting = Optimizer.__subclasses__()
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
