@@ -285,7 +285,8 @@ def _check_history(run: dict, final_names: dict[str, str], place, entry: str) ->
             _refuse(place, entry, f"diverged, and has {name}")
         if final is None and not diverged and "stopped_after" not in run and column in history:
             _refuse(place, entry, f"has no {name}, and does not say that it diverged")
-        if final is not None and not math.isclose(final, history[column][-1], rel_tol=1e-9):
+        is_number = isinstance(final, int | float)
+        if final is not None and not (is_number and math.isclose(final, history[column][-1], rel_tol=1e-9)):
             _refuse(place, entry, f"has {name} {final}; its history ends with {column} {history[column][-1]}")
 
 
