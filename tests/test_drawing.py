@@ -196,7 +196,7 @@ BAD = {
         put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"),
         "NaN is not a finite number",
     ),
-    "huge": (put(GOOD, [1, 10**200, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
+    "huge": (put(GOOD, [10**200, 2, 1], "runs", 0, "plain", "history", "train_loss"), "beyond 1e+100"),
     "more than huge": (
         put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"),
         "is not a finite number",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import without_time, write_data_set
+from conftest import in_process, without_time, write_data_set
 from threadpoolctl import threadpool_info
 
 import highway_networks as hn
@@ -20,7 +20,7 @@ from highways.commands import run_command
 from highways.files import InputError, environment, json_bytes, write_whole
 from highways.nets import layer_by_layer
 from highways.processes import in_processes
-from highways.records import table_of_runs
+from highways.records import load_record, load_run, table_of_runs
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -252,6 +252,24 @@ def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
     alone = without_time({"runs": hn.run_pairs(pairs[2:3], data, 1, quiet=True)})
     only_pair = alone[len('{"runs": [') : -len("]}")]
     assert only_pair in records[0]
+
+
+def command(data_set, out, *more):
+    words = ["--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60, "--jobs", 1]
+    return in_process(hn.main, *words, "--data-dir", data_set, "--out", out, *more)
+
+
+@pytest.mark.parametrize(("lr", "diverged", "least"), [("1e25", False, 1e126), ("1e101", True, 1e101)])
+def test_a_record_of_huge_numbers_is_written(data_set, tmp_path, lr, diverged, least):
+    out = tmp_path / "run.json"
+    process = command(data_set, out, "--depth", 3, "--lr", lr, "--activation", "relu", "--dtype", "float64")
+    assert process.returncode == 0
+    record = load_run(out)
+    [pair] = record["runs"]
+    assert [run["diverged"] for run in hn.runs_of(pair)] == [diverged, diverged]
+    assert max([record["lr"], *pair["highway"]["history"]["train_loss"]]) >= least
+    with pytest.raises(InputError):
+        load_record(out)  # it cannot be drawn
 
 
 def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
