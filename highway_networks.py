@@ -3225,21 +3225,28 @@ def duration(seconds: float) -> str:
 
 
 def run_pairs(
-    planned: list[Settings], data: Dataset, jobs: int, quiet: bool, chosen: Chosen = HEADLINE, save: str | None = None
+    planned: list[Settings],
+    data: Dataset,
+    jobs: int,
+    quiet: bool,
+    chosen: Chosen = HEADLINE,
+    save: str | None = None,
+    runs: dict | None = None,
 ) -> list[dict]:
     """Trains a net of each of the two chosen blocks, highway and plain by default, for each of the
-    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.
+    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.  Puts each
+    finished run into `runs`, by its net's key, so that a caller has them even where an interrupt
+    ends the training.
 
     Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
     every gate bias, and trained once."""
+    runs = {} if runs is None else runs
     nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
     more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
-    def longest_first(net):  # so that no long run starts last
-        block, settings = net
-        return -settings.depth, chosen.blocks.index(block)
-
-    nets = sorted(nets.values(), key=longest_first)
+    # the deepest first, so that no long run starts last; the two of a pair together, so that an interrupt
+    # leaves whole pairs
+    nets = sorted(nets.values(), key=lambda net: -net[1].depth)
 
     def tasks():
         """Draws each net's images only when a process is free: all at once might not fit into
@@ -3252,7 +3259,6 @@ def run_pairs(
                 more_of_net["save"] = save
             yield block, settings, images, more_of_net
 
-    runs = {}
     jobs = min(jobs, len(nets))
     progress = Progress(nets, jobs, quiet)
     results = package().in_processes(train_task, tasks(), jobs, progress.show)
@@ -3262,10 +3268,18 @@ def run_pairs(
             run["label"] = progress.labels[key]
             runs[key] = run
             progress.finished(key, run)
+    return pairs_of(runs, planned, chosen)
+
+
+def pairs_of(runs: dict, planned: list[Settings], chosen: Chosen) -> list[dict]:
+    """The pairs of the planned Settings whose two nets are among the runs."""
     pairs = []
     n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
-        both = {block.name: runs[key_of(block, settings)] for block in chosen.blocks}
+        keys = {block.name: key_of(block, settings) for block in chosen.blocks}
+        if not runs.keys() >= set(keys.values()):
+            continue
+        both = {name: runs[key] for name, key in keys.items()}
         seconds = sum(run["wallclock_sec"] for run in both.values())
         pair = {"depth": settings.depth, "seed": settings.seed}
         if n_biases > 1:
@@ -3301,7 +3315,10 @@ def main(argv=None) -> int:
 
 def train_pairs(args, save) -> None:
     """Runs the command: trains all pairs, prints the table, and writes the JSON with
-    save({path: bytes})."""
+    save({path: bytes}).
+
+    If something ends the training, the pairs that are finished go to NAME_unfinished.json: what
+    NAME.json has is whole, and stays."""
     start = time.perf_counter()
     tools = package()
     chosen = chosen_by(args)
@@ -3315,14 +3332,45 @@ def train_pairs(args, save) -> None:
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
         print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
-    pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save)
+    runs = {}
+    stopped = None
+    try:
+        pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save, runs)
+    except BaseException as error:  # Ctrl-C, or a worker that was killed
+        pairs = pairs_of(runs, planned, chosen)
+        if not pairs:
+            raise
+        print(f"stopped: {len(pairs)} of {len(planned)} pairs are finished", file=sys.stderr)
+        stopped = error
+        path = path.with_name(f"{path.stem}_unfinished.json")
+        planned = [settings for settings in planned if pairs_of(runs, [settings], chosen)]
     warn_of(pairs, data.n_classes)
+    record = record_of_pairs(pairs, planned, args, chosen, data)
+    try:
+        if not args.no_save:
+            save({path: tools.run_bytes(record)})
+    finally:
+        print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
+    if not args.no_save:
+        hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
+        took = f"{time.perf_counter() - start:.1f} s"
+        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
+    if args.save:
+        print(tools.printable(said_of_net(args.save, pairs[0][chosen.blocks[0].name])), flush=True)
+    if stopped:
+        raise stopped
+
+
+def record_of_pairs(pairs: list[dict], planned: list[Settings], args, chosen: Chosen, data: Dataset) -> dict:
+    """The JSON of these pairs, which have the planned Settings."""
     record = asdict(planned[0])
-    for name, plural, values in (
+    for name, plural, asked in (
         ("depth", "depths", args.depths),
         ("seed", "seeds", args.seeds),
         ("gate_bias", "gate_biases", args.gate_biases),
     ):
+        finished = {getattr(settings, name) for settings in planned}
+        values = [value for value in asked if value in finished]
         if values:
             record[plural] = values
         if len(values) > 1:
@@ -3335,19 +3383,9 @@ def train_pairs(args, save) -> None:
     if chosen.init != INITS[0]:
         record["init"] = chosen.init
     record |= said_of_data(data)
-    record["env"] = tools.environment()
+    record["env"] = package().environment()
     record["runs"] = pairs
-    try:
-        if not args.no_save:
-            save({path: tools.run_bytes(record)})
-    finally:
-        print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
-    if not args.no_save:
-        hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
-        took = f"{time.perf_counter() - start:.1f} s"
-        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
-    if args.save:
-        print(tools.printable(said_of_net(args.save, pairs[0][names[0]])), flush=True)
+    return record
 
 
 def said_of_net(path: str, run: dict) -> str:
@@ -3618,7 +3656,7 @@ class Alone:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
-            print("interrupted: nothing was written", file=sys.stderr)
+            print("interrupted", file=sys.stderr)
             return 130
         return 3 if output.failed else 0
 
