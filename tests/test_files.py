@@ -540,6 +540,25 @@ def test_an_experiment_writes_only_to_its_own_log(tmp_path):
         assert (tmp_path / "log.jsonl").read_bytes() == text
 
 
+@pytest.mark.parametrize(("program", "name"), [(hn, "run.json"), (cn, "run.json"), (cn, "run_0.npz")])
+def test_a_file_that_comes_during_the_training_is_not_replaced(tmp_path, shapes, monkeypatch, program, name):
+    words = (*SMALL, "--jobs", 1, "--data-dir", shapes, "--out", tmp_path / "run.json")
+    function = "run_one"
+    if program is cn:
+        words = conv_words(shapes, tmp_path / "run.json")
+        function = "train_one"
+    original = getattr(program, function)
+
+    def train(*arguments, **more):
+        (tmp_path / name).write_text("mine")
+        return original(*arguments, **more)
+
+    monkeypatch.setattr(program, function, train)
+    assert in_process(program.main, *words).returncode == 2
+    assert (tmp_path / name).read_text() == "mine"
+    assert not (tmp_path / "run.json").exists() or name == "run.json"
+
+
 def test_a_picture_or_page_replaces_only_files_of_its_kind(tmp_path):
     for name in ("viz.gif", "page.html", "learning_curves.png"):
         (tmp_path / name).write_text("mine")
