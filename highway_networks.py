@@ -154,10 +154,8 @@ class Dataset(NamedTuple):
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
         Raises ValueError for what looks like a slip, in the training or in the test examples: whole
-        numbers beyond 0 to 255, or all below 128; floats that are all whole, up to 15 or more, as
-        unscaled pixels are; floats a hundred times as large in one of the two as in the other;
-        numbers that are not finite; labels that do not count from 0, or leave a number out; arrays
-        that do not fit each other.
+        numbers beyond 0 to 255, or all below 128; numbers that are not finite; labels that do not
+        count from 0, or leave a number out; arrays that do not fit each other.
 
         Prints each of data_warnings() on standard error."""
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
@@ -189,7 +187,6 @@ class Dataset(NamedTuple):
             checksum.update(np.ascontiguousarray(array))
         for x in ("x_train", "x_test"):
             parts[x] = _inputs_in(x, parts[x])
-        _check_scale(parts["x_train"], parts["x_test"])
         n_classes = _check_targets(parts)
         data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
         print_warnings(data)
@@ -201,10 +198,6 @@ def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
     rows = x.reshape(len(x), -1)
     largest = x.max()
     if x.dtype.kind == "f":
-        if largest >= 15 and x.min() >= 0 and (x == np.rint(x)).all():  # 15 is white where a pixel has four bits
-            raise ValueError(
-                f"{name} holds whole numbers up to {largest:g}, as floats: to scale pixels, divide all x by {largest:g}"
-            )
         return rows
     if x.dtype.kind == "b":
         raise ValueError(f"{name} holds truth values: x.astype(np.float32) makes them 0 and 1")
@@ -219,19 +212,6 @@ def _inputs_in(name: str, x: np.ndarray) -> np.ndarray:
             f"give floats, x / {largest}, or x * {255 // max(largest, 1)}"
         )
     return rows.astype(np.uint8)
-
-
-def _check_scale(x_train: np.ndarray, x_test: np.ndarray) -> None:
-    """Raises ValueError where one of the two was scaled and the other was not."""
-    if x_train.dtype.kind != "f":
-        return
-    in_training = max(x_train.max(), -x_train.min())
-    in_test = max(x_test.max(), -x_test.min())
-    if max(in_training, in_test) > 100 * min(in_training, in_test) > 0:
-        raise ValueError(
-            f"x_train and x_test must have the same scale; the largest number is {in_training:g} in x_train, "
-            f"{in_test:g} in x_test"
-        )
 
 
 def _check_targets(parts: dict[str, np.ndarray]) -> int:
@@ -348,26 +328,34 @@ def sets_in(folder: Path) -> dict[Path, dict[str, Path]]:
     The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
     name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
     FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
-    that has the file's name."""
+    that is named like it, as in Kaggle's archive."""
     sets = {}
 
     def usual_names_first(path):
         return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
 
     for path in sorted(folder.iterdir(), key=usual_names_first):
-        match = FILE_NAME.fullmatch(path.name)
-        if match is None or path.name.startswith("."):
+        name, of_set = mnist_name(path)
+        if name is None:
             continue
-        inside = path / path.name
-        if inside.is_file():
-            path = inside
-        elif path.is_dir() and "idx" not in path.name:
-            continue  # a folder train-images holds images of some other format
-        part = "train" if match["part"].lower() == "train" else "t10k"
-        kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
-        paths = sets.setdefault(folder / (match["set"] or ""), {})
-        paths.setdefault(f"{part}-{kind}", path)
+        if path.is_dir():
+            inside = [file for file in path.iterdir() if file.is_file() and mnist_name(file) == (name, of_set)]
+            if not inside:
+                continue  # a folder train-images holds images of some other format
+            path = min(inside, key=usual_names_first)
+        sets.setdefault(folder / of_set, {}).setdefault(name, path)
     return sets
+
+
+def mnist_name(path: Path) -> tuple[str | None, str]:
+    """MNIST's name of a file whose name is like those of the family, and the name of its set; None
+    for any other."""
+    match = FILE_NAME.fullmatch(path.name)
+    if match is None or path.name.startswith("."):
+        return None, ""
+    part = "train" if match["part"].lower() == "train" else "t10k"
+    kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
+    return f"{part}-{kind}", match["set"] or ""
 
 
 def sets_below(folder: Path) -> dict[Path, dict[str, Path]]:
@@ -673,11 +661,12 @@ LARGE_INPUTS = 5  # floats of a larger root mean square look unscaled
 
 def data_warnings(data: Dataset) -> list[str]:
     """What looks wrong in a data set though it can be read, a line for each: dark images, large
-    floats, labels that never occur, test images that are training images, EMNIST's transposed images.  MNIST and
-    the known sets are as they are.  Dataset.of() refuses most of this in arrays."""
+    floats, test examples of another scale, labels that never occur, test images that are training
+    images, EMNIST's transposed images.  MNIST and the known sets are as they are."""
     if data.name in ("MNIST", *OTHER_SETS):
         return []
     warnings = []
+    sizes = []
     for what, x in (("training", data.x_train), ("test", data.x_test)):
         largest = int(x.max())
         if x.dtype.kind != "f" and 0 < largest < 128:
@@ -686,11 +675,17 @@ def data_warnings(data: Dataset) -> list[str]:
                 f"multiply the pixels by {255 // largest}"
             )
         size = np.linalg.norm(x) / x.size**0.5 if x.dtype.kind == "f" else 0
+        sizes.append(size)
         if size > LARGE_INPUTS:
             warnings.append(
                 f"the {what} inputs have a root mean square of {size:.3g}, not about 1: a net may learn far less; "
-                "divide each feature by its standard deviation"
+                "divide each feature by its standard deviation, and pixels by the largest"
             )
+    if max(sizes) > 100 * min(sizes) > 0:
+        warnings.append(
+            f"the root mean square of the training inputs is {sizes[0]:.3g}, that of the test inputs {sizes[1]:.3g}: "
+            "scale both alike"
+        )
     if holds_labels(data.y_train):
         warnings += warnings_of_labels(data)
     trained_on = {hash(image.tobytes()) for image in data.x_train}
@@ -825,7 +820,7 @@ def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     them.  Raises ValueError for floats that are pixels, which nobody has scaled."""
     check_numbers("x", x)
     if x.dtype.kind == "f":
-        if "pixels" in net.about and x.max(initial=0) >= 15:  # as _inputs_in() has it
+        if "pixels" in net.about and x.max(initial=0) >= 15:  # white where a pixel has four bits
             raise ValueError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
         return x.astype(net.dtype)
     return pixels_for(net, x)
@@ -1001,7 +996,7 @@ def zero_rows(n: int, size: int, dtype) -> np.ndarray:
     """(n, size) zeros.  Every row begins at a cache line."""
     items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
     lines = -(-size // items_a_line)  # rounded up
-    return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]
+    return zeros(n * lines * items_a_line, dtype).reshape(n, lines * items_a_line)[:, :size]
 
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
@@ -1944,14 +1939,15 @@ class DeepNet(FixedNames):
     def classify(self, x: np.ndarray) -> np.ndarray:
         """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
         scaled as in the net's training.  An image of x may be a row, or have rows and columns.
-        Raises ValueError for a net that has learned numbers, and for one example alone."""
+        Raises ValueError for a net that has learned numbers, and for one example alone;
+        FloatingPointError where parameters or logits are not finite."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
             raise ValueError("the net has learned numbers, not classes: net.predict(x) gives them")
         if x.ndim < 2:
             raise ValueError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
-        return self.predict(inputs_for(self, rows)).argmax(axis=1)
+        return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
 
     @one_thread
     @one_blas_thread()
@@ -2188,15 +2184,14 @@ class Optimizer(FixedNames):
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
     start.  The vector "m" is the attribute self.m, and a row of self.states.
 
-    A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
-    None where nothing is clipped.
+    A subclass defines update(gradient, scale), which writes into self.parameters.
 
     Raises ValueError unless lr, clip and decay are positive, and TypeError unless they are numbers
     and the parameters a vector of floats."""
 
     _called = "optimizer"
 
-    def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
+    def __init__(self, parameters, lr, clip, decay=1.0, states: tuple[str, ...] = ()):
         if not isinstance(parameters, np.ndarray):
             raise TypeError(f"an optimizer needs the vector net.parameters, not a {type(parameters).__name__}")
         check_numbers("parameters", parameters, FLOATS + "c")
@@ -2238,9 +2233,13 @@ class Optimizer(FixedNames):
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
         if math.isfinite(norm):
-            self._update(gradient, self.clip / norm if norm > self.clip else None)
+            self.update(gradient, self.clip / norm if norm > self.clip else 1.0)
             self.lr *= self.decay
         return norm
+
+    def update(self, gradient: np.ndarray, scale: float) -> None:
+        """Changes the parameters in place; scale * gradient is the clipped gradient."""
+        raise NotImplementedError(f"the optimizer {type(self).__name__} needs a method update(gradient, scale)")
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
@@ -2280,14 +2279,14 @@ class Adam(Optimizer):
         self.eps = eps
         self.t = 0
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         self.t += 1
         b = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr_a_over_b = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / b
         numbers = (self.beta1, self.beta2, self.eps / b, lr_a_over_b)
         beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(*numbers)
         for parameters, g, scratch, m, v in self._chunks(gradient):
-            if scale is not None:
+            if scale < 1:
                 g = multiply(g, scale, scratch)
             multiply(m, beta1, m)
             add(m, g, m)
@@ -3065,7 +3064,7 @@ def optimizer_of(name: str) -> type[Optimizer]:
     """The optimiser of this name, in small letters or not.  Only those that are made from
     parameters, lr and clip alone count."""
     found = {}
-    waiting = [Optimizer]
+    waiting = Optimizer.__subclasses__()
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
@@ -3226,21 +3225,28 @@ def duration(seconds: float) -> str:
 
 
 def run_pairs(
-    planned: list[Settings], data: Dataset, jobs: int, quiet: bool, chosen: Chosen = HEADLINE, save: str | None = None
+    planned: list[Settings],
+    data: Dataset,
+    jobs: int,
+    quiet: bool,
+    chosen: Chosen = HEADLINE,
+    save: str | None = None,
+    runs: dict | None = None,
 ) -> list[dict]:
     """Trains a net of each of the two chosen blocks, highway and plain by default, for each of the
-    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.
+    planned Settings, in `jobs` processes.  Writes the net of the first block to `save`.  Puts each
+    finished run into `runs`, by its net's key, so that a caller has them even where an interrupt
+    ends the training.
 
     Returns a dict for each pair: the list "runs" of the JSON.  A net without gates is the same for
     every gate bias, and trained once."""
+    runs = {} if runs is None else runs
     nets = {key_of(block, settings): (block, settings) for settings in planned for block in chosen.blocks}
     more = {"activation": chosen.activation, "init": chosen.init, "optimizer": chosen.optimizer}
 
-    def longest_first(net):  # so that no long run starts last
-        block, settings = net
-        return -settings.depth, chosen.blocks.index(block)
-
-    nets = sorted(nets.values(), key=longest_first)
+    # the deepest first, so that no long run starts last; the two of a pair together, so that an interrupt
+    # leaves whole pairs
+    nets = sorted(nets.values(), key=lambda net: -net[1].depth)
 
     def tasks():
         """Draws each net's images only when a process is free: all at once might not fit into
@@ -3253,7 +3259,6 @@ def run_pairs(
                 more_of_net["save"] = save
             yield block, settings, images, more_of_net
 
-    runs = {}
     jobs = min(jobs, len(nets))
     progress = Progress(nets, jobs, quiet)
     results = package().in_processes(train_task, tasks(), jobs, progress.show)
@@ -3263,10 +3268,18 @@ def run_pairs(
             run["label"] = progress.labels[key]
             runs[key] = run
             progress.finished(key, run)
+    return pairs_of(runs, planned, chosen)
+
+
+def pairs_of(runs: dict, planned: list[Settings], chosen: Chosen) -> list[dict]:
+    """The pairs of the planned Settings whose two nets are among the runs."""
     pairs = []
     n_biases = len({settings.gate_bias for settings in planned})
     for settings in planned:
-        both = {block.name: runs[key_of(block, settings)] for block in chosen.blocks}
+        keys = {block.name: key_of(block, settings) for block in chosen.blocks}
+        if not runs.keys() >= set(keys.values()):
+            continue
+        both = {name: runs[key] for name, key in keys.items()}
         seconds = sum(run["wallclock_sec"] for run in both.values())
         pair = {"depth": settings.depth, "seed": settings.seed}
         if n_biases > 1:
@@ -3302,7 +3315,10 @@ def main(argv=None) -> int:
 
 def train_pairs(args, save) -> None:
     """Runs the command: trains all pairs, prints the table, and writes the JSON with
-    save({path: bytes})."""
+    save({path: bytes}).
+
+    If something ends the training, the pairs that are finished go to NAME_unfinished.json: what
+    NAME.json has is whole, and stays."""
     start = time.perf_counter()
     tools = package()
     chosen = chosen_by(args)
@@ -3316,14 +3332,46 @@ def train_pairs(args, save) -> None:
     if not args.quiet:
         named = tools.printable(f"{data.name} from {data.source}")
         print(f"{named}: {args.n_train} training and {args.n_test} test images", flush=True)
-    pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save)
+    runs = {}
+    stopped = None
+    try:
+        pairs = run_pairs(planned, data, args.jobs, args.quiet, chosen, args.save, runs)
+    except BaseException as error:  # Ctrl-C, or a worker that was killed
+        pairs = pairs_of(runs, planned, chosen)
+        if not pairs:
+            raise
+        print(f"stopped: {len(pairs)} of {len(planned)} pairs are finished", file=sys.stderr)
+        stopped = error
+        path = path.with_name(f"{path.stem}_unfinished.json")
+        planned = [settings for settings in planned if pairs_of(runs, [settings], chosen)]
     warn_of(pairs, data.n_classes)
+    record = record_of_pairs(pairs, planned, args, chosen, data)
+    try:
+        if not args.no_save:
+            tools.check_replaceable(path, args.quick)  # again: the training took long
+            save({path: tools.run_bytes(record)})
+    finally:
+        print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
+    if not args.no_save:
+        hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
+        took = f"{time.perf_counter() - start:.1f} s"
+        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
+    if args.save:
+        print(tools.printable(said_of_net(args.save, pairs[0][chosen.blocks[0].name])), flush=True)
+    if stopped:
+        raise stopped
+
+
+def record_of_pairs(pairs: list[dict], planned: list[Settings], args, chosen: Chosen, data: Dataset) -> dict:
+    """The JSON of these pairs, which have the planned Settings."""
     record = asdict(planned[0])
-    for name, plural, values in (
+    for name, plural, asked in (
         ("depth", "depths", args.depths),
         ("seed", "seeds", args.seeds),
         ("gate_bias", "gate_biases", args.gate_biases),
     ):
+        finished = {getattr(settings, name) for settings in planned}
+        values = [value for value in asked if value in finished]
         if values:
             record[plural] = values
         if len(values) > 1:
@@ -3336,19 +3384,9 @@ def train_pairs(args, save) -> None:
     if chosen.init != INITS[0]:
         record["init"] = chosen.init
     record |= said_of_data(data)
-    record["env"] = tools.environment()
+    record["env"] = package().environment()
     record["runs"] = pairs
-    try:
-        if not args.no_save:
-            save({path: tools.run_bytes(record)})
-    finally:
-        print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
-    if not args.no_save:
-        hint = f"; git checkout {path.name} brings the committed one back" if tools.is_committed(path) else ""
-        took = f"{time.perf_counter() - start:.1f} s"
-        print(tools.printable(f"saved to {path} after {took}{hint}"), flush=True)
-    if args.save:
-        print(tools.printable(said_of_net(args.save, pairs[0][names[0]])), flush=True)
+    return record
 
 
 def said_of_net(path: str, run: dict) -> str:
@@ -3619,7 +3657,7 @@ class Alone:
             print(f"{program}: error: {Alone.printable(' '.join(str(error).split()))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
-            print("interrupted: nothing was written", file=sys.stderr)
+            print("interrupted", file=sys.stderr)
             return 130
         return 3 if output.failed else 0
 

@@ -7,7 +7,7 @@ import os
 import imageio.v3 as imageio
 import numpy as np
 
-from highway_networks import DeepNet, import_module_of_user, inputs_for, package
+from highway_networks import DeepNet, finite_logits, import_module_of_user, inputs_for, package
 from highways.files import InputError, open_file, printable
 
 SIDE = 28  # of MNIST's images, in pixels
@@ -132,8 +132,8 @@ def classify_images(path: str, images: list[str], imports: list[str]) -> None:
         grey = read_grey(image)
         try:
             pixels, said = image_for(net, grey)
-            logits = net.predict(inputs_for(net, pixels)).astype(np.float64)[0]
-        except ValueError as error:
+            logits = finite_logits(net, inputs_for(net, pixels)).astype(np.float64)[0]
+        except (ValueError, FloatingPointError) as error:
             raise InputError(f"{image}: {error}") from error
         powers = np.exp(logits - logits.max())
         probabilities = powers / powers.sum()

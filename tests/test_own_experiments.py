@@ -50,19 +50,6 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
         ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
         ({"x": PIXELS // 16}, "the largest pixel of x_train is 15, and white would be 255: give floats, x / 15, or x"),
         ({"x_test": PIXELS[30:] // 16}, "the largest pixel of x_test is 15, and white would be 255"),
-        ({"x": PIXELS // 16 * 1.0}, "whole numbers up to 15, as floats: to scale pixels, divide all x by 15"),
-        (
-            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0},
-            "x_test holds whole numbers up to 25., as floats",
-        ),
-        (
-            {"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 0.99},
-            "must have the same scale; the largest number is 1",
-        ),
-        (
-            {"x_train": PIXELS[:30] * -0.99, "x_test": PIXELS[30:] / 255},
-            "must have the same scale; the largest number is 25",
-        ),
         ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
         ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
         ({"x": PIXELS[:, :0]}, "x_train must hold an example at each first index"),
@@ -84,11 +71,32 @@ def test_a_slip_in_the_arrays_is_one_line(change, message):
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_counts_are_inputs_and_an_empty_test_image_is_none_of_another_scale():
-    counts = PIXELS // 86 * 1.0
-    np.testing.assert_array_equal(data_of(counts).x_train, counts[:30].reshape(30, -1))
-    assert counts.max() == 2
-    assert data_of(counts, x_test=counts[30:] * 0).x_test.max() == 0
+AGES = np.random.default_rng(1).integers(18, 90, (40, 6)) * 1.0
+COUNTS = np.random.default_rng(2).poisson(0.3, (40, 6)) * 1.0
+COUNTS[0, 0] = 1000
+
+
+@pytest.mark.parametrize("x", [AGES, COUNTS, PIXELS // 16 * 1.0, np.concatenate((COUNTS[:30], COUNTS[30:] * 0))])
+def test_whole_floats_are_inputs_as_they_are_and_train(x):
+    data = data_of(x)
+    np.testing.assert_array_equal(data.x_train, x[:30].reshape(30, -1))
+    np.testing.assert_array_equal(data.x_test, x[30:].reshape(10, -1))
+    assert np.isfinite(train_small(data=data)["final_train_loss"])
+
+
+@pytest.mark.parametrize(
+    ("change", "n_warnings"),
+    [
+        ({"x": AGES}, 2),  # large in both
+        ({"x": AGES / 89}, 0),
+        ({"x": PIXELS * 1.0}, 2),
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 2),  # large, and of another scale
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] / 255**2}, 1),
+        ({"x": PIXELS / 255}, 0),
+    ],
+)
+def test_floats_that_look_unscaled_are_warned_of(change, n_warnings):
+    assert len(hn.data_warnings(data_of(**change))) == n_warnings
 
 
 def test_test_examples_that_are_training_examples_are_said(capsys):
@@ -449,6 +457,22 @@ def test_classify_refuses_pixels_that_nobody_has_scaled_and_nets_of_numbers(tmp_
     net.about["targets"] = True
     with pytest.raises(ValueError, match=r"has learned numbers, not classes: net.predict\(x\) gives them"):
         net.classify(PIXELS / 255)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+@np.errstate(all="ignore")
+def test_classify_refuses_logits_that_are_not_finite(tmp_path, image, value):
+    path = tmp_path / "net.npz"
+    train_small(save=path)
+    net = hn.DeepNet.load(path)
+    net.parameters[:] = value
+    with pytest.raises(FloatingPointError):
+        net.classify(PIXELS.astype(np.uint8))
+    if value == 3e38:  # finite, and so it can be saved
+        net.save(path)
+        process = main("--classify", path, image)
+        assert one_line_error(process)
+        assert process.stdout == ""
 
 
 def test_a_file_that_is_no_program_is_not_imported(tmp_path, monkeypatch):

@@ -109,6 +109,21 @@ def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
             assert "|" in make(lambda path: read_results_in(tmp_path, path))
 
 
+@in_one_process("jacobian")
+def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished, monkeypatch):
+    finished("jacobian", tmp_path)
+    original = command_line.with_summary
+
+    def with_summary(*arguments):
+        (tmp_path / "jacobian.json").write_text("mine")
+        return original(*arguments)
+
+    monkeypatch.setattr(command_line, "with_summary", with_summary)
+    process = in_process(command_line.main, "jacobian", "--quick", "--results", tmp_path, "--jobs", 1)
+    assert process.returncode == 2
+    assert (tmp_path / "jacobian.json").read_text() == "mine"
+
+
 AS_A_RULE = ("gate_bias", "lesion", "optimization", "table1")  # one question of each kind
 
 

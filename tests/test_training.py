@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import without_time, write_data_set
+from conftest import in_process, without_time, write_data_set
 from threadpoolctl import threadpool_info
 
 import highway_networks as hn
@@ -20,7 +20,7 @@ from highways.commands import run_command
 from highways.files import InputError, environment, json_bytes, write_whole
 from highways.nets import layer_by_layer
 from highways.processes import in_processes
-from highways.records import table_of_runs
+from highways.records import load_record, load_run, table_of_runs
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -252,6 +252,66 @@ def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
     alone = without_time({"runs": hn.run_pairs(pairs[2:3], data, 1, quiet=True)})
     only_pair = alone[len('{"runs": [') : -len("]}")]
     assert only_pair in records[0]
+
+
+def command(data_set, out, *more):
+    words = ["--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60, "--jobs", 1]
+    return in_process(hn.main, *words, "--data-dir", data_set, "--out", out, *more)
+
+
+SEVERAL = ("--depths", "2,3", "--seeds", "0,1,2")
+BIASES = ("--gate-biases", "-4,-2,0")
+
+
+@pytest.mark.parametrize(
+    ("more", "n_nets", "finished", "said"),
+    [
+        (SEVERAL, 0, [], {}),
+        (SEVERAL, 1, [], {}),
+        (SEVERAL, 2, [1], {"depth": 3, "depths": [3], "seed": 0, "seeds": [0]}),
+        (SEVERAL, 7, [1, 3, 5], {"depth": 3, "depths": [3], "seed": None, "seeds": [0, 1, 2]}),
+        (SEVERAL, 9, [0, 1, 3, 5], {"depth": None, "depths": [2, 3], "seed": None, "seeds": [0, 1, 2]}),
+        ((*BIASES, "--depth", 3), 3, [0, 1], {"gate_bias": None, "gate_biases": [-4, -2]}),
+        ((*BIASES, "--depth", 3), 2, [0], {"gate_bias": -4, "gate_biases": [-4]}),
+    ],
+)
+def test_what_is_finished_at_an_interrupt_is_written(data_set, tmp_path, monkeypatch, more, n_nets, finished, said):
+    """Of the pairs of the whole record those with these indices are finished after so many nets."""
+    out = tmp_path / "run.json"
+    assert command(data_set, out, *more).returncode == 0
+    before = out.read_bytes()
+    run_one = hn.run_one
+    nets = iter(range(n_nets))
+
+    def interrupted(*arguments, **named):
+        if next(nets, None) is None:
+            raise KeyboardInterrupt
+        return run_one(*arguments, **named)
+
+    monkeypatch.setattr(hn, "run_one", interrupted)
+    assert command(data_set, out, *more).returncode == 130
+    assert out.read_bytes() == before
+    unfinished = tmp_path / "run_unfinished.json"
+    assert unfinished.exists() == bool(finished)
+    if finished:
+        whole = load_run(out)
+        record = load_run(unfinished)
+        of_whole = [pair for i, pair in enumerate(whole["runs"]) if i in finished]
+        assert without_time(record) == without_time({**record, "runs": of_whole})
+        assert {name: record[name] for name in said} == said
+
+
+@pytest.mark.parametrize(("lr", "diverged", "least"), [("1e25", False, 1e126), ("1e101", True, 1e101)])
+def test_a_record_of_huge_numbers_is_written(data_set, tmp_path, lr, diverged, least):
+    out = tmp_path / "run.json"
+    process = command(data_set, out, "--depth", 3, "--lr", lr, "--activation", "relu", "--dtype", "float64")
+    assert process.returncode == 0
+    record = load_run(out)
+    [pair] = record["runs"]
+    assert [run["diverged"] for run in hn.runs_of(pair)] == [diverged, diverged]
+    assert max([record["lr"], *pair["highway"]["history"]["train_loss"]]) >= least
+    with pytest.raises(InputError):
+        load_record(out)  # it cannot be drawn
 
 
 def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):

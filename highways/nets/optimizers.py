@@ -40,8 +40,8 @@ class SGD(Optimizer):
             multiply(gradient, self.learned, gradient)
         return super().step(gradient)
 
-    def _update(self, gradient, scale):
-        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
+    def update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr * scale)
         for parameters, g, step, v in self._chunks(gradient):
             multiply(v, momentum, v)
             multiply(g, lr, step)
@@ -86,7 +86,7 @@ class Nesterov(Optimizer):
         optimizer.v[:] = self.v[part]
         return optimizer
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)
         for parameters, g, step, v, weight_decay, rates in self._chunks(gradient):
             ahead = self._ahead[: len(g)]

@@ -63,7 +63,7 @@ VALUES = (
 WORDS = st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size=1, max_size=3)
 
 
-def accepted(pairs, data, jobs, quiet, chosen, save):
+def accepted(pairs, data, jobs, quiet, chosen, save, runs):
     """Replaces run_pairs(): settings that passed the checks must make sense."""
     for settings in pairs:
         assert settings.epochs >= 1

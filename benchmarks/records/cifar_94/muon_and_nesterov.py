@@ -41,7 +41,7 @@ class MuonAndNesterov(Optimizer):
         self.rates[:] = rates
         self._others = gaps([place for place, _ in matrices], len(parameters))
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         step_of_matrices(self, self.matrices, gradient, self.v, self.lr)
         momentum, lr = self._scalars(MOMENTUM_OF_OTHERS, self.lr)
         for place in self._others:

@@ -38,7 +38,7 @@ class MuonAndAdam(Optimizer):
         self._others = gaps([place for place, _ in matrices], len(parameters))
 
     @one_blas_thread()  # once for all matrices
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         self.t += 1
         step_of_matrices(self, self.matrices, gradient, self.m, RATE_OF_MATRICES * self.lr)
         beta1, beta2, eps = self._scalars(BETA_1, BETA_2, EPS)
