@@ -88,8 +88,6 @@ class ConvNet(FixedNames):
     pixels that are whole numbers must be scaled before.
     """
 
-    _called = "net"
-
     def __init__(
         self,
         shape,

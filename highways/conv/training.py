@@ -183,17 +183,15 @@ class Training:
         if first in ("whitened", "frozen"):
             first = None  # begin() replaces these weights
         shape, layers = self.shape_and_layers(settings, self.images)
-        size = f"{settings.net} for images of {self.images['pixels']} pixels"
-        with hn.memory_for(f"nets of this size: {size}"):
-            net = ConvNet(
-                shape,
-                layers,
-                np.random.default_rng(settings.seed),
-                init=settings.init,
-                first=first,
-                last=settings.last,
-                gate_bias=settings.gate_bias,
-            )
+        net = ConvNet(
+            shape,
+            layers,
+            np.random.default_rng(settings.seed),
+            init=settings.init,
+            first=first,
+            last=settings.last,
+            gate_bias=settings.gate_bias,
+        )
         if isinstance(net.layers[0], FrozenConvolution) != (settings.first == "frozen"):
             raise ValueError(f"'frozen' is the start of a frozen first layer: {settings.net} has {settings.first!r}")
         return net
@@ -367,7 +365,7 @@ class Training:
         for name, array in self._arrays().items():
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite")
-        hn.write_arrays(path, self._head(), **self._arrays())
+        files.write_arrays(path, self._head(), **self._arrays())
 
     def _head(self) -> dict:
         """What save() writes beside the arrays."""
@@ -405,7 +403,7 @@ class Training:
             return {name: (size,) for name, size in sizes.items()}
 
         try:
-            head, arrays = hn.read_arrays(path, shapes_of)
+            head, arrays = files.read_arrays(path, shapes_of)
             check_head(head)
             training = cls(*arguments_of(head))
             training._restore(head, arrays)

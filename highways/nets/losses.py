@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from highway_networks import check_real, softmax_cross_entropy
+from highway_networks import softmax_cross_entropy
 
 
 def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) -> tuple[np.number, np.ndarray]:
@@ -16,7 +16,6 @@ def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) 
     with the plain labels this adds smoothing (logit_y - mean logit) to the loss of an example.
 
     Raises what softmax_cross_entropy() raises, and ValueError unless 0 <= smoothing < 1."""
-    check_real("smoothing", smoothing)
     if not 0 <= smoothing < 1:
         raise ValueError(f"label smoothing must be at least 0 and less than 1, not {smoothing}")
     loss, gradient = softmax_cross_entropy(logits, y)

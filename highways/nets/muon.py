@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from highway_networks import Optimizer, check_real, one_blas_thread
+from highway_networks import Optimizer, one_blas_thread
 from highways.nets.optimizers import check_momentum
 
 # X <- a X + b X X'X + c X (X'X)^2 maps each singular value s to a s + b s^3 + c s^5.  These numbers are Jordan's: the
@@ -62,8 +62,7 @@ class Muon(Optimizer):
 
     def __init__(self, parameters, lr, matrices, *, momentum=0.6, momentum_of_others=0.85, weight_decay=0.0, rates=1.0):
         super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("v", "weight_decay", "rates"))
-        for name, value in (("momentum", momentum), ("momentum_of_others", momentum_of_others)):
-            check_real(name, value)
+        for value in (momentum, momentum_of_others):
             check_momentum(value)
         self.matrices = list(matrices)
         self.momentum = momentum
@@ -104,10 +103,8 @@ class MuonAndAdam(Optimizer):
         self, parameters, lr, matrices, *, rate_of_matrices=12.0, momentum=0.6, beta1=0.9, beta2=0.999, eps=1e-8
     ):
         super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("m", "v"))
-        for name, value in (("momentum", momentum), ("beta1", beta1), ("beta2", beta2)):
-            check_real(name, value)
+        for value in (momentum, beta1, beta2):
             check_momentum(value)
-        check_real("rate_of_matrices", rate_of_matrices)
         if not rate_of_matrices > 0:
             raise ValueError(f"rate_of_matrices must be positive, not {rate_of_matrices}")
         self.matrices = list(matrices)
