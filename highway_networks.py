@@ -235,22 +235,15 @@ def holds_labels(y: np.ndarray) -> bool:
 def data_warnings(data: Dataset) -> list[str]:
     """What looks like a slip in a data set though it can be read, a line for each.  The known sets
     are as they are."""
-    if data.name in ("MNIST", *OTHER_SETS):
-        return []
     warnings = []
-    largest, largest_in_test = (float(np.abs(x.astype(float)).max()) for x in (data.x_train, data.x_test))
-    if data.x_train.dtype.kind == "f":
-        size = np.linalg.norm(data.x_train) / data.x_train.size**0.5
-        if size > 5:
-            warnings.append(f"x has a root mean square of {size:.3g}, not about 1: a net may learn far less")
-        if max(largest, largest_in_test) > 100 * min(largest, largest_in_test) > 0:
-            warnings.append(f"x is up to {largest:.3g} in training, {largest_in_test:.3g} in test examples")
-    elif largest < 128:
-        warnings.append(f"the largest pixel is {largest:g}, not 255: a net may learn far less")
-    if holds_labels(data.y_train):
-        unused = data.n_classes - len(np.unique(data.y_train))
-        if unused:
-            warnings.append(f"of the labels 0 to {data.n_classes - 1}, {unused} never occur in training")
+    if data.name in ("MNIST", *OTHER_SETS):
+        return warnings
+    for part, x in (("x_train", data.x_train), ("x_test", data.x_test)):
+        size = np.linalg.norm(x) / x.size**0.5
+        if x.dtype.kind == "f" and size > 5:
+            warnings.append(f"{part} has a root mean square of {size:.3g}, not about 1: a net may learn far less")
+        if x.dtype.kind != "f" and x.max() < 128:
+            warnings.append(f"the largest pixel of {part} is {x.max()}, not 255: a net may learn far less")
     return warnings
 
 
@@ -602,10 +595,6 @@ class FixedNames:
         super().__setattr__(name, value)
 
 
-class Gradients(FixedNames):
-    """Views into a gradient, by the names of the parameters."""
-
-
 def kinds_for(dtype: np.dtype) -> str:
     """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex
     itself."""
@@ -616,7 +605,7 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
     """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
-    if is_masked(array):
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
         raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
     if array.dtype.kind not in kinds:
         raise TypeError(f"{name} must hold numbers of a kind in {kinds!r}, not {array.dtype}")
@@ -628,24 +617,6 @@ def check_inputs(x, dtype: np.dtype) -> None:
     check_numbers("x", x, kinds_for(dtype))
     if x.dtype.kind not in "fc":
         raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
-
-
-def check_real(name: str, value) -> None:
-    """Raises TypeError unless `value` is a real number, of Python or NumPy."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, not {value!r}")
-
-
-def check_whole(name: str, value) -> None:
-    """Raises TypeError unless `value` is a whole number, of Python or NumPy."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-
-
-def is_masked(array) -> bool:
-    """Whether it is a masked array.  An array of NumPy's own class is none, and numpy.ma, which is
-    slow to import, is not needed to say so."""
-    return type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
 
 
 def cached(work: dict, key, make):
@@ -1040,8 +1011,6 @@ class DeepNet(FixedNames):
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
         if dtype is None or np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
-        for name, size in (("d_in", d_in), ("d_out", d_out), ("hidden", hidden), ("depth", depth)):
-            check_whole(name, size)
         self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
         self.d_out = operator.index(d_out)
         self.hidden = operator.index(hidden)
@@ -1088,13 +1057,13 @@ class DeepNet(FixedNames):
         self._stamp = None
         self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
-        self.grad = Gradients()
+        self.grad = FixedNames()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
-    def _add_views(self, owner: DeepNet | Gradients, flat: np.ndarray) -> None:
+    def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
         """Makes the named views into a flat vector attributes of `owner`."""
         hidden = self.hidden
         views = views_into(flat, self._shapes())
@@ -1370,11 +1339,9 @@ def check_replaceable_net(path: Path) -> None:
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array.  Raises ValueError unless they are n whole numbers from 0 to
-    n_classes - 1, and TypeError for a masked array."""
-    if is_masked(y):
-        raise TypeError("y must not be a masked array: its mask would be ignored")
-    y = np.asarray(y)
+    """The labels as an array.  Raises unless they are n whole numbers from 0 to n_classes - 1."""
+    y = np.asanyarray(y)
+    check_numbers("y", y)
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, in shape ({n},), not {y.shape}")
@@ -1444,8 +1411,6 @@ class Optimizer(FixedNames):
         check_numbers("parameters", parameters, FLOATS + "c")
         if parameters.ndim != 1:
             raise ValueError(f"parameters must be one vector, as net.parameters is, not of shape {parameters.shape}")
-        for name, value in (("lr", lr), ("clip", clip), ("decay", decay)):
-            check_real(name, value)
         if not (lr > 0 and clip > 0 and 0 < decay < math.inf):
             raise ValueError(f"lr, clip and decay must be positive: lr={lr}, clip={clip}, decay={decay}")
         self.parameters = parameters
@@ -1506,8 +1471,6 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
-        for name, value in (("beta1", beta1), ("beta2", beta2), ("eps", eps)):
-            check_real(name, value)
         if not (0 <= beta1 < 1 and 0 <= beta2 < 1 and 0 < eps < math.inf):
             raise ValueError(f"0 <= beta < 1 and eps > 0 are needed: beta1={beta1}, beta2={beta2}, eps={eps}")
         self.beta1 = beta1
@@ -1561,21 +1524,16 @@ class Settings:
 
     def __post_init__(self):
         use_python_numbers(self)
-        for name in ("seed", "hidden", "depth", "epochs", "batch_size", "n_train", "n_test"):
-            check_whole(name, getattr(self, name))
-        for name in ("lr", "gate_bias", "clip"):
-            check_real(name, getattr(self, name))
-        for name in ("epochs", "batch_size", "n_train", "n_test", "hidden"):
+        for name in ("hidden", "epochs", "batch_size", "n_train", "n_test"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.depth < 0:
             raise InputError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
-        if not (0 < self.lr < math.inf and self.clip > 0):
-            raise InputError(f"lr and clip must be positive: lr={self.lr}, clip={self.clip}")
-        if not abs(self.gate_bias) < 1e30:
-            raise InputError(f"gate_bias must be finite, even in float32, not {self.gate_bias}")
+        if not (0 < self.lr < math.inf and self.clip > 0 and abs(self.gate_bias) < 1e30):
+            values = f"lr={self.lr}, clip={self.clip}, gate_bias={self.gate_bias}"
+            raise InputError(f"lr and clip must be positive, gate_bias finite: {values}")
         if self.dtype not in ("float32", "float64"):
             raise InputError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
@@ -1589,8 +1547,8 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def do_nothing() -> None:
-    """The default of before_step."""
+def ignore(*_) -> None:
+    """Does nothing: the default of report(row) and before_step()."""
 
 
 def check_parameters(net, optimizer) -> None:
@@ -1601,7 +1559,7 @@ def check_parameters(net, optimizer) -> None:
 
 @one_blas_thread()
 def train_epoch(
-    net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=do_nothing
+    net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=ignore
 ) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
     out.
@@ -1614,7 +1572,6 @@ def train_epoch(
 
     Raises FloatingPointError at the first loss or gradient that is not finite."""
     check_parameters(net, optimizer)
-    check_whole("batch_size", batch_size)
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1644,13 +1601,9 @@ def train_epoch(
     }
 
 
-def ignore(row: dict) -> None:
-    """Ignores the row of an epoch."""
-
-
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
 def train_epochs(
-    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=do_nothing
+    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=ignore
 ):
     """Calls train_epoch() for each of the orders.  Returns a row for each completed epoch, and
     where the run diverged, or None.
@@ -1845,32 +1798,12 @@ def run_one(
         data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
     )  # fmt: skip
-    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
-    run |= record_of(net.block)  # may raise: now, not after the training
-    for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
-        run[name] = getattr(settings, name)
-    if net.block.gates:
-        run["gate_bias"] = settings.gate_bias
-    if activation != "tanh":
-        run |= record_of(net.activation)
-    if init != INITS[0]:
-        run["init"] = init
-    if optimizer is not Adam:
-        run["optimizer"] = name_of(optimizer)
-    if loss is not softmax_cross_entropy:
-        run["loss"] = name_of(loss)
-    run["n_parameters"] = len(net.parameters)
+    run = description(net, settings, init, optimizer, loss)  # may raise: now, not after the training
 
     def show_and_report(row):
         if verbose:
-            show(row)
+            say(f"{run['label']}  {line_of(row)}")
         report(row)
-
-    def show(row):
-        measured = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
-        if "test_loss" in row:
-            measured = "loss {train_loss:.4f}  test loss {test_loss:.4f}  |gradient| {grad_norm:.3g}"
-        say(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}")
 
     run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
@@ -1880,6 +1813,34 @@ def run_one(
         net.save(save)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) -> dict:
+    """What a run says of its net and its training.  Beyond the settings it names only those that are
+    not the defaults."""
+    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
+    run |= record_of(net.block)
+    for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
+        run[name] = getattr(settings, name)
+    if net.block.gates:
+        run["gate_bias"] = settings.gate_bias
+    if type(net.activation) is not Tanh:
+        run |= record_of(net.activation)
+    if init != INITS[0]:
+        run["init"] = init
+    if optimizer is not Adam:
+        run["optimizer"] = name_of(optimizer)
+    if loss is not softmax_cross_entropy:
+        run["loss"] = name_of(loss)
+    run["n_parameters"] = len(net.parameters)
+    return run
+
+
+def line_of(row: dict) -> str:
+    """An epoch in a line."""
+    accuracies = "test loss {test_loss:.4f}" if "test_loss" in row else "train {train_acc:.3f}  test {test_acc:.3f}"
+    line = "epoch {epoch:3d}  loss {train_loss:.4f}  " + accuracies + "  |gradient| {grad_norm:.3g}"
+    return line.format_map(row)
 
 
 def name_of(function) -> str:
