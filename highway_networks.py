@@ -1098,8 +1098,8 @@ class DeepNet(FixedNames):
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises ValueError
         for what load() could not restore, and InputError where it would replace another file."""
         check_json(self.about, "net.about")
-        if not np.isfinite(self.parameters).all():
-            raise ValueError("the parameters of a net that is saved must be finite")
+        if not (isinstance(self.about, dict) and np.isfinite(self.parameters).all()):
+            raise ValueError("a net that is saved needs a dict net.about, and finite parameters")
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
@@ -1113,9 +1113,7 @@ class DeepNet(FixedNames):
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Runs
         no code from the file."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                head = json.loads(str(file["head"]))
-                parameters = file["parameters"]
+            head, parameters = read_net(path)
             arguments = head["net"]
             arguments["block"] = block_of(arguments["block"], **arguments.pop("block_settings", {}))
             activation = activation_of(arguments.pop("activation"), **arguments.pop("activation_settings", {}))
@@ -1320,6 +1318,13 @@ class Workspace:
         return self.states[index % len(self.states)]
 
 
+def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
+    """The head and the parameters that DeepNet.save() wrote.  For other files exceptions of any kind
+    may be raised."""
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return json.loads(str(arrays["head"])), arrays["parameters"]
+
+
 def check_replaceable_net(path: Path) -> None:
     """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
     of a saved net."""
@@ -1327,8 +1332,8 @@ def check_replaceable_net(path: Path) -> None:
     if not path.exists():
         return
     try:
-        with np.load(path, allow_pickle=False) as file:
-            is_net = set(json.loads(str(file["head"]))) == {"net", "about"}
+        head, _ = read_net(path)
+        is_net = set(head) == {"net", "about"}
     except Exception:  # as in DeepNet.load()
         is_net = False
     if not is_net:

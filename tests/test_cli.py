@@ -141,7 +141,7 @@ def test_a_diverged_run_is_named(tmp_path, data_set):
 )
 def test_one_value_and_several_are_refused_even_where_the_one_is_the_default(capsys, program, words):
     """Each of the two flags is taken without the other."""
-    with pytest.raises(SystemExit, match="2"):
+    with pytest.raises(SystemExit):
         program.parse_arguments(words.split())
     assert "not allowed with argument" in capsys.readouterr().err
     one, its_value, several, their_values = words.split()
