@@ -151,7 +151,7 @@ WRONG_ACTIVATIONS = {
 def test_a_wrong_activation_is_caught(what):
     """In a plain net, where slope and z are one array."""
     activation = type("OfATest", (Softplus,), WRONG_ACTIVATIONS[what])()
-    with pytest.raises(ValueError), np.errstate(all="ignore"):  # noqa: PT011  any
+    with pytest.raises(ValueError), np.errstate(all="ignore"):
         check_block("plain", activation)
 
 
