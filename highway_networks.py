@@ -1321,6 +1321,8 @@ class Workspace:
 def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
     """The head and the parameters that DeepNet.save() wrote.  For other files exceptions of any kind
     may be raised."""
+    if not Path(path).is_file():  # to open a pipe might wait for ever
+        raise FileNotFoundError("there is no such file")
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
         return json.loads(str(arrays["head"])), arrays["parameters"]
 
@@ -1856,9 +1858,11 @@ def name_of(function) -> str:
 
 
 def say(line: str) -> None:
-    """Prints a line.  A training does not end because nobody reads on."""
-    with contextlib.suppress(OSError):
-        print(line, flush=True)
+    """Prints a line, in one write.  A training does not end because nobody reads on."""
+    try:
+        print(f"{line}\n", end="", flush=True)
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -2170,11 +2174,11 @@ def train_pairs(args) -> int:
         path = unfinished
         what = "interrupted" if status == 130 else "a worker process died, killed or out of memory"
         print(f"{what}: {len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
+    if pairs:
+        say(table(pairs))
     if pairs and not args.no_save:
         save_record(path, record_of_runs(args, data, env, pairs))
         say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
-    if pairs:
-        say(table(pairs))
     return status
 
 
@@ -2187,6 +2191,9 @@ def main(argv=None) -> int:
     except (InputError, OSError, MemoryError) as error:
         print(f"highway_networks.py: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -594,9 +594,9 @@ def test_a_net_whose_notes_could_not_be_read_again_is_not_saved(tmp_path, value)
 
 def test_arrays_are_read_before_they_replace_anything(tmp_path, monkeypatch):
     (tmp_path / "net.npz").write_bytes(b"old")
-    monkeypatch.setattr(hn.np, "savez", lambda file, **arrays: file.write(b"torn"))
-    with pytest.raises(ValueError, match=r"not a complete \.npz file"):
-        hn.write_arrays(tmp_path / "net.npz", {}, x=np.zeros(3))
+    monkeypatch.setattr(files.np, "savez", lambda file, **arrays: file.write(b"torn"))
+    with pytest.raises(ValueError):
+        files.write_arrays(tmp_path / "net.npz", {}, x=np.zeros(3))
     assert (tmp_path / "net.npz").read_bytes() == b"old"
 
 
@@ -648,7 +648,6 @@ def test_names_are_printed_without_what_a_terminal_obeys(tmp_path, data_set):
 def test_text_is_printable_in_one_line():
     assert files.printable("MNIST ± é 漢") == "MNIST ± é 漢"
     assert files.printable("a\r\n\x1b]0;b\x07\u202e\udc80\u2028") == r"a\r\n\x1b]0;b\x07\u202e\udc80\u2028"
-    assert hn.Alone.printable(NAME) == files.printable(NAME)
 
 
 @posix
