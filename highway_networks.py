@@ -104,8 +104,9 @@ class InputError(ValueError):
 def write_whole(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all: beside its target, then renamed."""
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    file = temporary.open("xb")
     try:
-        with temporary.open("xb") as file:
+        with file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -1993,19 +1994,19 @@ def check_replaceable(path: Path) -> None:
     if not path.exists():
         return
     try:
-        names = set(json.loads(path.read_bytes()))
-    except (ValueError, TypeError, RecursionError):
-        names = set()
-    if not names >= {*asdict(DEFAULTS), "env", "runs"}:
+        record = json.loads(path.read_bytes())
+        is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"} and all(run[PAIR[0]] for run in record["runs"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        is_ours = False
+    if not (is_ours and record["runs"]):
         raise InputError(f"{path} holds something else than runs of this program: choose another --out")
 
 
 def environment() -> dict:
     """What computed a record's numbers: versions, machine, and the commit of this program."""
     blas = None
-    for library in _blas().info() if _blas() else ():
-        names = ("internal_api", "version", "architecture")
-        blas = " ".join(str(library[name]) for name in names if name in library)
+    if _blas():
+        blas = " ".join(str(_blas().info()[0].get(name)) for name in ("internal_api", "version", "architecture"))
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -2091,7 +2092,7 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs: int = 1, quiet: bool
     pairs = {}
     with contextlib.closing(in_processes(train_net, tasks(), min(jobs, 2 * len(planned)))) as finished:
         for run in finished:
-            if not (is_pair or quiet):
+            if not quiet:
                 say(f"{run['label']}: {outcome(run)}")
             nets = pairs.setdefault((run["depth"], run["seed"]), {})
             nets[run["block"]] = run
@@ -2111,23 +2112,29 @@ def outcome(run: dict) -> str:
 
 
 def table(pairs: list[dict]) -> str:
-    """A line for each net, and for several seeds of a depth the mean ± standard deviation."""
-    lines = []
+    """A line for each pair, and for several seeds of a depth the mean ± standard deviation."""
+    lines = ["depth   seed  " + "".join(f"{f'{block} test acc':>17}  train loss" for block in PAIR)]
+    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
     for pair in pairs:
-        lines += [f"{pair[block]['label']:30} {outcome(pair[block])}" for block in PAIR]
-    for depth in sorted({pair["depth"] for pair in pairs}):
+        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
         for block in PAIR:
-            runs = [pair[block] for pair in pairs if pair["depth"] == depth]
-            accuracies = [run["final_test_acc"] for run in runs if not run["diverged"]]
-            if len(accuracies) > 1:
-                found = f"{np.mean(accuracies):.3f} ± {np.std(accuracies, ddof=1):.3f}"
-                lines.append(f"{block}, depth {depth}: test accuracy {found} over {len(accuracies)} seeds")
+            run = pair[block]
+            of_block = accuracies.setdefault((pair["depth"], block), [])
+            if run["diverged"]:
+                line += f"{'DIVERGED':>17} {'-':>11}"
+            else:
+                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
+                of_block.append(run["final_test_acc"])
+        lines.append(line)
+    for (depth, block), of_block in accuracies.items():
+        if len(of_block) > 1:
+            found = f"{np.mean(of_block):.3f} ± {np.std(of_block, ddof=1):.3f}"
+            lines.append(f"depth {depth}, {block}: test accuracy {found} over {len(of_block)} seeds")
     return "\n".join(lines)
 
 
 def record_of_runs(args, data: Dataset, env: dict, pairs: list[dict]) -> dict:
-    """What the JSON holds: the settings, the data, the machine, and the pairs in their planned
-    order."""
+    """What the JSON holds: the settings, the data, the machine, and the pairs."""
     record = asdict(args.planned[0])
     for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
         if values:
@@ -2138,9 +2145,7 @@ def record_of_runs(args, data: Dataset, env: dict, pairs: list[dict]) -> dict:
     record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
     if data_warnings(data):
         record["data_warnings"] = data_warnings(data)
-    order = [(settings.depth, settings.seed) for settings in args.planned]
-    in_order = sorted(pairs, key=lambda pair: order.index((pair["depth"], pair["seed"])))
-    return {**record, "env": env, "runs": in_order}
+    return {**record, "env": env, "runs": pairs}
 
 
 def save_record(path: Path, record: dict) -> None:
@@ -2168,12 +2173,15 @@ def train_pairs(args) -> int:
     status = 0
     try:
         with contextlib.closing(run_pairs(args.planned, data, args.jobs, args.quiet, args.save)) as finished:
-            pairs.extend(finished)
+            for pair in finished:
+                pairs.append(pair)  # those before an interrupt are kept
     except (KeyboardInterrupt, BrokenProcessPool) as error:
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
         path = unfinished
         what = "interrupted" if status == 130 else "a worker process died, killed or out of memory"
         print(f"{what}: {len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
+    order = [(settings.depth, settings.seed) for settings in args.planned]
+    pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
     if pairs:
         say(table(pairs))
     if pairs and not args.no_save:

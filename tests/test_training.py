@@ -20,7 +20,6 @@ from highways.commands import run_command
 from highways.files import InputError, environment, json_bytes, write_whole
 from highways.nets import layer_by_layer
 from highways.processes import in_processes
-from highways.records import table_of_runs
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -231,17 +230,6 @@ def test_a_run_that_diverges_stops_and_says_so(data_set, block, recwarn):
     assert run["history"]["epoch"] == []
     assert "DIVERGED" in hn.outcome(run)
     assert not recwarn.list
-
-
-def test_the_table_keeps_diverged_runs_apart():
-    def pair(seed, accuracy):
-        run = {"diverged": accuracy is None, "final_test_acc": accuracy, "final_train_loss": accuracy}
-        return {"depth": 3, "seed": seed, "highway": run, "plain": run | {"diverged": True, "final_test_acc": None}}
-
-    text = table_of_runs([pair(0, 0.5), pair(1, 0.75), pair(2, None)])
-    assert text.count("DIVERGED") == 4  # the plain net of three seeds, the highway net of one
-    assert "highway: test accuracy 0.625 ± 0.177 over 2 seeds" in text
-    assert "plain:" not in text
 
 
 def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
