@@ -3348,6 +3348,7 @@ def train_pairs(args, save) -> None:
     record = record_of_pairs(pairs, planned, args, chosen, data)
     try:
         if not args.no_save:
+            tools.check_replaceable(path, args.quick)  # again: the training took long
             save({path: tools.run_bytes(record)})
     finally:
         print(f"{tools.table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
