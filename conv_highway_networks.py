@@ -40,7 +40,15 @@ import numpy as np
 
 import highway_networks as hn
 from highways.commands import Parser, list_of, number, path_name, run_command, run_program
-from highways.conv.checkpoints import branch, check_unsaved, checkpoint_to_resume, is_begun, net_file, unfinished
+from highways.conv.checkpoints import (
+    branch,
+    check_net_replaceable,
+    check_unsaved,
+    checkpoint_to_resume,
+    is_begun,
+    net_file,
+    unfinished,
+)
 from highways.conv.images import check_square, fingerprint, load_images, select_images, shape_of
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
@@ -283,6 +291,9 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     try:
         if not args.no_save:
             record = file_record(whole, planned[0], args.seeds, runs)
+            check_replaceable(path, args.quick, CONVOLUTIONAL_RUN)  # again: the training took long
+            for file in net_files:
+                check_net_replaceable(file)
             with interrupts_deferred():  # JSON and nets belong together
                 save({path: record_bytes(record, CONVOLUTIONAL_RUN)})
                 keep_nets(runs, checkpoints, net_files)

@@ -239,12 +239,17 @@ def data_warnings(data: Dataset) -> list[str]:
     warnings = []
     if data.name in ("MNIST", *OTHER_SETS):
         return warnings
+    sizes = []
     for part, x in (("x_train", data.x_train), ("x_test", data.x_test)):
-        size = np.linalg.norm(x) / x.size**0.5
-        if x.dtype.kind == "f" and size > 5:
-            warnings.append(f"{part} has a root mean square of {size:.3g}, not about 1: a net may learn far less")
-        if x.dtype.kind != "f" and x.max() < 128:
+        if x.dtype.kind == "f":
+            sizes.append(np.linalg.norm(x) / x.size**0.5)
+            if sizes[-1] > 5:
+                size = f"a root mean square of {sizes[-1]:.3g}, not about 1"
+                warnings.append(f"{part} has {size}: a net may learn far less; divide pixels by the largest")
+        elif x.max() < 128:
             warnings.append(f"the largest pixel of {part} is {x.max()}, not 255: a net may learn far less")
+    if sizes and max(sizes) > 100 * min(sizes) > 0:
+        warnings.append(f"x_train and x_test differ in scale, {sizes[0]:.3g} and {sizes[1]:.3g}: scale both alike")
     return warnings
 
 
@@ -339,15 +344,24 @@ def sets_in(folders) -> dict[Path, dict[str, Path]]:
 
     for folder in sorted(path for path in folders if path.is_dir()):
         for path in sorted(folder.iterdir(), key=usual_names_first):
-            match = FILE_NAME.fullmatch(path.name)
-            file = path / path.name if path.is_dir() else path
-            if match is None or not file.is_file():
-                continue
-            part = "train" if match["part"].lower() == "train" else "t10k"
-            kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
-            paths = sets.setdefault(folder / (match["set"] or ""), {})
-            paths.setdefault(f"{part}-{kind}", file)
+            name = mnist_name(path)
+            files = sorted(path.iterdir(), key=usual_names_first) if name and path.is_dir() else [path]
+            files = [file for file in files if file.is_file() and mnist_name(file) == name]
+            if name and files:
+                part, of_set = name
+                sets.setdefault(folder / of_set, {}).setdefault(part, files[0])
     return {place: paths for place, paths in sets.items() if len(paths) == len(SHA256)}
+
+
+def mnist_name(path: Path) -> tuple[str, str] | None:
+    """MNIST's name of a file whose name is like those of the family, and the name of its set; None
+    for any other."""
+    match = FILE_NAME.fullmatch(path.name)
+    if match is None or path.name.startswith("."):
+        return None
+    part = "train" if match["part"].lower() == "train" else "t10k"
+    kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
+    return f"{part}-{kind}", match["set"] or ""
 
 
 def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
@@ -568,7 +582,7 @@ def zero_rows(n: int, size: int, dtype) -> np.ndarray:
     """(n, size) zeros.  Every row begins at a cache line."""
     items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
     lines = -(-size // items_a_line)  # rounded up
-    return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]
+    return zeros(n * lines * items_a_line, dtype).reshape(n, lines * items_a_line)[:, :size]
 
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
@@ -1412,8 +1426,7 @@ class Optimizer(FixedNames):
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
     start.  The vector "m" is the attribute self.m, and a row of self.states.
 
-    A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
-    None where nothing is clipped."""
+    A subclass defines update(gradient, scale), which writes into self.parameters."""
 
     def __init__(self, parameters, lr, clip=math.inf, decay=1.0, states: tuple[str, ...] = ()):
         check_numbers("parameters", parameters, FLOATS + "c")
@@ -1450,9 +1463,13 @@ class Optimizer(FixedNames):
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
         if math.isfinite(norm):
-            self._update(gradient, self.clip / norm if norm > self.clip else None)
+            self.update(gradient, self.clip / norm if norm > self.clip else 1.0)
             self.lr *= self.decay
         return norm
+
+    def update(self, gradient: np.ndarray, scale: float) -> None:
+        """Changes the parameters in place; scale * gradient is the clipped gradient."""
+        raise NotImplementedError
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
@@ -1486,14 +1503,14 @@ class Adam(Optimizer):
         self.eps = eps
         self.t = 0
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         self.t += 1
         b = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr_a_over_b = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / b
         numbers = (self.beta1, self.beta2, self.eps / b, lr_a_over_b)
         beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(*numbers)
         for parameters, g, scratch, m, v in self._chunks(gradient):
-            if scale is not None:
+            if scale < 1:
                 g = multiply(g, scale, scratch)
             multiply(m, beta1, m)
             add(m, g, m)
@@ -2136,11 +2153,11 @@ def table(pairs: list[dict]) -> str:
 def record_of_runs(args, data: Dataset, env: dict, pairs: list[dict]) -> dict:
     """What the JSON holds: the settings, the data, the machine, and the pairs."""
     record = asdict(args.planned[0])
-    for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
+    for name, plural, asked in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
+        values = [value for value in asked if value in {pair[name] for pair in pairs}]
         if values:
             record[plural] = values
-        if len(values) > 1:
-            record[name] = None
+            record[name] = values[0] if len(values) == 1 else None
     record |= {"activation": Tanh.name, "optimizer": "adam"}
     record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
     if data_warnings(data):
@@ -2155,13 +2172,12 @@ def save_record(path: Path, record: dict) -> None:
     write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
 
 
-def train_pairs(args) -> int:
-    """Trains all pairs, writes the JSON and prints the table; returns the exit status.  If it is
-    stopped, the pairs that are finished go to a file beside."""
+def train_pairs(args) -> None:
+    """Trains all pairs, prints the table and writes the JSON.  If something ends it early, the pairs
+    that are finished go to NAME_unfinished.json: what NAME.json has is whole, and stays."""
     start = time.perf_counter()
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
-    unfinished = path.with_name(f"{path.stem}_unfinished.json")
     if not args.no_save:
         check_replaceable(path)
     if args.save:
@@ -2170,24 +2186,22 @@ def train_pairs(args) -> int:
     if not args.quiet:
         say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
     pairs = []
-    status = 0
     try:
         with contextlib.closing(run_pairs(args.planned, data, args.jobs, args.quiet, args.save)) as finished:
             for pair in finished:
-                pairs.append(pair)  # those before an interrupt are kept
-    except (KeyboardInterrupt, BrokenProcessPool) as error:
-        status = 130 if isinstance(error, KeyboardInterrupt) else 1
-        path = unfinished
-        what = "interrupted" if status == 130 else "a worker process died, killed or out of memory"
-        print(f"{what}: {len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
-    order = [(settings.depth, settings.seed) for settings in args.planned]
-    pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
-    if pairs:
-        say(table(pairs))
-    if pairs and not args.no_save:
-        save_record(path, record_of_runs(args, data, env, pairs))
-        say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
-    return status
+                pairs.append(pair)
+    except BaseException:  # Ctrl-C, a worker that was killed, not enough memory
+        print(f"{len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
+        path = path.with_name(f"{path.stem}_unfinished.json")
+        raise
+    finally:
+        order = [(settings.depth, settings.seed) for settings in args.planned]
+        pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
+        if pairs:
+            say(table(pairs))
+        if pairs and not args.no_save:
+            save_record(path, record_of_runs(args, data, env, pairs))
+            say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 
 
 def main(argv=None) -> int:
@@ -2195,13 +2209,19 @@ def main(argv=None) -> int:
     status."""
     args = parse_arguments(argv)
     try:
-        return train_pairs(args)
+        train_pairs(args)
+        return 0
     except (InputError, OSError, MemoryError) as error:
-        print(f"highway_networks.py: error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        line = f"error: {' '.join(str(error).split())}"
+        status = 2
+    except BrokenProcessPool:
+        line = "a worker process died: it was killed, or out of memory"
+        status = 1
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        line = "interrupted"
+        status = 130
+    print(f"highway_networks.py: {line}", file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

@@ -177,9 +177,10 @@ def gif_bytes(frames: list[np.ndarray]) -> bytes:
 def draw_gif(run: Path, out: Path, save) -> None:
     if out.suffix != ".gif":
         raise InputError(f"--out {out} does not end in .gif")
-    check_kind(out, b"GIF8")
     frames = load_frames(run)
-    save({out: gif_bytes(frames)})
+    data = gif_bytes(frames)
+    check_kind(out, b"GIF8")
+    save({out: data})
     print(f"drew {printable(out)}: {len(frames)} frames", flush=True)
 
 

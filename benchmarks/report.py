@@ -147,6 +147,7 @@ class Report:
             "summary": summary,
             "trials": trials,
         }
+        check_results_replaceable(self.path, self.name)  # again: the measurement took long
         write_whole({self.path: record_bytes(record, RESULTS)})
         print(f"saved to {printable(self.path)}")
         return 0

@@ -32,10 +32,11 @@ CHAPTERS = (  # (import line, module, names)
 METHODS = {  # those that a user calls
     "Dataset": ("of",),
     "DeepNet": ("save", "load", "forward", "predict", "classify", "gates", "backward"),
-    "Optimizer": ("step",),
+    "Optimizer": ("step", "update"),
     "TrainedNet": ("inputs", "predict", "classify", "accuracy"),
 }
-WHOLE = ("DeepNet", "backward", "of", "run_one", "train", "check_layer")  # docstrings of which no paragraph is left out
+# docstrings of which no paragraph is left out
+WHOLE = ("DeepNet", "Optimizer", "backward", "of", "run_one", "train", "check_layer")
 
 
 def page() -> str:

@@ -2,13 +2,15 @@
 
 import json
 import os
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.records import digest_of, load_run
+from highways.files import InputError
+from highways.records import digest_of, load_record, load_run
 
 
 def train(*words, **more):
@@ -79,9 +81,12 @@ def test_a_diverged_run_is_named(tmp_path, data_set):
 
 def test_large_rates_and_losses_are_written(tmp_path, data_set):
     """What was computed is written, however large it is."""
-    process = train(*SMALL, "--data-dir", data_set, "--lr", "1e101", "--dtype", "float64", "--out", tmp_path / "l.json")
+    out = tmp_path / "large.json"
+    process = train(*SMALL, "--data-dir", data_set, "--lr", "1e101", "--dtype", "float64", "--out", out)
     assert process.returncode == 0, process.stderr
-    assert json.loads((tmp_path / "l.json").read_text())["lr"] == 1e101
+    assert load_run(out)["lr"] == 1e101
+    with pytest.raises(InputError):
+        load_record(out)  # it cannot be drawn
 
 
 def test_the_table_keeps_diverged_runs_apart():
@@ -183,23 +188,42 @@ def test_a_file_that_came_in_the_meantime_is_not_replaced(tmp_path, data_set, mo
     assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
 
 
-def test_what_is_finished_when_a_command_is_stopped_is_written(tmp_path, data_set, monkeypatch):
-    """Beside the record of an earlier command, which stays."""
+@pytest.mark.parametrize(("ending", "status"), [(KeyboardInterrupt, 130), (BrokenProcessPool, 1), (MemoryError, 2)])
+@pytest.mark.parametrize(
+    ("n_nets", "finished", "said"),
+    [
+        (1, [], {}),
+        (2, [1], {"depth": 3, "depths": [3], "seed": 0, "seeds": [0]}),
+        (7, [1, 3, 5], {"depth": 3, "depths": [3], "seed": None, "seeds": [0, 1, 2]}),
+        (9, [0, 1, 3, 5], {"depth": None, "depths": [2, 3], "seed": None, "seeds": [0, 1, 2]}),
+    ],
+)
+def test_what_is_finished_when_a_command_ends_early_is_written(
+    tmp_path, data_set, monkeypatch, ending, status, n_nets, finished, said
+):
+    """Of the pairs of the whole record, which stays, those with these indices are finished after so many nets."""
     out = tmp_path / "run.json"
-    out.write_text(OLD)
+    words = (*SMALL[2:], "--depths", "2,3", "--seeds", "0,1,2", "--data-dir", data_set, "--jobs", 1, "--out", out)
+    assert in_process(hn.main, *words).returncode == 0
+    before = out.read_bytes()
     run_one = hn.run_one
+    nets = iter(range(n_nets))
 
-    def stopped(block, settings, *more, **named):
-        if settings.seed == 2:
-            raise KeyboardInterrupt
-        return run_one(block, settings, *more, **named)
+    def ended(*arguments, **named):
+        if next(nets, None) is None:
+            raise ending
+        return run_one(*arguments, **named)
 
-    monkeypatch.setattr(hn, "run_one", stopped)
-    words = (*SMALL, "--seeds", "0,1,2,3", "--data-dir", data_set, "--jobs", 1, "--out", out)
-    assert in_process(hn.main, *words).returncode == 130
-    assert out.read_text() == OLD
-    record = load_run(tmp_path / "run_unfinished.json")
-    assert [pair["seed"] for pair in record["runs"]] == [0, 1]
+    monkeypatch.setattr(hn, "run_one", ended)
+    assert in_process(hn.main, *words).returncode == status
+    assert out.read_bytes() == before
+    unfinished = tmp_path / "run_unfinished.json"
+    assert unfinished.exists() == bool(finished)
+    if finished:
+        record = load_run(unfinished)
+        runs = load_run(out)["runs"]
+        assert without_time(record) == without_time({**record, "runs": [runs[index] for index in finished]})
+        assert {name: record[name] for name in said} == said
 
 
 def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):

@@ -578,6 +578,19 @@ def test_a_trial_without_a_history_is_not_there_under_another_seed(name):
         check(sealed(record | {"trials": [*trials, twin]}), RESULTS, f"{name}.json")
 
 
+@pytest.mark.parametrize("trials", [5, [5], {"search": 5}, {"search": [5]}, {"search": {"a": 5}}])
+def test_trials_of_another_type_are_refused(trials):
+    with pytest.raises(InputError):
+        check(sealed(READ("results/routing.json") | {"trials": trials}), RESULTS, "routing.json")
+
+
+def test_a_list_in_place_of_a_final_number_is_refused():
+    record = copy.deepcopy(READ("results/table1.json"))
+    record["trials"]["recipes"][0]["train_accuracy"] = []
+    with pytest.raises(InputError):
+        check(sealed(record), RESULTS, "table1.json")
+
+
 def test_an_added_run_on_images_in_another_order_is_not_shown():
     record = copy.deepcopy(READ("results/table1.json"))
     record["settings"]["added"][0]["data_sha256_as_read"] = "0" * 64

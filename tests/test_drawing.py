@@ -125,7 +125,7 @@ def benchmark_results(ms=2.0):
     for axis, values in {"depth": (10, 30), "width": (25, 50), "batch": (32, 128)}.items():
         for value in values:
             growth.append({"axis": axis, axis: value, "ours_over_theirs": {rival: 0.1 * ms}})
-    envelope = {"experiment": "a", "source": "b", "command": "c", "env": {"python": "3.12", "numpy": "2.0"}}
+    envelope = {"experiment": "benchmark_a", "source": "b", "command": "c", "env": {"python": "3.12", "numpy": "2.0"}}
     envelope["env"]["processor"] = "any"
     envelope |= {"summary": {}, "settings": {"depth": 30, "width": 50, "batch": 128}}
     return {"benchmark_step": envelope | {"trials": steps}, "benchmark_scaling": envelope | {"trials": growth}}
@@ -196,7 +196,7 @@ BAD = {
         put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"),
         "NaN is not a finite number",
     ),
-    "huge": (put(GOOD, [1, 10**200, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
+    "huge": (put(GOOD, [10**200, 2, 1], "runs", 0, "plain", "history", "train_loss"), "beyond 1e+100"),
     "more than huge": (
         put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"),
         "is not a finite number",

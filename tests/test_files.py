@@ -22,6 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif
 import visualize_highway_networks
+from experiments import __main__ as command_line
 from highways import cifar, files
 from highways.conv import protocols
 from highways.conv import training as convolutional
@@ -529,6 +530,39 @@ def test_an_experiment_writes_only_to_its_own_log(tmp_path):
         ):
             runner.run(abs_of, [{"x": -1}])
         assert (tmp_path / "log.jsonl").read_bytes() == text
+
+
+@pytest.mark.parametrize(("program", "name"), [(hn, "run.json"), (cn, "run.json"), (cn, "run_0.npz")])
+def test_a_file_that_comes_during_the_training_is_not_replaced(tmp_path, shapes, monkeypatch, program, name):
+    words = (*SMALL, "--jobs", 1, "--data-dir", shapes, "--out", tmp_path / "run.json")
+    function = "run_one"
+    if program is cn:
+        words = conv_words(shapes, tmp_path / "run.json")
+        function = "train_one"
+    original = getattr(program, function)
+
+    def train(*arguments, **more):
+        (tmp_path / name).write_text("mine")
+        return original(*arguments, **more)
+
+    monkeypatch.setattr(program, function, train)
+    assert in_process(program.main, *words).returncode == 2
+    assert (tmp_path / name).read_text() == "mine"
+    assert not (tmp_path / "run.json").exists() or name == "run.json"
+
+
+def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished, monkeypatch):
+    finished("jacobian", tmp_path)
+    original = command_line.with_summary
+
+    def with_summary(*arguments):
+        (tmp_path / "jacobian.json").write_text("mine")
+        return original(*arguments)
+
+    monkeypatch.setattr(command_line, "with_summary", with_summary)
+    process = in_process(command_line.main, "jacobian", "--quick", "--results", tmp_path, "--jobs", 1)
+    assert process.returncode == 2
+    assert (tmp_path / "jacobian.json").read_text() == "mine"
 
 
 def test_a_picture_or_page_replaces_only_files_of_its_kind(tmp_path):

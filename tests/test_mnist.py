@@ -84,6 +84,9 @@ FAMILY = {
     "one of EMNIST's": (lambda name: f"raw/emnist-digits-{name.replace('t10k', 'test')}", "raw/emnist-digits"),
     "torchvision": (lambda name: f"KMNIST/raw/{name}", "."),
     "a folder for each file": (lambda name: f"{name}/{name}", "."),
+    "Kaggle": (lambda name: f"{name.removesuffix('.gz')}/{name.removesuffix('.gz')}", "."),
+    "Kaggle, compressed": (lambda name: f"{name.removesuffix('.gz')}/{name}", "."),
+    "Kaggle, with dots within": (lambda name: f"{name.removesuffix('.gz')}/{name.replace('s-idx', 's.idx')}", "."),
 }
 
 
@@ -99,6 +102,13 @@ def test_the_names_that_the_files_of_the_family_have_are_read(data_set, who):
     np.testing.assert_array_equal(data.y_test, expected.y_test)
     assert data.sha256 == expected.sha256
     assert data.name == f'folder "{(data_set / chosen).name}"'
+
+
+def test_a_folder_that_is_named_like_a_file_and_is_empty_hides_none(data_set):
+    expected = hn.load_mnist(data_set).sha256
+    for name in hn.SHA256:
+        (data_set / name).mkdir()
+    assert hn.load_mnist(data_set).sha256 == expected
 
 
 def test_several_sets_in_a_folder_are_named(data_set):

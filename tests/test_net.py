@@ -729,6 +729,33 @@ def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     assert max(norms) > 2  # so that a clip of 2.0 was at work
 
 
+class Descent(hn.Optimizer):
+    """Without a method of its own but update()."""
+
+    def update(self, gradient, scale):
+        self.parameters -= self.lr * scale * gradient
+
+
+class Momentum(hn.Optimizer):
+    def __init__(self, parameters, lr, clip):
+        super().__init__(parameters, lr, clip, states=("v",))
+
+    def update(self, gradient, scale):
+        self.v[:] = 0.9 * self.v + self.lr * scale * gradient
+        self.parameters -= self.v
+
+
+@pytest.mark.parametrize(("kind", "momentum"), [(Descent, 0.0), (Momentum, 0.9)])
+def test_an_optimiser_of_one_s_own_needs_update_alone(kind, momentum):
+    gradients = np.random.default_rng(0).normal(size=(6, 50)) * np.geomspace(1e-3, 1, 6)[:, None]
+    ours = kind(np.ones(50), 0.3, 2.0)
+    theirs = SGD(np.ones(50), lr=0.3, momentum=momentum, clip=2.0)
+    norms = [ours.step(gradient) for gradient in gradients]
+    assert norms == [theirs.step(gradient) for gradient in gradients]
+    assert max(norms) > 2
+    np.testing.assert_allclose(ours.parameters, theirs.parameters, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", [hn.Adam, SGD])
 def test_clip_survives_the_overflow_of_a_float32_norm(kind):
     """The squares of 1e20 overflow, the norm does not."""

@@ -68,24 +68,39 @@ def test_arrays_that_would_give_a_wrong_number_are_refused(change):
         data_of(**change)
 
 
-def test_counts_and_ages_are_right_data(capsys):
-    """As whole numbers and as floats; labels may have gaps, or begin with 1."""
-    counts = PIXELS // 86 * 1.0
-    np.testing.assert_array_equal(data_of(counts).x_train, counts[:30].reshape(30, -1))
-    assert capsys.readouterr().err == ""
-    ages = PIXELS[:, 0] % 90
-    np.testing.assert_array_equal(data_of(ages * 1.0).x_train, ages[:30])
-    np.testing.assert_array_equal(data_of(ages).x_train, ages[:30])
+AGES = np.random.default_rng(1).integers(18, 90, (40, 6)) * 1.0
+COUNTS = np.random.default_rng(2).poisson(0.3, (40, 6)) * 1.0
+COUNTS[0, 0] = 1000
+
+
+@pytest.mark.parametrize("x", [AGES, COUNTS, PIXELS // 16 * 1.0, np.concatenate((COUNTS[:30], COUNTS[30:] * 0))])
+def test_whole_floats_are_inputs_as_they_are_and_train(x):
+    data = data_of(x)
+    np.testing.assert_array_equal(data.x_train, x[:30].reshape(30, -1))
+    np.testing.assert_array_equal(data.x_test, x[30:].reshape(10, -1))
+    assert np.isfinite(train_small(data=data)["final_train_loss"])
+
+
+def test_labels_may_have_gaps_and_begin_with_1():
     assert data_of(y=LABELS * 2 + 1).n_classes == 6
 
 
-def test_what_a_net_may_learn_less_from_is_said(capsys):
-    for x in (PIXELS * 1.0, PIXELS // 16):
-        data = data_of(x)
-        assert len(capsys.readouterr().err.splitlines()) == len(hn.data_warnings(data)) == 2
-    data_of(PIXELS / 255)
-    data_of(PIXELS)
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize(
+    ("change", "n_warnings"),
+    [
+        ({"x": AGES}, 2),  # large in both
+        ({"x": AGES / 89}, 0),
+        ({"x": PIXELS * 1.0}, 2),
+        ({"x": PIXELS // 16}, 2),  # dark
+        ({"x": PIXELS}, 0),
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 2),  # large, and of another scale
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] / 255**2}, 1),
+        ({"x": PIXELS / 255}, 0),
+    ],
+)
+def test_data_that_look_unscaled_are_warned_of(capsys, change, n_warnings):
+    data = data_of(**change)
+    assert len(hn.data_warnings(data)) == len(capsys.readouterr().err.splitlines()) == n_warnings
 
 
 def test_a_data_set_prints_what_it_holds_in_a_line():
@@ -409,13 +424,20 @@ def test_a_net_of_the_package_s_kinds_is_classified(tmp_path, image):
     assert process.returncode == 0, process.stderr
 
 
-def test_a_net_whose_logits_are_not_finite_names_no_class():
-    net = hn.DeepNet(36, 3, 5, 1, "plain", 0)
-    net.about["pixels"] = hn.PIXELS[0]
-    net.W_out[:] = 3e38
-    net.b_out[:] = 3e38
-    with np.errstate(over="ignore"), pytest.raises(FloatingPointError):
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+@np.errstate(all="ignore")
+def test_classify_refuses_logits_that_are_not_finite(tmp_path, image, value):
+    path = tmp_path / "net.npz"
+    train_small(save=path)
+    net = hn.DeepNet.load(path)
+    net.parameters[:] = value
+    with pytest.raises(FloatingPointError):
         net.classify(PIXELS.astype(np.uint8))
+    if value == 3e38:  # finite, and so it can be saved
+        net.save(path)
+        process = classify(path, image)
+        assert one_line_error(process)
+        assert process.stdout == ""
 
 
 @pytest.mark.parametrize("name", ["missing/net.npz", "mine.csv", "mydata.npz"])

@@ -225,6 +225,7 @@ def main(argv=None) -> int:
             "summary": summary,
             "trials": trials,
         }
+        check_results_replaceable(path, experiment)  # again: the trainings took long
         write_whole({path: record_bytes(log, RESULTS)})
         unfinished.remove()
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"

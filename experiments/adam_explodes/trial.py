@@ -170,11 +170,11 @@ class WatchedAdam(hn.Adam):
         self.net_statistics.append([norm, math.sqrt(v.sum()), max(moved.max(), -moved.min()) / self.lr])
         return norm
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         rate = self.lr
         if self.warm_up:
             self.lr = rate * min(1, (self.t + 1) / self.warm_up)
-        super()._update(gradient, scale)
+        super().update(gradient, scale)
         self.lr = rate
 
     def look_for_burst(self, norm: float) -> None:

@@ -107,6 +107,12 @@ def check_unsaved(file: Path) -> None:
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
 
 
+def check_net_replaceable(file: Path) -> None:
+    """Raises InputError where there is a file that no convolutional training wrote."""
+    if file.exists():
+        Training.load(file)
+
+
 def checkpoint_to_resume(
     asked: Training,
     file: Path,
@@ -122,8 +128,8 @@ def checkpoint_to_resume(
     InputError for a checkpoint of another run."""
     for written in (unfinished(file), file):
         check_writable(written)
-    if unfinished(file).exists() and file.exists():
-        Training.load(file)  # raises InputError for what is not a checkpoint: this command would replace it
+    if unfinished(file).exists():
+        check_net_replaceable(file)
     path = unfinished(file) if unfinished(file).exists() else file
     begun = is_begun(file)
     if begun and was_stopped and path == file:

@@ -71,7 +71,7 @@ class Muon(Optimizer):
         self.rates[:] = rates
         self._others = gaps([place for place, _ in self.matrices], len(parameters))
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         momentum_of_others, lr = self._scalars(self.momentum_of_others, self.lr)
         step_of_matrices(self, gradient, self.v, self.lr)
         for place in self._others:
@@ -117,7 +117,7 @@ class MuonAndAdam(Optimizer):
         self._others = gaps([place for place, _ in self.matrices], len(parameters))
 
     @one_blas_thread()  # once for all matrices
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         self.t += 1
         step_of_matrices(self, gradient, self.m, self.rate_of_matrices * self.lr)
         beta1, beta2, eps = self._scalars(self.beta1, self.beta2, self.eps)

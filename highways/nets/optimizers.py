@@ -39,8 +39,8 @@ class SGD(Optimizer):
             multiply(gradient, self.learned, gradient)
         return super().step(gradient)
 
-    def _update(self, gradient, scale):
-        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
+    def update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr * scale)
         for parameters, g, step, v in self._chunks(gradient):
             multiply(v, momentum, v)
             multiply(g, lr, step)
@@ -78,7 +78,7 @@ class Nesterov(Optimizer):
         self.rates[:] = rates
         self._ahead = zeros(len(self._scratch), parameters.dtype)
 
-    def _update(self, gradient, scale):
+    def update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)
         for parameters, g, step, v, weight_decay, rates in self._chunks(gradient):
             ahead = self._ahead[: len(g)]

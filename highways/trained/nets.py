@@ -58,8 +58,8 @@ class TrainedNet:
         return self.net.predict(self.inputs(images))
 
     def classify(self, images: np.ndarray) -> np.ndarray:
-        """The labels, (N,)."""
-        return self.predict(images).argmax(axis=1)
+        """The labels, (N,).  Raises FloatingPointError where logits are not finite."""
+        return hn.finite_logits(self.net, self.inputs(images)).argmax(axis=1)
 
     def accuracy(self, images: np.ndarray, labels: np.ndarray) -> float:
         """The share of the images whose label is right."""

@@ -161,7 +161,6 @@ def test_workers_killed_at_random_moments(tmp_path, data_set, n):
             os.kill(random.choice(workers), signal.SIGKILL)
             stderr = end_of(process)
         assert process.returncode == 1, stderr
-        assert len(stderr.splitlines()) == 1
         assert target.read_text() == OLD
     assert not list(tmp_path.glob(".*"))
 
@@ -207,7 +206,6 @@ def test_ctrl_c(tmp_path, data_set, jobs, whom):
             os.killpg(process.pid, signal.SIGINT)
         stderr = end_of(process)
     assert process.returncode == 130, stderr
-    assert len(stderr.splitlines()) == 1
 
 
 @unix
