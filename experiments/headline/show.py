@@ -7,7 +7,6 @@ from statistics import mean
 
 from matplotlib.ticker import MaxNLocator
 
-import highway_networks as hn
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import (
     COLOR,
@@ -27,7 +26,7 @@ from highways.lab.showing.style import (
     uniform_loss_line,
 )
 from highways.lab.showing.tables import markdown_table
-from highways.records import PAIR
+from highways.records import PAIR, table_of_runs
 from highways.statistics import mean_and_sd, mean_sd_n
 
 # a net's accuracy, as a multiple of that of guessing:
@@ -396,7 +395,7 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{hn.table(read('run.json')['runs'])}\n```\n\n"
+    return f"\n\n```text\n{table_of_runs(read('run.json')['runs'])}\n```\n\n"
 
 
 @table("headline")
