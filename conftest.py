@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
-os.environ["HIGHWAYS_CACHE"] = str(ROOT / ".pytest_cache" / "copies")  # not the user's
 ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)

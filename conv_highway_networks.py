@@ -96,13 +96,17 @@ def make_parser() -> Parser:
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
     branch_help = "start from a copy of this checkpoint, with the learning rate --lr"
     add("--branch", type=path_name, metavar="NET", help=branch_help)
-    # highway_networks.parse_arguments() says why the default is text
+    # argparse would overlook a --seed beside --seeds whose value is the default; text is no value
     one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     highest_rate = "the highest learning rate (default: the protocol's)"
     add("--lr", type=number(float, 1e-12), help=highest_rate)
-    add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (default: the net's own)")
+    add(
+        "--gate-bias",
+        type=gate_bias,
+        help="the gates' bias at the start: the lower, the more is carried (default: the net's own)",
+    )
     add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all)")
     add("--n-test", type=number(int, 1), help="take the first N test images (default: all)")
     validation = f"test on the last {HELD_OUT} training images instead"

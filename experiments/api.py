@@ -8,6 +8,7 @@ from types import ModuleType
 
 import highway_networks as hn
 import highways
+from highways import check_block
 from highways.nets import activations, extra_blocks, optimizers
 
 PAGE = "docs/api.md"
@@ -19,6 +20,7 @@ BEGIN = """# Functions and classes
 CHAPTERS = (  # (import line, module, names)
     ("from highway_networks import ...", hn, sorted([*hn.__all__, "one_blas_thread"])),
     ("from highways import ...", highways, sorted(highways.HOMES)),
+    ("from highways.check_block import ...", check_block, ("check_block",)),
     (
         "from highways.nets.extra_blocks import ...",
         extra_blocks,

@@ -50,7 +50,7 @@ from highways.lab.question import PROGRAM
 from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
-from highways.records import RESULTS, load_results, path_of, record_bytes
+from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
 from pages import make_claims as claims_page
 from pages import make_explorer as explorer
 from pages import make_pointers as pointers
@@ -314,6 +314,7 @@ def make_anew(check: bool, save) -> int:
     records = current_records()
     read = reader(records)
     texts = differing({name: record_bytes(record, RESULTS) for name, record in records.items()})
+    texts |= differing({path_of(name): record_bytes(read(path_of(name)), RUN) for name in COMMANDS})
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
     texts |= differing({api.PAGE: api.page().encode(), results_table.FILE: results_table.table(records)})

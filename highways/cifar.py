@@ -157,11 +157,6 @@ def _refuse_pickles(name: str, paths: list[Path]) -> None:
 
 def _read(name: str, path: Path) -> hn.Dataset:
     """The set in this folder or archive."""
-    with hn.memory_for(f"{name} in {path}"):
-        return _read_records(name, path)
-
-
-def _read_records(name: str, path: Path) -> hn.Dataset:
     layout = SETS[name]
     contents = _from_folder(name, path) if os.path.isdir(path) else _from_archive(name, path)
     train = _records(layout, contents, layout.train)

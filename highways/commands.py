@@ -57,6 +57,16 @@ def number(kind, low, high=math.inf):
     return parse
 
 
+def duration(seconds: float) -> str:
+    """72 s, 14 min, 3.2 h."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    if minutes < 99.5:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"
+
+
 def first_line(doc: str | None) -> str | None:
     """The first line of a module's docstring, a command's description; None with python -OO."""
     return doc and doc.split("\n")[0]

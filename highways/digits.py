@@ -1,17 +1,24 @@
-"""Images of digits from files, made like MNIST's, and what a trained net says of them."""
+"""Images of digits from files, made like MNIST's, and what a trained net says of them.
+
+python -m highways.digits net.npz digit.png
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
+from functools import partial
 
 import imageio.v3 as imageio
 import numpy as np
 
-from highway_networks import DeepNet, finite_logits, import_module_of_user, inputs_for, package
+from highway_networks import DeepNet, finite_logits, inputs_for
+from highways.commands import Parser, first_line, path_name, run_command, run_program
 from highways.files import InputError, open_file, printable
 
 SIDE = 28  # of MNIST's images, in pixels
 BOX = 20  # the longer side of a digit in them
+KINDS = ("activations", "carries", "extra_blocks")  # the modules of highways.nets whose blocks a net may have
 PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
 
 
@@ -117,17 +124,13 @@ def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
     return pixels.reshape(1, -1), "taken as it is, 0 is black"
 
 
-def classify_images(path: str, images: list[str], imports: list[str]) -> None:
-    """Runs `--classify path images`: prints what a saved net says of each image.
-
-    `imports` are the modules and files that its blocks and activations come from."""
-    if not images:
-        raise InputError(f"--classify {path} needs images, too: --classify {path} digit.png")
-    for module in (*package().MORE_KINDS, *imports):
-        import_module_of_user(module)
+def classify_images(path: str, images: list[str], save) -> None:
+    """Prints what a saved net says of each image."""
+    for module in KINDS:
+        importlib.import_module(f"highways.nets.{module}")
     net = DeepNet.load(path)
     if net.about.get("targets") or net.d_out == 1:
-        raise InputError(f"--classify {path}: the net has learned numbers, not classes: net.predict(x) gives them")
+        raise InputError(f"{path}: the net has learned numbers, not classes: net.predict(x) gives them")
     for image in images:
         grey = read_grey(image)
         try:
@@ -142,3 +145,15 @@ def classify_images(path: str, images: list[str], imports: list[str]) -> None:
         print(f"{shown}: {probabilities.argmax()}, with the probability {probabilities.max():.3f}")
         for label, probability in enumerate(probabilities):
             print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
+
+
+def main(argv=None) -> int:
+    parser = Parser(prog="python -m highways.digits", description=first_line(__doc__))
+    parser.add_argument("net", type=path_name, metavar="NET.npz", help="what DeepNet.save() wrote")
+    parser.add_argument("images", type=path_name, metavar="IMAGE", nargs="+", help="PNG, JPEG, ...")
+    args = parser.parse_args(argv)
+    return run_command(parser.prog, partial(classify_images, args.net, args.images), saves=False)
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import functools
 import hashlib
+import io
 import json
 import math
 import os
@@ -15,19 +16,17 @@ import re
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
+
+from highway_networks import InputError, check_json
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
 GIT_SECONDS = 60  # how long to wait for git
 IMPORTED = (".py", ".so", ".pyd", ".pyc")  # the files that Python imports
-
-
-class InputError(ValueError):
-    """Input from the user that cannot be used.  The message, one line, says what is wrong and what
-    is needed."""
 
 
 def open_file(path: str | os.PathLike):
@@ -253,6 +252,66 @@ def _keep_owner_and_permissions(target: Path, file) -> None:
     mode = stat.S_IMODE(old.st_mode)
     if mode != stat.S_IMODE(os.fstat(file.fileno()).st_mode):
         os.fchmod(file.fileno(), mode)
+
+
+def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
+    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
+
+    Its bytes are read as read_arrays() reads them before they replace anything.  Raises InputError
+    when it cannot be written, and TypeError or ValueError for a head that is not JSON, or that
+    would not be read."""
+    file = io.BytesIO()
+    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    _arrays_in(file, len(file.getbuffer()), lambda head: shapes)
+    write_whole({Path(path): file.getvalue()})
+
+
+def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
+    files exceptions of any kind may be raised.
+
+    `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
+    its header, its size in the archive and the size of the file are checked against that shape."""
+    with open_file(path) as file:
+        return _arrays_in(file, os.fstat(file.fileno()).st_size, shapes_of)
+
+
+def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """What read_arrays() returns, for an open file of this size."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise ValueError("it is not a complete .npz file") from None
+    with archive:
+        head = json.loads(str(_read_array(archive, size, "head", (), "U")))
+        check_json(head, "the head")  # refuses NaN and infinity
+        arrays = {}
+        for name, shape in shapes_of(head).items():
+            arrays[name] = _read_array(archive, size, name, shape, "fc")
+    return head, arrays
+
+
+def _read_array(archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
+    """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
+    before it makes the array."""
+    if f"{name}.npy" not in archive.namelist():
+        raise ValueError(f"it has no array {name!r}")
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
+        raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} is not an array as NumPy writes it")
+        shape_there, _, dtype = np.lib.format.read_array_header_1_0(file)
+        size_there = member.file_size - file.tell()
+    if shape_there != shape or dtype.kind not in kinds:
+        raise ValueError(f"{name} must have the shape {shape}, not {shape_there} of {dtype}")
+    size = math.prod(shape) * dtype.itemsize
+    if size_there != size:
+        raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 class Lock:

@@ -12,8 +12,8 @@ import json
 import math
 from pathlib import Path
 
+from highway_networks import table as table_of_runs  # noqa: F401  the headline's page shows it
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json, strict_json
-from highways.statistics import mean_and_sd
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 SCHEMAS = Path(__file__).with_name("schemas")
@@ -51,10 +51,11 @@ def path_of(name: str) -> str:
 
 
 def load_run(path) -> dict:
-    """What highway_networks.py wrote, and nothing else."""
+    """What highway_networks.py wrote, and nothing else, with the digest that it gets when it is
+    taken in."""
     record = read_json(path)
     check(record, RUN, path)
-    return record
+    return record if "digest" in record else sealed(record)
 
 
 def load_results(path) -> dict:
@@ -79,11 +80,6 @@ def record_bytes(record: dict, schema: str) -> bytes:
     record = sealed(record)
     check(record, schema, "this record is not written, since it would not be read")
     return json_bytes(record)
-
-
-def run_bytes(record: dict) -> bytes:
-    """The JSON of what highway_networks.py writes."""
-    return record_bytes(record, RUN)
 
 
 def digest_of(record: dict) -> str:
@@ -482,35 +478,6 @@ def _check_installed() -> None:
 
 
 # ---- What a record says -------------------------------------------------------------------------
-
-
-def table_of_runs(pairs: list[dict]) -> str:
-    """The result as text: a line for each pair, highway beside plain or whatever two blocks it is
-    of; for several seeds also the mean ± standard deviation."""
-    has_biases = "gate_bias" in pairs[0]
-    blocks = [name for name, entry in pairs[0].items() if isinstance(entry, dict)]
-    widths = {block: max(17, len(f" {block} test acc")) for block in blocks}
-    head = "depth   seed  " + ("gate bias  " if has_biases else "")
-    lines = [head + "".join(f"{f'{block} test acc':>{widths[block]}}  train loss" for block in blocks)]
-    accuracies = {}  # {(depth, gate bias, block): [test accuracy of each run that did not diverge]}
-    for pair in pairs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        if has_biases:
-            line += f"{pair['gate_bias']:9g}  "
-        for block in blocks:
-            run = pair[block]
-            of_block = accuracies.setdefault((pair["depth"], pair.get("gate_bias"), block), [])
-            if run["diverged"]:
-                line += f"{'DIVERGED':>{widths[block]}} {'-':>11}"
-            else:
-                line += f"{run['final_test_acc']:{widths[block]}.3f} {run['final_train_loss']:11.4g}"
-                of_block.append(run["final_test_acc"])
-        lines.append(line)
-    for (depth, gate_bias, block), of_block in accuracies.items():
-        if len(of_block) > 1:
-            which = f"depth {depth}, {block}" + (f", gate bias {gate_bias:g}" if has_biases else "")
-            lines.append(f"{which}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
-    return "\n".join(lines)
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:

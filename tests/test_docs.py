@@ -649,7 +649,7 @@ def test_the_command_of_fashion_mnist():
     """It has the settings of the committed run_fashion.json, which the pages show."""
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
     _, _, *words = commands_of(section)[0].split()
-    _, args = hn.parse_arguments(words)
+    args = hn.parse_arguments(words)
     record = READ("run_fashion.json")
     assert args.data_dir in section.split("```")[0]
     assert (record["data_set"], args.out) == ("fashion-mnist", "run_fashion.json")

@@ -1,17 +1,13 @@
 """Own arrays, losses and optimisers in Python and by the command; images of one's own digits."""
 
-import importlib
-import json
-import re
-
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from conftest import ROOT, SMALL, in_process, one_line_error
+from conftest import SMALL, in_process, one_line_error
 from PIL import Image
 
 import highway_networks as hn
-from highways import like_mnist, read_grey
+from highways import digits, like_mnist, read_grey
 from highways.nets.optimizers import SGD
 
 RNG = np.random.default_rng(0)
@@ -45,30 +41,31 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"x": PIXELS + 1}, "holds whole numbers from 1 to 256, and pixels lie between 0 and 255"),
-        ({"x": PIXELS // 16}, "the largest pixel of x_train is 15, and white would be 255: give floats, x / 15, or x"),
-        ({"x_test": PIXELS[30:] // 16}, "the largest pixel of x_test is 15, and white would be 255"),
-        ({"x": PIXELS > 9}, r"truth values: x.astype\(np.float32\) makes them 0 and 1"),
-        ({"x": np.where(PIXELS > 254, np.nan, PIXELS)}, "x_train must be finite"),
-        ({"x": PIXELS[:, :0]}, "x_train must hold an example at each first index"),
-        ({"y": LABELS + 1}, "labels count from 0, without gaps; those of y_train are 3 from 1 to 3"),
-        ({"y": LABELS * 50}, "labels count from 0, without gaps; those of y_train are 3 from 0 to 100"),
-        ({"y": LABELS % 2 * 2}, "labels count from 0, without gaps; those of y_train are 2 from 0 to 2"),
-        ({"y": LABELS - 1}, "those of y_train are 3 from -1 to 1"),
-        ({"y": LABELS * 0}, "every label in y_train is 0"),
-        ({"y": LABELS[:, None]}, r"y.ravel\(\) makes a vector of a column"),
-        ({"y_test": LABELS[30:] + 1}, "y_test holds the label 3, which no training example has"),
-        ({"y_test": LABELS[30:] / 9}, "y_train and y_test must both hold floats, or both whole numbers"),
-        ({"x_test": PIXELS[30:, 1:]}, r"examples of x_train and x_test differ: \(6, 6\) and \(5, 6\)"),
-        ({"x_test": PIXELS[31:]}, "x_test has 9 examples, y_test has 10"),
+        {"x": PIXELS + 1},
+        {"x": PIXELS - 1},
+        {"x": PIXELS > 9},
+        {"x": np.where(PIXELS > 254, np.nan, PIXELS)},
+        {"x": PIXELS[:, :0]},
+        {"y": LABELS - 1},
+        {"y": LABELS * 0},
+        {"y": LABELS[:, None]},
+        {"y": LABELS.astype(str)},
+        {"y_test": LABELS[30:] + 1},
+        {"y_test": LABELS[30:] / 9},
+        {"x_test": PIXELS[30:, 1:]},
+        {"x_test": PIXELS[30:].reshape(10, 4, 9)},
+        {"x_test": PIXELS[30:] / 255},
+        {"x_test": PIXELS[31:]},
+        {"x": np.ma.masked_equal(PIXELS, 0)},
+        {"x": PIXELS.astype(str)},
     ],
+    ids=lambda change: next(iter(change)),
 )
-def test_a_slip_in_the_arrays_is_one_line(change, message):
-    with pytest.raises(ValueError, match=message) as refused:
+def test_arrays_that_would_give_a_wrong_number_are_refused(change):
+    with pytest.raises((TypeError, ValueError)):
         data_of(**change)
-    assert len(str(refused.value).splitlines()) == 1
 
 
 AGES = np.random.default_rng(1).integers(18, 90, (40, 6)) * 1.0
@@ -84,50 +81,31 @@ def test_whole_floats_are_inputs_as_they_are_and_train(x):
     assert np.isfinite(train_small(data=data)["final_train_loss"])
 
 
+def test_labels_may_have_gaps_and_begin_with_1():
+    assert data_of(y=LABELS * 2 + 1).n_classes == 6
+
+
 @pytest.mark.parametrize(
     ("change", "n_warnings"),
     [
         ({"x": AGES}, 2),  # large in both
         ({"x": AGES / 89}, 0),
         ({"x": PIXELS * 1.0}, 2),
+        ({"x": PIXELS // 16}, 2),  # dark
+        ({"x": PIXELS}, 0),
         ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 2),  # large, and of another scale
         ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] / 255**2}, 1),
         ({"x": PIXELS / 255}, 0),
     ],
 )
-def test_floats_that_look_unscaled_are_warned_of(change, n_warnings):
-    assert len(hn.data_warnings(data_of(**change))) == n_warnings
-
-
-def test_test_examples_that_are_training_examples_are_said(capsys):
-    data_of()
-    assert capsys.readouterr().err == ""
-    for x, y in ((PIXELS, LABELS), (PIXELS / 255, LABELS / 2)):
-        data_of(x, y, x_test=np.concatenate((x[:3], x[33:])))
-        expected = (
-            "own data: 3 of 10 test images are training images, too: the test accuracy says less about new images\n"
-        )
-        assert capsys.readouterr().err == expected
-
-
-def test_large_floats_are_said(capsys):
-    data_of(PIXELS / 255 * 40)
-    training, test = capsys.readouterr().err.splitlines()
-    assert re.match(r"own data: the training inputs have a root mean square of \d+\.?\d*, not about 1: ", training)
-    assert test.startswith("own data: the test inputs have a root mean square of ")
+def test_data_that_look_unscaled_are_warned_of(capsys, change, n_warnings):
+    data = data_of(**change)
+    assert len(hn.data_warnings(data)) == len(capsys.readouterr().err.splitlines()) == n_warnings
 
 
 def test_a_data_set_prints_what_it_holds_in_a_line():
     line = repr(data_of())
     assert line.startswith("<Dataset own data: x_train (30, 36) uint8, y_train (30,) int64, x_test (10, 36) uint8, ")
-
-
-def test_text_is_refused_as_such():
-    with pytest.raises(TypeError, match="x_train must hold real numbers, not <U"):
-        data_of(PIXELS.astype(str))
-    for words in (LABELS.astype(str), LABELS.astype(str).astype(object)):
-        with pytest.raises(TypeError, match=r"y_train holds words: names, y = np.unique\(words, return_inverse=True\)"):
-            data_of(y=words)
 
 
 def squared_error(outputs, y):
@@ -144,7 +122,7 @@ def test_a_regression_learns_and_measures_the_loss_of_the_test_examples():
     assert run["history"].keys() == {"epoch", "train_loss", "test_loss", "grad_norm"}
     assert run["final_test_loss"] == run["history"]["test_loss"][-1] < 0.1 * y.var()
     assert run["loss"] == "squared_error"
-    with pytest.raises(ValueError, match=r"y holds floats: give loss=\.\.\. for a regression"):
+    with pytest.raises(ValueError):
         hn.run_one("highway", data=data, depth=2)
 
 
@@ -170,20 +148,8 @@ def test_a_run_that_is_shown_is_reported_too(data_set, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_the_command_imports_every_kind_of_the_package():
-    modules = set()
-    for path in (ROOT / "highways" / "nets").glob("*.py"):
-        module = importlib.import_module(f"highways.nets.{path.stem}")
-        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
-        for kind in kinds:
-            if kind in (*hn.BLOCKS.values(), *hn.ACTIVATIONS.values()):
-                modules.add(kind.__module__)
-    assert "highways.nets.carries" in modules
-    assert modules - {"highway_networks"} <= set(hn.package().MORE_KINDS)
-
-
 def test_a_word_that_is_no_setting_is_named():
-    with pytest.raises(TypeError, match="'width' is not a setting; the settings are seed, hidden, depth"):
+    with pytest.raises(TypeError):
         hn.run_one("highway", width=3)
 
 
@@ -196,9 +162,9 @@ def test_a_saved_net_classifies_as_the_trained_one(data_set, tmp_path):
     images = data.x_test.reshape(-1, 6, 6)
     assert (net.classify(images) == data.y_test).mean() == run["final_test_acc"]
     np.testing.assert_array_equal(net.classify(hn.pixels_for(net, data.x_test)), net.classify(images))
-    with pytest.raises(ValueError, match=r"also where N is 1: x\[None\]"):
+    with pytest.raises(ValueError):
         net.classify(data.x_test[0])
-    with pytest.raises(ValueError, match="pixels must be bytes, not int64"):
+    with pytest.raises(ValueError):
         net.classify(data.x_test.astype(np.int64))
 
 
@@ -216,46 +182,6 @@ def main(*words):
     return in_process(hn.main, *map(str, words))
 
 
-LEAKY = """
-from highway_networks import Adam, Highway
-
-class Gate(Highway):
-    name = "gate, of a test"
-
-class Mine(Adam):
-    pass
-"""
-
-
-def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
-    (tmp_path / "gate_of_a_test.py").write_text(LEAKY)
-    out = tmp_path / "own.json"
-    words = [*SMALL, "--data-dir", data_set, "--import", tmp_path / "gate_of_a_test.py", "--out", out, "--jobs", 2]
-    words += ["--block", "gate, of a test", "--against", "residual", "--activation", "relu", "--init", "he"]
-    words += ["--optimizer", "mine", "--clip", 1, "--gate-biases", "-4,-2"]
-    try:
-        process = main(*words)
-        assert process.returncode == 0, process.stderr
-        first = json.loads(out.read_text())
-        assert main(*words).returncode == 0, "its own record is replaced"
-    finally:
-        hn.BLOCKS.pop("gate, of a test", None)
-    assert (first["blocks"], first["activation"], first["init"]) == (["gate, of a test", "residual"], "relu", "he")
-    assert (first["optimizer"], first["clip"]) == ("mine", 1.0)
-    assert (first["gate_bias"], first["gate_biases"]) == (None, [-4.0, -2.0])
-    low, high = first["runs"]
-    assert (low["gate_bias"], high["gate_bias"]) == (-4.0, -2.0)
-    assert low["gate, of a test"]["final_train_loss"] != high["gate, of a test"]["final_train_loss"]
-    assert low["residual"] == high["residual"], "a net without gates is trained once"
-    assert "3 of 3 nets are trained" in process.stdout
-    for bias in (-4, -2):
-        label = f"gate, of a test, depth 3, seed 0, gate bias {bias}"
-        assert f"\n{label}  test accuracy " in process.stdout
-        assert label in [pair["gate, of a test"]["label"] for pair in first["runs"]]
-    assert low["residual"]["label"] == "residual, depth 3, seed 0"
-    assert "gate, of a test test acc" in process.stdout
-
-
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -265,9 +191,6 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
         (("--depths", "1,2", "--seed", "3"), "run_sweep.json"),
         (("--seeds", "1,2"), "run_seeds.json"),
         (("--depths", "1,2", "--seeds", "1,2"), "run_own.json"),
-        (("--block", "residual"), "run_own.json"),
-        (("--init", "he", "--seeds", "0,1"), "run_own.json"),
-        (("--gate-biases", "-2"), "run_own.json"),
         (("--depths", "1,2", "--epochs", "2"), "run_own.json"),
         (("--depth", "10"), "run_own.json"),
         (("--hidden", "10"), "run_own.json"),
@@ -282,21 +205,19 @@ def test_the_command_trains_what_its_flags_name(tmp_path, data_set):
     ],
 )
 def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
-    _, args = hn.parse_arguments(list(words))
-    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == hn.ROOT / name
+    assert hn.path_of_record(hn.parse_arguments(words), mnist) == hn.ROOT / name
 
 
 def test_another_data_set_has_a_record_of_its_own(mnist, data_set):
-    _, args = hn.parse_arguments(["--seeds", "0,1"])
-    assert hn.path_of_record(args, hn.HEADLINE, mnist) == hn.ROOT / "run_seeds.json"
-    assert hn.path_of_record(args, hn.HEADLINE, hn.load_mnist(data_set)) == hn.ROOT / "run_own.json"
+    args = hn.parse_arguments(["--seeds", "0,1"])
+    assert hn.path_of_record(args, mnist) == hn.ROOT / "run_seeds.json"
+    assert hn.path_of_record(args, hn.load_mnist(data_set)) == hn.ROOT / "run_own.json"
 
 
 def test_an_installed_program_writes_into_the_working_folder(monkeypatch, tmp_path, mnist):
     monkeypatch.setattr(hn, "ROOT", tmp_path / "lib" / "site-packages")
     monkeypatch.chdir(tmp_path)
-    _, args = hn.parse_arguments([])
-    assert hn.path_of_record(args, hn.chosen_by(args), mnist) == tmp_path / "run.json"
+    assert hn.path_of_record(hn.parse_arguments([]), mnist) == tmp_path / "run.json"
 
 
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
@@ -304,24 +225,32 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
     words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
     np.savez(path, mine=np.ones(3))
     before = path.read_bytes()
-    assert "is no net of this program, and is not replaced" in one_line_error(main(*words))
+    one_line_error(main(*words))
     assert path.read_bytes() == before
     path.unlink()
     for _ in range(2):
         process = main(*words)
         assert process.returncode == 0, process.stderr
-        assert f"the highway net is in {path}; --classify" in process.stdout
+    assert hn.DeepNet.load(path).block.name == "highway"
+
+
+def classify(*words):
+    return in_process(digits.main, *words)
+
+
+def test_the_command_classifies_images(tmp_path, data_set):
+    path = tmp_path / "net.npz"
     image = tmp_path / "image.png"
-    imageio.imwrite(image, hn.load_mnist(data_set).x_test[0].reshape(6, 6))
-    process = main("--classify", path, image)
+    assert main(*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path).returncode == 0
+    x = hn.load_mnist(data_set).x_test[:1]
+    imageio.imwrite(image, x.reshape(6, 6))
+    process = classify(path, image)
     assert process.returncode == 0, process.stderr
-    assert f"{image}: taken as it is, 0 is black" in process.stdout
+    assert f"{image}: {hn.DeepNet.load(path).classify(x)[0]}, with" in process.stdout
     imageio.imwrite(image, np.zeros((7, 6), np.uint8))
-    assert "its pixels are (7, 6); the net takes 6 x 6, for it has learned other data" in one_line_error(
-        main("--classify", path, image)
-    )
+    one_line_error(classify(path, image))
     image.write_text("no image")
-    assert "cannot be read as an image" in one_line_error(main("--classify", path, image))
+    one_line_error(classify(path, image))
 
 
 # ---- images like MNIST's
@@ -356,7 +285,7 @@ def test_a_thin_line_at_the_edge_is_placed_whole():
 
 
 def test_a_blank_image_is_refused():
-    with pytest.raises(ValueError, match="the image is blank"):
+    with pytest.raises(ValueError):
         like_mnist(np.ones((9, 9)))
 
 
@@ -376,15 +305,10 @@ def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
 
 
 @pytest.mark.parametrize(
-    ("grey", "message"),
-    [
-        (np.zeros((3, 4, 4)), r"one image is needed, \(rows, columns\), not an array of shape \(3, 4, 4\)"),
-        (np.zeros((0, 4)), r"one image is needed, \(rows, columns\)"),
-        (np.full((4, 4), np.nan), "the image must be finite"),
-    ],
+    "grey", [np.zeros((3, 4, 4)), np.zeros((0, 4)), np.full((4, 4), np.nan)], ids=["three", "none", "NaN"]
 )
-def test_what_is_no_image_is_refused(grey, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_image_is_refused(grey):
+    with pytest.raises(ValueError):
         like_mnist(grey)
 
 
@@ -422,10 +346,8 @@ def mean_squares(outputs, y):
     return (error**2).mean(), 2 * error / error.size
 
 
-def train_small(**chosen):
-    return hn.run_one(
-        "highway", **{"data": data_of(), "hidden": 5, "depth": 1, "epochs": 1, "batch_size": 10, **chosen}
-    )
+def train_small(block="highway", **chosen):
+    return hn.run_one(block, **{"data": data_of(), "hidden": 5, "depth": 1, "epochs": 1, "batch_size": 10, **chosen})
 
 
 def test_a_learning_curve_of_own_data_draws_as_many_as_it_names():
@@ -433,17 +355,17 @@ def test_a_learning_curve_of_own_data_draws_as_many_as_it_names():
     named = train_small(data=data_of(), seed=1, n_train=20)
     assert named["history"] == train_small(data=drawn, seed=1)["history"]
     assert named["history"] != train_small(data=data_of(), seed=1)["history"]
-    with pytest.raises(ValueError, match="from 1 to 30 training images can be drawn, not 31"):
+    with pytest.raises(ValueError):
         train_small(data=data_of(), n_train=31)
 
 
 def test_data_in_the_place_of_the_settings_are_told_their_name():
-    with pytest.raises(TypeError, match=r"settings must be Settings\(...\), not Dataset: name the others, data=..."):
+    with pytest.raises(TypeError):
         hn.run_one("highway", data_of())
 
 
 def test_a_function_is_no_activation():
-    with pytest.raises(ValueError, match="tanh is no activation: give an object of a subclass of Activation"):
+    with pytest.raises(ValueError):
         train_small(activation=np.tanh)
 
 
@@ -452,35 +374,11 @@ def test_classify_refuses_pixels_that_nobody_has_scaled_and_nets_of_numbers(tmp_
     train_small(save=path)
     net = hn.DeepNet.load(path)
     np.testing.assert_array_equal(net.classify(PIXELS.astype(np.uint8)), net.classify(PIXELS / 127.5 - 1))
-    with pytest.raises(ValueError, match=r"x holds floats up to 255, and the net has learned pixels: x.astype\(np"):
+    with pytest.raises(ValueError):
         net.classify(PIXELS * 1.0)
     net.about["targets"] = True
-    with pytest.raises(ValueError, match=r"has learned numbers, not classes: net.predict\(x\) gives them"):
+    with pytest.raises(ValueError):
         net.classify(PIXELS / 255)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
-@np.errstate(all="ignore")
-def test_classify_refuses_logits_that_are_not_finite(tmp_path, image, value):
-    path = tmp_path / "net.npz"
-    train_small(save=path)
-    net = hn.DeepNet.load(path)
-    net.parameters[:] = value
-    with pytest.raises(FloatingPointError):
-        net.classify(PIXELS.astype(np.uint8))
-    if value == 3e38:  # finite, and so it can be saved
-        net.save(path)
-        process = main("--classify", path, image)
-        assert one_line_error(process)
-        assert process.stdout == ""
-
-
-def test_a_file_that_is_no_program_is_not_imported(tmp_path, monkeypatch):
-    (tmp_path / "digits").mkdir()  # Python takes it for a package
-    (tmp_path / "digits.csv").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert "a file's name ends in .py" in one_line_error(main("--import", "digits.csv"))
 
 
 @pytest.fixture
@@ -494,8 +392,7 @@ def test_a_net_of_numbers_is_not_asked_for_a_class(tmp_path, image):
     net = tmp_path / "net.npz"
     targets = np.stack((LABELS, -LABELS), axis=1) / 3
     train_small(data=data_of(y=targets), loss=mean_squares, save=net)
-    process = main("--classify", net, image)
-    assert "the net has learned numbers, not classes" in one_line_error(process)
+    one_line_error(classify(net, image))
 
 
 def test_pixels_that_a_net_cannot_take_are_one_line(tmp_path, image):
@@ -504,8 +401,7 @@ def test_pixels_that_a_net_cannot_take_are_one_line(tmp_path, image):
     loaded = hn.DeepNet.load(net)
     loaded.about["pixels"] = "[0, 2]"
     loaded.save(net)
-    process = main("--classify", net, image)
-    assert "net.about['pixels'] must say where pixels lie" in one_line_error(process)
+    one_line_error(classify(net, image))
 
 
 @pytest.mark.parametrize("shape", [(28, 28), (784,)])
@@ -516,56 +412,43 @@ def test_a_net_of_data_like_mnist_is_shown_how_images_are_made_like_them(tmp_pat
     net.save(path)
     imageio.imwrite(tmp_path / "right.png", np.kron(PIXELS[0], np.ones((5, 5)))[:28, :28].astype(np.uint8))
     imageio.imwrite(tmp_path / "large.png", np.kron(PIXELS[0], np.ones((9, 9))).astype(np.uint8))
-    process = main("--classify", path, tmp_path / "right.png")
+    process = classify(path, tmp_path / "right.png")
     assert process.returncode == 0, process.stderr
-    error = one_line_error(main("--classify", path, tmp_path / "large.png"))
-    assert f"its pixels are (54, 54); the net takes {' x '.join(map(str, shape))}, for it has learned other" in error
-    assert error.endswith("like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])")
+    one_line_error(classify(path, tmp_path / "large.png"))
 
 
-def test_a_net_of_the_package_s_kinds_is_classified_and_replaced(tmp_path, data_set):
+def test_a_net_of_the_package_s_kinds_is_classified(tmp_path, image):
     net = tmp_path / "net.npz"
-    kinds = ("--block", "residual", "--activation", "relu")
-    words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", net)
-    picture = tmp_path / "picture.png"
-    imageio.imwrite(picture, hn.load_mnist(data_set).x_test[0].reshape(6, 6))
-    assert main(*words, *kinds).returncode == 0
-    process = main("--classify", net, picture)
+    train_small(block="residual", activation="relu", save=net)
+    process = classify(net, image)
     assert process.returncode == 0, process.stderr
-    assert main(*words).returncode == 0
 
 
-def test_a_net_whose_activation_is_not_imported_is_not_called_something_else(tmp_path):
-    class Strange(hn.Relu):
-        name = "strange"
-
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+@np.errstate(all="ignore")
+def test_classify_refuses_logits_that_are_not_finite(tmp_path, image, value):
     path = tmp_path / "net.npz"
-    try:
-        hn.DeepNet(4, 3, 5, 1, "plain", 0, activation="strange").save(path)
-    finally:
-        del hn.ACTIVATIONS["strange"]
-    with pytest.raises(ValueError, match=r"holds a net with the activation 'strange', .* --import FILE\.py") as error:
-        hn.DeepNet.load(path)
-    assert "is not a net" not in str(error.value)
-    hn.DeepNet(4, 3, 5, 1, "plain", 0).save(path)
+    train_small(save=path)
+    net = hn.DeepNet.load(path)
+    net.parameters[:] = value
+    with pytest.raises(FloatingPointError):
+        net.classify(PIXELS.astype(np.uint8))
+    if value == 3e38:  # finite, and so it can be saved
+        net.save(path)
+        process = classify(path, image)
+        assert one_line_error(process)
+        assert process.stdout == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("missing/net.npz", "cannot be written"),
-        ("mine.csv", "the name of a net ends in .npz"),
-        ("mydata.npz", "is no net of this program, and is not replaced"),
-    ],
-)
-def test_a_name_for_a_net_is_refused_before_the_training(tmp_path, name, message):
+@pytest.mark.parametrize("name", ["missing/net.npz", "mine.csv", "mydata.npz"])
+def test_a_name_for_a_net_is_refused_before_the_training(tmp_path, name):
     np.savez(tmp_path / "mydata.npz", x=PIXELS)
     before = (tmp_path / "mydata.npz").read_bytes()
 
     def started(row):
         raise AssertionError("the training has begun")
 
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError):
         train_small(save=tmp_path / name, report=started)
     assert (tmp_path / "mydata.npz").read_bytes() == before
 
@@ -575,15 +458,8 @@ def test_save_of_a_net_replaces_no_other_file(tmp_path):
     np.savez(path, x=PIXELS)
     before = path.read_bytes()
     net = hn.DeepNet(4, 3, 5, 1, "plain", 0)
-    with pytest.raises(ValueError, match="is no net of this program, and is not replaced"):
+    with pytest.raises(ValueError):
         net.save(path)
-    with pytest.raises(ValueError, match=r"the name of a net ends in \.npz"):
+    with pytest.raises(ValueError):
         net.save(tmp_path / "net")
     assert path.read_bytes() == before
-
-
-def test_a_smoke_test_replaces_no_committed_net(tmp_path, monkeypatch):
-    monkeypatch.setattr(hn.package(), "is_committed", lambda path: True)
-    hn.check_net_replaceable(tmp_path / "net.npz")
-    with pytest.raises(ValueError, match="is committed: a smoke test does not replace it"):
-        hn.check_net_replaceable(tmp_path / "net.npz", is_smoke_test=True)

@@ -11,6 +11,7 @@ import numpy as np
 import highway_networks as hn
 from benchmarks.records.losses import smoothed_cross_entropy
 from highways.conv.net import ConvNet
+from highways.files import read_arrays, write_arrays
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,12 @@ class Training:
     def save(self, path: Path, seconds: dict) -> None:
         """Writes all that changes from epoch to epoch, and the seconds so far, whole or not at all."""
         head = {"epochs": self.epochs, "seconds": seconds, "rng": self.rng.bit_generator.state}
-        hn.write_arrays(path, head, **self._arrays())
+        write_arrays(path, head, **self._arrays())
 
     def load(self, path: Path) -> dict:
         """Goes on from what save() wrote; returns the seconds."""
         shapes = {name: array.shape for name, array in self._arrays().items()}
-        head, arrays = hn.read_arrays(path, lambda head: shapes)
+        head, arrays = read_arrays(path, lambda head: shapes)
         for name, array in self._arrays().items():
             array[...] = arrays[name]
         self.epochs = head["epochs"]

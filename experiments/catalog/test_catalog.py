@@ -60,35 +60,6 @@ def test_its_command_trains(folder):
     assert json.loads((folder / "run_quick.json").read_text())["runs"]
 
 
-CHOOSES = """
-import highway_networks as hn
-def choose(*words):
-    return hn.chosen_by(hn.parse_arguments(words)[1])
-print(choose("--import", "mine.py", "--activation", "mine").activation)
-for words in (["--block", "residual"], ["--optimizer", "sgd"]):
-    try:
-        choose(*words)
-    except ValueError as error:
-        print(error)
-print(hn.main(["--classify", "net.npz", "digit.png"]))
-"""
-
-
-def test_what_the_program_can_alone_it_can_with_a_part_of_the_package(folder):
-    kind = "import highway_networks as hn\nclass Mine(hn.Tanh):\n    name = 'mine'\n"
-    (folder / "mine.py").write_text(kind)
-    process = run_there(folder, "-c", CHOOSES)
-    (folder / "mine.py").unlink()
-    mine, residual, sgd, status = process.stdout.splitlines()
-    assert mine == "Mine()"
-    assert residual.startswith("block 'residual' is not one of highway, plain; ")
-    assert sgd.startswith("optimizer 'sgd' is not one of adam; ")
-    for error in (residual, sgd):
-        assert error.endswith("; the project's others are in highways/nets, which is not here")
-    assert status == "2"
-    assert "--classify needs the folder highways, which is not beside this file, or not whole" in process.stderr
-
-
 @pytest.mark.thorough
 def test_its_tests_pass(folder):
     """They draw all its pictures, among other things."""

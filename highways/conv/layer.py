@@ -68,7 +68,6 @@ class Layer(FixedNames):
     A layer with parameters also has draw(rng, init, gate_bias), which fills them at the start.
     """
 
-    _called = "layer"
     shapes = MappingProxyType({})  # {name: shape} of the parameters
     statistics = MappingProxyType({})  # {name: shape} of running statistics, which are not trained
     gates = 0  # 1 for a layer with transform gates

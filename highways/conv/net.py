@@ -13,7 +13,6 @@ import numpy as np
 from highway_networks import (
     SAMPLED,
     FixedNames,
-    Gradients,
     Stamp,
     cached,
     check_inputs,
@@ -83,8 +82,6 @@ class ConvNet(FixedNames):
     for an x of another shape, or not finite, and TypeError unless x is an unmasked array of floats;
     pixels that are whole numbers must be scaled before.
     """
-
-    _called = "net"
 
     def __init__(
         self,
@@ -189,7 +186,7 @@ class ConvNet(FixedNames):
         for layer in self.layers:
             of_layer = slice(parameters_before, parameters_before + size_of(layer.shapes))
             parameters_before = of_layer.stop
-            layer.grad = Gradients()
+            layer.grad = FixedNames()
             vars(layer).update(views_into(self.parameters[of_layer], layer.shapes))
             vars(layer.grad).update(views_into(self.gradient[of_layer], layer.shapes))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import sys
 
-from highway_networks import duration
+from highways.commands import duration
 from highways.conv.protocols import BATCH, ConvSettings
 
 

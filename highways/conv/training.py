@@ -40,17 +40,15 @@ def shape_for(settings: ConvSettings, images: dict) -> tuple[int, int, int]:
 
 def make_net(settings: ConvSettings, images: dict, layers: list[tuple]) -> ConvNet:
     """A net of these layers, which starts as the settings say."""
-    size = f"{settings.net} for images of {images['pixels']} pixels"
-    with hn.memory_for(f"nets of this size: {size}"):
-        return ConvNet(
-            shape_for(settings, images),
-            layers,
-            np.random.default_rng(settings.seed),
-            init=settings.init,
-            first=settings.first,
-            last=settings.last,
-            gate_bias=settings.gate_bias,
-        )
+    return ConvNet(
+        shape_for(settings, images),
+        layers,
+        np.random.default_rng(settings.seed),
+        init=settings.init,
+        first=settings.first,
+        last=settings.last,
+        gate_bias=settings.gate_bias,
+    )
 
 
 def make_optimizer(settings: ConvSettings, net: ConvNet) -> Nesterov:
@@ -222,7 +220,7 @@ class Training:
         for name, array in self._arrays().items():
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite")
-        hn.write_arrays(path, self._head(), **self._arrays())
+        files.write_arrays(path, self._head(), **self._arrays())
 
     def _head(self) -> dict:
         """What save() writes beside the arrays."""
@@ -258,7 +256,7 @@ class Training:
             return {name: (size,) for name, size in sizes.items()}
 
         try:
-            head, arrays = hn.read_arrays(path, shapes_of)
+            head, arrays = files.read_arrays(path, shapes_of)
             check_head(head)
             training = cls(*arguments_of(head))
             training._restore(head, arrays)

@@ -117,7 +117,7 @@ def _check_results(name: str, record: dict) -> None:
 
 def _check_runs(name: str, record: dict) -> None:
     """A run*.json must have the settings, data, depths and seeds of its command."""
-    _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
+    args = hn.parse_arguments(COMMANDS[name].split()[2:])
     expected = {"data_set": DATA.get(name, "MNIST"), "n_classes": 10, "activation": "tanh", "optimizer": "adam"}
     expected |= {"init": None, "blocks": None}  # named only where they are not the defaults
     for setting in asdict(hn.Settings()):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import highway_networks as hn
-from highways.commands import INTERRUPTED
+from highways.commands import INTERRUPTED, duration
 from highways.files import Lock, commit, write_whole
 from highways.lab.contents import LIBRARY, Contents
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
@@ -246,7 +246,7 @@ class Progress:
             f"{name} {value:.4g}" for name, value in result.items() if type(value) is float and name not in known
         ]
         named += measured[:3]
-        when = f"{self.n} of {self.total}, {hn.duration(took)}, {hn.duration(left)} to go"
+        when = f"{self.n} of {self.total}, {duration(took)}, {duration(left)} to go"
         print(f"{'  '.join(named)}  ({when})", flush=True)
 
 

@@ -7,11 +7,10 @@ import math
 import numpy as np
 from numpy import add, multiply, subtract  # called in loops
 
-from highway_networks import FLOATS, Optimizer, check_numbers, check_real, zeros
+from highway_networks import FLOATS, Optimizer, check_numbers, zeros
 
 
 def check_momentum(momentum) -> None:
-    check_real("momentum", momentum)
     if not 0 <= momentum < 1:
         raise ValueError(f"momentum must be at least 0 and less than 1, not {momentum}")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
+from highways.files import read_arrays, write_arrays
 from highways.nets import fully_connected
 from highways.nets.fully_connected import BATCH
 from highways.trial_code import checksum_of_code
@@ -57,7 +58,7 @@ def trial(setting: dict, folder: str) -> dict:
         has_folder = path.parent.is_dir()  # another machine may have none
         if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
-            hn.write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
+            write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
     return fully_connected.results_of(net, setting, losses, diverged_at)
 
 
@@ -76,7 +77,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
     Without a checkpoint of this trial it changes nothing and returns []."""
     size = net.parameters.shape
     try:
-        head, arrays = hn.read_arrays(path, lambda _: {"parameters": size, "v": size})
+        head, arrays = read_arrays(path, lambda _: {"parameters": size, "v": size})
         if head["about"] != about:
             return []
     except (OSError, LookupError, TypeError, ValueError):

@@ -9,13 +9,12 @@ import sys
 
 import matplotlib
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error
 from small_records import ours
 from strikes import linux, one_after_another, start, unix
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from highways.commands import BROKEN_PIPE, NOT_PRINTED
 
 pytestmark = one_after_another
 
@@ -32,8 +31,8 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert stderr == f"highway_networks.py: error: {target} cannot be written: File too large\n"
-    assert "highway test acc" in stdout  # the numbers are not lost
+    assert len(stderr.splitlines()) == 1
+    assert "test accuracy" in stdout  # the numbers are not lost
     assert target.read_text() == OLD
     assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
 
@@ -48,15 +47,6 @@ def small_disk(tmp_path):
         pytest.skip("this user may not mount a file system")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
-    target = small_disk / "run.json"
-    target.write_text(OLD)
-    process = run("highway_networks.py", "--epochs", 10**6, "--data-dir", data_set, "--out", target)
-    assert process.returncode == 2
-    assert process.stderr == f"highway_networks.py: error: {target} cannot be written: No space left on device\n"
-    assert os.listdir(small_disk) == ["run.json"]
 
 
 def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
@@ -110,14 +100,12 @@ def test_a_training_whose_output_is_closed_is_saved(tmp_path, data_set, words, r
 
 @needs_a_full_device
 @pytest.mark.parametrize("words", TRAINING)
-def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_set, words):
+def test_a_training_whose_output_is_full_is_saved(tmp_path, data_set, words):
     target = tmp_path / "run.json"
     target.write_text(OLD)
     program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
     process = redirected(FULL, *program, *words, "--out", target)
-    assert process.returncode == NOT_PRINTED
-    why = "standard output: No space left on device"
-    assert process.stderr == f"highway_networks.py: error: {why}; {target} was written\n"
+    assert (process.returncode, process.stderr) == (0, "")
     assert json.loads(target.read_text())["epochs"] == 2
 
 
@@ -131,14 +119,5 @@ def test_a_training_whose_reader_has_gone_is_saved_without_a_word(tmp_path, data
     program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), *words])
     line = f"{program} --data-dir {data_set} --out {target} {redirection}; echo ${{PIPESTATUS[0]}} >&2"
     process = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
-    assert int(process.stderr) in (0, BROKEN_PIPE)  # 0: the reader went after the last line
+    assert int(process.stderr) == 0
     assert json.loads(target.read_text())["epochs"] == 2
-
-
-@unix
-def test_a_training_that_saves_nothing_ends_when_its_reader_has_gone(data_set):
-    program = shlex.join([sys.executable, str(ROOT / "highway_networks.py"), *map(str, SMALL), "--epochs", "1000000"])
-    for jobs in (1, 2):
-        line = f"{program} --jobs {jobs} --data-dir {data_set} --no-save | head -1; echo ${{PIPESTATUS[0]}} >&2"
-        process = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
-        assert process.stderr == f"{BROKEN_PIPE}\n"

@@ -96,7 +96,7 @@ def test_rows_are_pooled_in_pairs_whatever_the_cache_holds(monkeypatch):
 @pytest.mark.parametrize("layers", [[(WideHighway, 1)], [("pool", 2, 4), (PooledHighway, 4)]])
 def test_what_a_wide_layer_refuses(layers):
     """Fewer maps than it is given, and an image of 3 x 3, which no tiles fill."""
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):
         ConvNet((2, 12, 12), [*layers, ("dense", 2)], 0)
 
 
