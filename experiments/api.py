@@ -71,6 +71,8 @@ def documentation(thing) -> str:
 def signature(function) -> str:
     """The names of the arguments, with the defaults that are numbers or text; functions and classes
     by their names."""
+    if isinstance(function, type) and issubclass(function, Exception):
+        return "(message)"
     words = []
     kind_before = None
     for argument in inspect.signature(function).parameters.values():
