@@ -31,7 +31,7 @@ METHODS = {  # those that a user calls
     "Dataset": ("of",),
     "DeepNet": ("save", "load", "forward", "predict", "classify", "gates", "backward"),
     "Optimizer": ("step",),
-    "TrainedNet": ("inputs", "predict", "classify", "accuracy"),
+    "TrainedNet": ("inputs", "predict", "classify", "gates", "accuracy"),
 }
 WHOLE = ("DeepNet", "backward", "of", "run_one", "train", "check_layer")  # docstrings of which no paragraph is left out
 
