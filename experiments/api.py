@@ -33,7 +33,7 @@ METHODS = {  # those that a user calls
     "Dataset": ("of",),
     "DeepNet": ("save", "load", "forward", "predict", "classify", "gates", "backward"),
     "Optimizer": ("step", "update"),
-    "TrainedNet": ("inputs", "predict", "classify", "accuracy"),
+    "TrainedNet": ("inputs", "predict", "classify", "gates", "accuracy"),
 }
 # docstrings of which no paragraph is left out
 WHOLE = ("DeepNet", "Optimizer", "backward", "of", "run_one", "train", "check_layer")

@@ -1,7 +1,8 @@
 """Makes results/results.csv: a row for each trial of every question.
 
-A column is a setting or a result that at least three questions have.  What few questions measure,
-and lists such as histories, are in its JSON.  A cell is empty where a trial has no such entry.
+A column is a setting or a result that several questions have.  The columns are listed here, so that a
+new question adds its lines and changes no other; a new column stands last.  What few questions measure,
+and lists such as histories, are in the question's JSON.  A cell is empty where a trial has no such entry.
 """
 
 from __future__ import annotations
@@ -12,27 +13,23 @@ import io
 from experiments import all_questions
 
 FILE = "results/results.csv"
-FEWEST = 3  # questions that have a column
-FIRST = ("question", "group")
+COLUMNS = """
+question group seconds seed n_test epochs n_train block depth diverged gate_bias loss test_accuracy activation clip
+decay momentum effective_lr diverged_at train_accuracy width data data_dir lr kind skipped_accuracy scale start control
+gain images draws error error_all_idle idle_share init last n_parameters decay_of_last distribution first net of_each
+protocol schedule shift sum_of_mean_T validation weight_decay
+"""
 
 
 def table(records: dict[str, dict]) -> bytes:
     """The CSV of {file: record of a question}, in the questions' order."""
-    rows = []
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS.split(), extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
     for question in all_questions():
         record = records.get(f"results/{question.name}.json")
         if record:
-            rows += rows_of(question.name, record["trials"])
-    questions_with = {}
-    for row in rows:
-        for name in row:
-            questions_with.setdefault(name, set()).add(row["question"])
-    shared = [name for name, questions in questions_with.items() if len(questions) >= FEWEST and name not in FIRST]
-    most_common_first = sorted(shared, key=lambda name: (-len(questions_with[name]), name))
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, [*FIRST, *most_common_first], extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+            writer.writerows(rows_of(question.name, record["trials"]))
     return text.getvalue().encode()
 
 

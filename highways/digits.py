@@ -6,48 +6,71 @@ python -m highways.digits net.npz digit.png
 from __future__ import annotations
 
 import importlib
+import math
 import os
+import warnings
+from collections.abc import Callable
 from functools import partial
 
-import imageio.v3 as imageio
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from PIL import Image, ImageOps
 
 from highway_networks import DeepNet, finite_logits, inputs_for
 from highways.commands import Parser, first_line, path_name, run_command, run_program
 from highways.files import InputError, open_file, printable
+from highways.trained.nets import read_net
 
+LONGEST = 2048  # side, in pixels, of an image that is read; a larger one is shrunk
+SEEN = 192  # side, in pixels, of the image in which a digit is looked for
 SIDE = 28  # of MNIST's images, in pixels
 BOX = 20  # the longer side of a digit in them
 KINDS = ("activations", "carries", "extra_blocks")  # the modules of highways.nets whose blocks a net may have
 PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
+STROKE = 0.5  # a piece of the digit has this share of the darkest ink somewhere
+PIECE = 0.1  # and this share of the ink of the largest piece
+FREE = 0.25  # a piece with this share of the largest one's ink is the digit, if it alone is free of the edge
 
 
 def read_grey(path: str | os.PathLike) -> np.ndarray:
     """The image in a file that Pillow reads, (rows, columns) floats from 0, black, to 1, white,
-    turned as the camera was held.  Where it is transparent, white paper shows through.  Of several
-    images in a file it is the first.  Raises InputError for another file."""
+    turned as the camera was held.  What is transparent lies on white paper, or on black if ink shows
+    better there.  An image of more than 2048 pixels a side is shrunk.  Of several images in a file it
+    is the first.  Raises InputError for another file."""
     try:
-        with open_file(path) as file:
-            data = file.read()
-        with imageio.imopen(data, "r", plugin="pillow") as file:
-            has_inks = file.metadata()["mode"] in ("CMYK", "YCbCr")
-            mode = "RGB" if has_inks else None
-            image = np.asarray(file.read(index=0, mode=mode, rotate=True))
+        with open_file(path) as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a phone has 108 megapixels
+            image = ImageOps.exif_transpose(read_small(file))
+            return grey_of(image)
     except Exception as error:  # every format has its own
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{path} cannot be read as an image, such as PNG or JPEG: {reason}") from error
-    whole = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
-    image = image.astype(np.float64) / whole
-    if image.ndim == 2:
+
+
+def read_small(file) -> Image.Image:
+    """The image, with at most LONGEST pixels a side."""
+    image = Image.open(file)
+    image.draft(None, (LONGEST, LONGEST))  # a JPEG is decoded at a half, a quarter or an eighth
+    if image.mode.startswith("I"):  # PNG's 16 bits
+        image = image.convert("F").point(lambda level: level * (1 / 65535))
+    factor = math.ceil(max(image.size) / LONGEST)
+    if factor == 1:
         return image
-    if image.ndim != 3 or image.shape[2] > 4:
-        raise InputError(f"{path} is not one image: its array has the shape {image.shape}")
-    n_colours = 3 if image.shape[2] > 2 else 1
-    grey = image[:, :, :n_colours].mean(axis=2)
-    if image.shape[2] in (2, 4):
-        opaque = image[:, :, -1]
-        grey = grey * opaque + 1 - opaque
-    return grey
+    if image.mode in ("1", "P"):
+        image = image.convert("RGBA")
+    return image.reduce(factor)
+
+
+def grey_of(image: Image.Image) -> np.ndarray:
+    """(rows, columns) floats from 0 to 1."""
+    if image.mode == "F":
+        return np.asarray(image, np.float64)
+    pixels = np.asarray(image.convert("RGBA"))
+    grey = pixels[:, :, :3].mean(axis=2) / 255
+    opaque = pixels[:, :, 3] / 255
+    on_white = grey * opaque + 1 - opaque
+    on_black = grey * opaque
+    return on_white if np.ptp(on_white) >= np.ptp(on_black) else on_black
 
 
 def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
@@ -56,34 +79,121 @@ def like_mnist(grey: np.ndarray) -> tuple[np.ndarray, str]:
 
     As MNIST's makers did, the digit is scaled so that its longer side has 20 pixels, and placed so
     that its centre of mass is in the middle of 28 x 28.  Before that, an image that is dark on light
-    is inverted, and the paper set to 0.  Raises ValueError for an image without a digit."""
-    ink = np.asarray(grey, np.float64)
-    if ink.ndim != 2 or ink.size == 0:
-        raise ValueError(f"one image is needed, (rows, columns), not an array of shape {ink.shape}")
-    if not np.isfinite(ink).all():
+    is inverted, the paper around each stroke set to 0, shadows and all, and specks are left out.
+    Raises ValueError for an image without a digit."""
+    grey = np.asarray(grey, np.float64)
+    if grey.ndim != 2 or grey.size == 0:
+        raise ValueError(f"one image is needed, (rows, columns), not an array of shape {grey.shape}")
+    if not np.isfinite(grey).all():
         raise ValueError("the image must be finite; it holds NaN or infinity")
-    border = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
-    paper = np.median(border)
-    is_dark_on_light = paper > (ink.min() + ink.max()) / 2
-    ink = paper - ink if is_dark_on_light else ink - paper
-    if ink.max() <= 0:
+    image = scaled(grey, min(1, SEEN / max(grey.shape)))
+    is_dark = is_dark_on_light(image)
+    ink = ink_of(image, is_dark)
+    if np.ptp(grey) == 0 or ink.max() <= 0:
         raise ValueError("the image is blank: all its pixels are alike")
-    ink = np.where(ink > PAPER * ink.max(), ink / ink.max(), 0)
-    rows = np.flatnonzero(ink.any(axis=1))
-    columns = np.flatnonzero(ink.any(axis=0))
-    digit = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    scale = BOX / max(digit.shape)
-    height, width = (max(1, round(scale * side)) for side in digit.shape)
-    small = averaging(height, digit.shape[0]) @ digit @ averaging(width, digit.shape[1]).T
+    pieces = pieces_of(ink > PAPER * ink.max())
+    of_digit = pieces_of_digit(pieces, ink)
+    digit = np.zeros(ink.shape)
+    for piece in of_digit:
+        digit[piece] = ink[piece]
+    rows = np.flatnonzero(digit.any(axis=1))
+    columns = np.flatnonzero(digit.any(axis=0))
+    digit = digit[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    small = scaled(digit, BOX / max(digit.shape))
     small /= small.max()
-    image = np.zeros((SIDE, SIDE))
+    height, width = small.shape
+    made = np.zeros((SIDE, SIDE))
     top = place(small.sum(axis=1))
     left = place(small.sum(axis=0))
-    image[top : top + height, left : left + width] = small
-    said = "dark on light, so inverted; " if is_dark_on_light else "light on dark, as MNIST; "
-    said += f"the digit, {digit.shape[0]} x {digit.shape[1]} pixels, is scaled to {height} x {width} "
+    made[top : top + height, left : left + width] = small
+    high, wide = np.rint(np.multiply(digit.shape, grey.shape) / image.shape).astype(int)
+    said = "dark on light, so inverted; " if is_dark else "light on dark, as MNIST; "
+    if len(of_digit) < len(pieces):
+        said += f"specks left out: {len(pieces) - len(of_digit)}; "
+    said += f"the digit, {high} x {wide} pixels, is scaled to {height} x {width} "
     said += f"and centred in {SIDE} x {SIDE} by its mass"
-    return np.rint(255 * image).astype(np.uint8), said
+    return np.rint(255 * made).astype(np.uint8), said
+
+
+def is_dark_on_light(image: np.ndarray) -> bool:
+    """Whether the border, which is mostly paper, is lighter than the middle of what there is.
+
+    The image is asked, and so is twice what it is less its local median, in which there are no
+    shadows: strokes that fill the image mislead the one, shadows the other."""
+    few = scaled(image, min(1, 24 / max(image.shape)))
+    reach = max(few.shape) // 4
+    around = sliding_window_view(np.pad(few, reach, mode="edge"), (2 * reach + 1, 2 * reach + 1))
+    level = few - np.median(around, axis=(2, 3))
+    return lightness_of_border(few) + 2 * lightness_of_border(level) > 0
+
+
+def lightness_of_border(image: np.ndarray) -> float:
+    """From -1/2, the border is as dark as the darkest pixel, to 1/2."""
+    border = np.concatenate((image[0], image[-1], image[:, 0], image[:, -1]))
+    if np.ptp(image) == 0:
+        return 0.0
+    return (np.median(border) - image.min()) / np.ptp(image) - 0.5
+
+
+def ink_of(image: np.ndarray, is_dark: bool) -> np.ndarray:
+    """How much ink each pixel has, above the paper around it; that of dark ink is the share of the
+    light that it takes, which is the same in a shadow."""
+    reach = max(image.shape) // 6  # a stroke is thinner than a third of the image
+    if not is_dark:
+        paper = highest(-highest(-image, reach), reach)
+        return image - paper
+    image = image - min(image.min(), 0)
+    paper = -highest(-highest(image, reach), reach)
+    return (paper - image) / np.maximum(paper, 0.1 * paper.max())  # of what is nearly black nothing is known
+
+
+def highest(image: np.ndarray, reach: int) -> np.ndarray:
+    """The highest of the pixels that lie at most `reach` rows and columns from each pixel."""
+    for axis in (0, 1):
+        margin = [(0, 0), (0, 0)]
+        margin[axis] = (reach, reach)
+        wide = np.pad(image, margin, constant_values=-np.inf)
+        image = sliding_window_view(wide, 2 * reach + 1, axis).max(axis=-1)
+    return image
+
+
+def pieces_of(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The connected pieces of a mask, each as (rows, columns); pixels that share a corner are connected."""
+    left = set(zip(*map(np.ndarray.tolist, np.nonzero(mask)), strict=True))
+    pieces = []
+    while left:
+        waiting = [left.pop()]
+        piece = []
+        while waiting:
+            row, column = waiting.pop()
+            piece.append((row, column))
+            for r in (row - 1, row, row + 1):
+                for c in (column - 1, column, column + 1):
+                    if (r, c) in left:
+                        left.remove((r, c))
+                        waiting.append((r, c))
+        rows, columns = np.array(piece).T
+        pieces.append((rows, columns))
+    return pieces
+
+
+def pieces_of_digit(pieces: list, ink: np.ndarray) -> list:
+    """Those that are no specks, no faint rests of a shadow, and not what hangs at the edge beside a digit that
+    does not: a shadow's corner, or the table."""
+    mass = np.array([ink[piece].sum() for piece in pieces])
+    mass[[ink[piece].max() < STROKE * ink.max() for piece in pieces]] = 0
+    is_inner = np.zeros(ink.shape, bool)
+    is_inner[1:-1, 1:-1] = True
+    inner_mass = np.where([is_inner[piece].all() for piece in pieces], mass, 0)
+    if inner_mass.max() > FREE * mass.max():
+        mass = inner_mass
+    return [piece for piece, has in zip(pieces, mass, strict=True) if has >= PIECE * mass.max()]
+
+
+def scaled(image: np.ndarray, scale: float) -> np.ndarray:
+    """The image in another size; its pixels are means of those that they cover."""
+    rows, columns = (max(1, round(scale * side)) for side in image.shape)
+    return averaging(rows, image.shape[0]) @ image @ averaging(columns, image.shape[1]).T
 
 
 def averaging(n_out: int, n_in: int) -> np.ndarray:
@@ -102,16 +212,16 @@ def place(mass: np.ndarray) -> int:
     return min(max(round(SIDE / 2 - centre), 0), SIDE - len(mass))
 
 
-def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
-    """An image as rows of pixels for net.classify(), and what was done to it.
+def image_for(about: dict, grey: np.ndarray) -> tuple[np.ndarray, str]:
+    """An image as a row of pixels for a net that has learned such data, and what was done to it.
 
-    A net that was trained on MNIST gets it like MNIST's; any other net as it is.  Raises ValueError
-    where that has another size.  Of rows, such as a CSV file has, the number of pixels alone is
-    known."""
-    if net.about.get("data_set") == "MNIST":
+    `about` is the net's: a net that was trained on MNIST gets the image like MNIST's; any other net as
+    it is.  Raises ValueError where that has another size.  Of rows, such as a CSV file has, the number
+    of pixels alone is known."""
+    if about.get("data_set") == "MNIST":
         image, said = like_mnist(grey)
         return image.reshape(1, -1), said
-    shape = net.about.get("shape", [net.d_in])
+    shape = about["shape"]
     if list(grey.shape) != shape and [grey.size] != shape:
         takes = " x ".join(map(str, shape))
         advice = "scale it first"
@@ -120,22 +230,18 @@ def image_for(net: DeepNet, grey: np.ndarray) -> tuple[np.ndarray, str]:
                 "in Python image, _ = like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])"
             )
         raise ValueError(f"its pixels are {grey.shape}; the net takes {takes}, for it has learned other data: {advice}")
-    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in net.about else grey
+    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in about else grey
     return pixels.reshape(1, -1), "taken as it is, 0 is black"
 
 
 def classify_images(path: str, images: list[str], save) -> None:
     """Prints what a saved net says of each image."""
-    for module in KINDS:
-        importlib.import_module(f"highways.nets.{module}")
-    net = DeepNet.load(path)
-    if net.about.get("targets") or net.d_out == 1:
-        raise InputError(f"{path}: the net has learned numbers, not classes: net.predict(x) gives them")
+    about, predict = saved_net(path)
     for image in images:
         grey = read_grey(image)
         try:
-            pixels, said = image_for(net, grey)
-            logits = finite_logits(net, inputs_for(net, pixels)).astype(np.float64)[0]
+            pixels, said = image_for(about, grey)
+            logits = predict(pixels).astype(np.float64)[0]
         except (ValueError, FloatingPointError) as error:
             raise InputError(f"{image}: {error}") from error
         powers = np.exp(logits - logits.max())
@@ -147,9 +253,25 @@ def classify_images(path: str, images: list[str], save) -> None:
             print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
 
 
+def saved_net(path: str) -> tuple[dict, Callable]:
+    """What is known of the data of a net, which DeepNet.save() wrote or the folder nets/ has, and the
+    function from pixels to its logits."""
+    if path.endswith(".safetensors"):
+        trained = read_net(path)
+        shape = [side for side in trained.about["image"] if side > 1]  # 1: no colours
+        return {"data_set": trained.about["data"], "shape": shape, "pixels": "bytes"}, trained.predict
+    for module in KINDS:
+        importlib.import_module(f"highways.nets.{module}")
+    net = DeepNet.load(path)
+    if net.about.get("targets") or net.d_out == 1:
+        raise InputError(f"{path}: the net has learned numbers, not classes: net.predict(x) gives them")
+    return {"shape": [net.d_in], **net.about}, lambda pixels: finite_logits(net, inputs_for(net, pixels))
+
+
 def main(argv=None) -> int:
     parser = Parser(prog="python -m highways.digits", description=first_line(__doc__))
-    parser.add_argument("net", type=path_name, metavar="NET.npz", help="what DeepNet.save() wrote")
+    net = "what DeepNet.save() wrote, or a file of nets/"
+    parser.add_argument("net", type=path_name, metavar="NET", help=net)
     parser.add_argument("images", type=path_name, metavar="IMAGE", nargs="+", help="PNG, JPEG, ...")
     args = parser.parse_args(argv)
     return run_command(parser.prog, partial(classify_images, args.net, args.images), saves=False)

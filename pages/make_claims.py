@@ -24,7 +24,6 @@ from highways.lab.judging.controls import verdict_in_words
 from highways.lab.judging.ledger import NOT_TRIED, without_additions
 from highways.records import load_results
 from pages.parts import STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
-from pages.sample_words import words_of
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
@@ -70,13 +69,14 @@ def claims_part(ledger: dict) -> list[dict]:
     for row in ledger["trials"]:
         question, claim = places[row["id"]]
         is_turned = [says_below(test) for test in row["tests"]]
+        tests = turned_where(is_turned, row["tests"])
         number = primary_number(row["id"])
         found.append({
             **row,
             "claim": typeset(row["claim"]),
             "ours": typeset(say_searched(row["ours"])),
             "note": typeset(claim.note),  # what the row adds to it, `controls` has
-            "tests": turned_where(is_turned, row["tests"]),
+            "tests": without_names(tests),
             "controls": [control_part(control, claim, row["verdict"], is_turned) for control in row["controls"]],
             "no_control": typeset(why_no_control(claim, row)),
             "short_verdict": without_additions(row["verdict"]),
@@ -84,7 +84,7 @@ def claims_part(ledger: dict) -> list[dict]:
             "question": question,
             "asked": asked_with[question if number is None else "primary"],
             "code": source_of(claim),
-            "names": words_of(row["id"], row["tests"]),
+            "names": [[typeset(name) for name in test["names"]] for test in tests],
             "why_fixed": why_fixed(row),
             "primary": number,
             "picture": of_questions[question],
@@ -104,7 +104,7 @@ def control_part(control: dict, claim: Claim, verdict: str, is_turned: list[bool
         "place": place,
         "ours": typeset(say_searched(control["ours"])),
         "verdict_in_words": verdict_in_words(control, verdict),
-        "tests": turned_where(is_turned, control["tests"]),
+        "tests": without_names(turned_where(is_turned, control["tests"])),
     }
 
 
@@ -131,10 +131,16 @@ def turned(test: dict) -> dict:
         "rule": "below",
         "values": test["baseline"],
         "baseline": test["values"],
+        "names": test["names"][::-1],
         "bounds": [-bound or 0.0 for bound in test["bounds"]],
         "interval": [None if end is None else -end for end in (high, low)],
         "spreads": test["spreads"][::-1],
     }
+
+
+def without_names(tests: list[dict]) -> list[dict]:
+    """The tests without their samples' names, which are the same for a claim and for its controls."""
+    return [{key: value for key, value in test.items() if key != "names"} for test in tests]
 
 
 def why_no_control(claim: Claim, row: dict) -> str:

@@ -10,11 +10,11 @@ from conftest import ROOT
 
 from experiments.primary.question import PRIMARY
 from highways.lab.judging import rules
+from highways.lab.judging.claim import Sample
 from highways.records import load_results
 from pages import make_claims as program
 from pages import screenshots
 from pages.browser import browser_only, complaints, open_anew, shown, together, violations
-from pages.sample_words import words_of
 
 FILE = ROOT / "pages" / "claims.html"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -54,24 +54,26 @@ def test_numbers_are_typeset():
     assert program.typeset("Fashion-MNIST") == "Fashion-MNIST"
 
 
-def test_the_samples_of_every_test_have_words():
-    for claim in claims_of_the_page():
+def test_every_sample_has_a_name_that_fits_a_phone():
+    for claim in program.claims_part(load_results(program.LEDGER)):
         for test, names in zip(claim["tests"], claim["names"], strict=True):
             assert len(names) == 1 + isinstance(test["baseline"], list)
-            assert max(map(len, names)) <= 48  # so many letters fit a phone
-    with pytest.raises(LookupError, match=r"my-claim has tests of \[1, 2\] samples: give SAMPLES the words for each"):
-        words_of("my-claim", [{"baseline": 0}, {"baseline": [1, 2]}])
+            assert not set(names) & set(rules.NAMELESS)
+            assert max(map(len, names)) <= 48
 
 
 def test_a_ratio_is_told_as_its_rule_tells_it():
     with rules.kept() as tests:
-        rules.corrected(rules.in_ratio(rules.is_below, [2.0, 2.1], 3, [1.0, 1.1]))
+        ours = Sample([2.0, 2.1], "ours")
+        theirs = Sample([1.0, 1.1], "theirs")
+        rules.corrected(rules.in_ratio(rules.is_below, ours, 3, theirs))
         rules.below([0.2, 0.3], 0, [0.5, 0.6])
     ratio = tests[0]
     assert [program.says_below(test) for test in tests] == [True, False]
     told = program.turned(ratio)
     assert (told["rule"], told["bounds"]) == ("below", [-bound for bound in ratio["bounds"]])
     assert told["values"] == ratio["baseline"]
+    assert (ratio["names"], told["names"]) == (["theirs", "ours"], ["ours", "theirs"])
     assert told["interval"] == [-end for end in reversed(ratio["interval"])]
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_impor
 
 def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
     deciding = {
-        "claims": ("pages/sample_words.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
+        "claims": ("pages/make_claims.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
         "pointers": ("pages/make_explorer.py", "pages/measure_pointers.py", "experiments/depth_on_demand/trial.py"),
         "train": ("pages/make_explorer.py",),
         "explorer": (),
@@ -285,3 +286,20 @@ def test_the_table_of_results_has_a_row_for_each_trial():
         assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(
             [(trial["depth"], math.nan if trial["loss"] is None else trial["loss"]) for trial in trials], nan_ok=True
         )
+
+
+def test_a_new_question_changes_no_line_of_the_others(monkeypatch):
+    """Though it stands among them, and measures what two others measure, too."""
+    questions = [SimpleNamespace(name=name) for name in ("clip", "dawn", "gates")]
+    records = {}
+    for question in questions:
+        trials = [{"seed": seed, "loss": seed / 3, "new": 1.0, "history": [1, 2]} for seed in range(2)]
+        records[f"results/{question.name}.json"] = {"trials": trials}
+    before = results_table.table(records).decode().splitlines()
+    monkeypatch.setattr(results_table, "all_questions", lambda: questions)
+    after = results_table.table(records).decode().splitlines()
+    assert len(before) == 1 + 4
+    assert [line for line in after if not line.startswith("dawn,")] == before
+    [first, _] = [line for line in after if line.startswith("dawn,")]
+    cells = dict(zip(before[0].split(","), first.split(","), strict=True))
+    assert {name for name, cell in cells.items() if cell} == {"question", "seed", "loss"}

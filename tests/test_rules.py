@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from experiments.published import PUBLISHED
+from highways.lab.judging.claim import Sample, values_of
 from highways.lab.judging.rules import (
+    NAMELESS,
     above,
     all_below,
     all_ratios_below,
@@ -291,6 +293,7 @@ def test_each_test_of_a_rule_is_kept_as_the_reader_would_put_it():
     assert (all_equal["rule"], all_equal["bounds"], all_equal["holds"]) == ("above", [0], None)
     assert all_equal["spreads"] == pytest.approx([1 / math.sqrt(12)] * 2)
     assert constant["spreads"] == [None, None]
+    assert all_equal["names"] == list(NAMELESS)
     # kept as "c < bound", although is_below() asks whether 0 - c > -bound
     assert (constant["rule"], constant["values"], constant["bounds"]) == ("below", [1, 2, 3], [9])
     assert constant["interval"] == pytest.approx(interval([1, 2, 3]))
@@ -299,3 +302,22 @@ def test_each_test_of_a_rule_is_kept_as_the_reader_would_put_it():
     assert constant["together"] == ratios["together"] == 2  # both in one call, after two tests
     assert constant["p"] == pytest.approx(min(1, 3 * p_value([1, 2, 3], bound=9)))
     assert (divergence["rule"], divergence["p"], divergence["holds"]) == ("fewer lost", 1, None)
+
+
+def test_a_test_is_kept_with_the_names_of_its_samples():
+    trials = [{"block": "plain", "depth": 30, "train_loss": loss} for loss in (1.0, 2.0)]
+    ours = Sample([1.0, 2.0], "ours")
+    theirs = values_of(trials, "train_loss", block="plain", depth=30)
+    with kept() as tests:
+        above(ours, 0)
+        above(ours, 0, baseline=theirs)
+        corrected(
+            is_below(ours, 3), in_ratio(is_below, ours, 3, theirs), compared(is_above, Sample([None], "lost"), ours, 0)
+        )
+    assert [test["names"] for test in tests] == [
+        ["ours"],
+        ["ours", "train loss, plain, depth 30"],
+        ["ours"],
+        ["train loss, plain, depth 30", "ours"],
+        ["lost", "ours"],
+    ]

@@ -120,6 +120,14 @@ def test_floats_from_0_to_1_are_taken_as_bytes(mnist):
     assert (net.predict(x.reshape(-1, 1, 28, 28).astype(np.float32) / np.float32(255)) == of_bytes).all()
 
 
+def test_a_net_gives_the_gates_of_images(mnist):
+    net = load("highway-30")
+    x = mnist.x_test[:3]
+    gates = net.gates(x)
+    assert gates.shape == (30, 3, 50)
+    np.testing.assert_allclose(gates, net.net.gates(x.astype(np.float32) / np.float32(127.5) - 1), atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("images", "said"),
     [

@@ -142,9 +142,20 @@ def net_shortened_for_certain_inputs(r):
     return all_below(pairs, resolution=ONE_BLOCK), thirds_as_text(r, "passed")
 
 
+SHARES = {
+    "selecting": "share of pairs",
+    "closing": "share of closing gates",
+    "passed": "share of passed blocks",
+}
+
+
 def in_thirds(record: dict, name: str, data: str) -> list[Sample]:
     """What is measured in the first, the middle and the last third of the blocks, over seeds."""
-    return [values_of(record["trials"], f"{name}_{third}", data=data) for third in THIRDS]
+    found = []
+    for third in THIRDS:
+        values = values_of(record["trials"], f"{name}_{third}", data=data)
+        found.append(Sample(values, f"{SHARES[name]}, {third} third, {data}"))
+    return found
 
 
 def thirds_as_text(record: dict, name: str) -> str:

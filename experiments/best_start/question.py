@@ -251,8 +251,8 @@ def nets_of(record: dict, block: str, depth: int) -> list[dict]:
 
 def losses(record: dict, block: str, depth: int) -> Sample:
     """Their training losses; a net that diverged guesses."""
-    found = nets_of(record, block, depth)
-    return Sample([math.log(10) if net["loss"] is None else net["loss"] for net in found])
+    found = [math.log(10) if net["loss"] is None else net["loss"] for net in nets_of(record, block, depth)]
+    return Sample(found, f"{block} loss, {depth + 1} layers")
 
 
 def is_at_an_end(net: dict) -> bool:
@@ -447,6 +447,7 @@ def trains_without_clip(r):
         free = losses_without_clip(r, block, way)
         clipped = losses(r, block, DEPTHS[-1])
         ratios = [math.log10(without / with_clip) for without, with_clip in zip(free, clipped, strict=True)]
+        ratios = Sample(ratios, f"log10 of loss unclipped ÷ clipped, {block}")
         comparisons.append(is_below(ratios, math.log10(DEGRADED), resolution=0))
         n_diverged.append(sum(net["diverged"] for net in with_settings(r["trials"]["free"], block=block, way=way)))
         low, high = interval(ratios, resolution=0)

@@ -232,26 +232,34 @@ def first_over_last(norms: list[float | None]) -> float | None:
 def accuracies(record: dict, net: tuple[str, int]) -> dict[int, Sample]:
     """{depth: the test accuracy of every seed} of one net, (block, width)."""
     block, width = net
-    depths = record["settings"]["depths"]
-    final = record["trials"]["final"]
-    return {depth: values_of(final, "test_accuracy", block=block, width=width, depth=depth) for depth in depths}
+    name = NAMES.get(net, f"{block} accuracy")
+    found = {}
+    for depth in record["settings"]["depths"]:
+        values = values_of(record["trials"]["final"], "test_accuracy", block=block, width=width, depth=depth)
+        found[depth] = Sample(values, f"{name}, {depth + 1} layers")
+    return found
 
 
 def highway_losses(record: dict, depth: int) -> Sample:
-    final = record["trials"]["final"]
-    return values_of(final, "loss", block="highway", width=SAME_WIDTH, depth=depth)
+    return losses(record, "highway", depth)
+
+
+def losses(record: dict, block: str, depth: int) -> Sample:
+    found = values_of(record["trials"]["final"], "loss", block=block, width=SAME_WIDTH, depth=depth)
+    return Sample(found, f"{block} loss, {depth + 1} layers")
 
 
 def identity_parts(record: dict, when: str, depth: int) -> Sample:
     """The product of all factors 1 - T of highway nets, a mean over units and images, of every seed."""
     nets = values_of(record["trials"]["final"], when, block="highway", depth=depth)
-    return Sample([net["identity_part"] for net in nets])
+    return Sample([net["identity_part"] for net in nets], f"product of all 1 − T, {depth + 1} layers")
 
 
 def gradient_ratios(record: dict, when: str, depth: int) -> Sample:
     """first_over_last() of highway nets, of every seed."""
     nets = values_of(record["trials"]["final"], when, block="highway", depth=depth)
-    return Sample([first_over_last(net["gradient"]) for net in nets])
+    name = f"first gradient ÷ last, {depth + 1} layers, {WHEN[when]}"
+    return Sample([first_over_last(net["gradient"]) for net in nets], name)
 
 
 def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks: int = 1) -> list[bool | None]:
@@ -269,7 +277,7 @@ def have_learned(samples: list[Sample]) -> list[bool | None]:
     comparisons = []
     for sample in samples:
         counted = [GUESSING if accuracy is None else accuracy for accuracy in sample]
-        comparisons.append(is_above(counted, LEARNED))
+        comparisons.append(is_above(Sample(counted, sample.name), LEARNED))
     return corrected(*comparisons)
 
 
@@ -320,6 +328,8 @@ RESIDUAL = ("residual", SAME_WIDTH)
 WIDER_RESIDUAL = ("residual", WIDTH["residual"])
 CARRY = ("highway-carry", SAME_WIDTH)
 NARROWER_CARRY = ("highway-carry", WIDTH["highway-carry"])
+NAMES = {CARRY: "accuracy with a carry gate", NARROWER_CARRY: "accuracy with a carry gate, width 41"}
+WHEN = {"at_start": "untrained", "trained": "trained"}
 
 
 def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
@@ -425,8 +435,11 @@ def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
     first_seeds = thousand_layers["trials"]
     more_seeds = depth_of_use["trials"]
     deep = values_of([*first_seeds["best"], *more_seeds["deep"]], "test_accuracy")
+    deep = Sample(deep, "accuracy of 1000 layers")
     one_layer = values_of([*first_seeds["one_hidden_layer_longer"], *more_seeds["one layer"]], "test_accuracy")
+    one_layer = Sample(one_layer, "accuracy of one hidden layer")
     own_rate = values_of(more_seeds["one layer, own rate"], "test_accuracy")
+    own_rate = Sample(own_rate, "one hidden layer at its own rate")
     struggles_at_100, struggles_at_200, *is_less_accurate = corrected(
         in_ratio(is_above, at_100, STRUGGLES, baseline=at_20),
         in_ratio(is_above, at_200, STRUGGLES, baseline=at_20),
@@ -608,7 +621,7 @@ def gates_help_beyond_fixed_skips(r):
     texts = []
     for depth in DEPTHS:
         highway = highway_losses(r, depth)
-        residual = values_of(r["trials"]["final"], "loss", block="residual", width=SAME_WIDTH, depth=depth)
+        residual = losses(r, "residual", depth)
         pairs.append((highway, residual))
         texts.append(ratio_as_text(highway, residual))
     return all_ratios_below(pairs, 1), f"highway's loss over residual's at 10 to 200 layers: {', '.join(texts)}"

@@ -79,7 +79,7 @@ from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import NotMeasured, claim, verdict_of_parts
+from highways.lab.judging.claim import NotMeasured, Sample, claim, verdict_of_parts
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
@@ -725,9 +725,10 @@ def short_runs(record: dict, net: str, block: str) -> list[dict]:
     return runs
 
 
-def percents_at_the_end(accuracies: Accuracies) -> list[float]:
+def percents_at_the_end(accuracies: Accuracies) -> Sample:
     """The accuracies on CIFAR-10 in percent, where a run that diverged counts as chance."""
-    return [CHANCE if percent is None else percent for percent in accuracies.percents]
+    percents = [CHANCE if percent is None else percent for percent in accuracies.percents]
+    return Sample(percents, "test accuracy in percent")
 
 
 def trains(accuracies: Accuracies) -> str:

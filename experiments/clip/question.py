@@ -133,8 +133,12 @@ def ratio_of_pairs(pair: dict) -> tuple[float, float, float]:
 def trains_free(found: dict[int, dict]) -> list[bool | None]:
     """Whether free nets train, depth by depth."""
     bound = math.log10(FACTOR)
-    # where the clip never acts both trainings are the same: their ratio is exactly 1
-    verdicts = corrected(*(is_below(log_ratios(pair), bound, resolution=0) for pair in found.values()))
+    comparisons = []
+    for depth, pair in found.items():
+        ratios = Sample(log_ratios(pair), f"log10 of loss unclipped ÷ clipped, {depth + 1} layers")
+        # where the clip never acts both trainings are the same: their ratio is exactly 1
+        comparisons.append(is_below(ratios, bound, resolution=0))
+    verdicts = corrected(*comparisons)
     result = []
     for pair, verdict in zip(found.values(), verdicts, strict=True):
         result.append(False if None in pair["free"] else verdict)
@@ -229,7 +233,7 @@ def clip_seldom_acts(r):
 def share_of_steps(record: dict, depth: int) -> Sample:
     """The share of steps in which the clip acts on highway nets, seed by seed."""
     by_epoch = values_of(record["trials"], "steps_over", block="highway", depth=depth, way="clipped")
-    return Sample([float(np.mean(shares)) for shares in by_epoch])
+    return Sample([float(np.mean(shares)) for shares in by_epoch], f"share of steps with a clip, {depth + 1} layers")
 
 
 QUESTION = Question(

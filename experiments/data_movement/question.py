@@ -208,7 +208,9 @@ def cost_over(block: str, steps: list[dict], base: dict) -> dict:
 def savings(nets: list[dict], policy: str, may_lose: float) -> tuple[Sample, Sample]:
     """The share of the cost that a policy saves, and the accuracy that it loses, in every net."""
     chosen = [choice(net, policy, may_lose) for net in nets]
-    return Sample([saved for saved, _ in chosen]), Sample([lost for _, lost in chosen])
+    saved = Sample([saved for saved, _ in chosen], f"movement saved, {NAME_OF_POLICY[policy]}")
+    lost = Sample([lost for _, lost in chosen], f"accuracy lost, {NAME_OF_POLICY[policy]}")
+    return saved, lost
 
 
 def choice(net: dict, policy: str, may_lose: float) -> tuple[float, float]:
@@ -259,7 +261,7 @@ def claim_of_effective_depth(id: str, data: str) -> None:
         depth = values_of(nets, "effective_depth")
         variation = ratios(nets, "effective_depth_sd", "effective_depth")
         at_start = ratios(nets, "effective_depth_sd_at_start", "effective_depth_at_start")
-        more = np.subtract(variation, at_start)
+        more = Sample(np.subtract(variation, at_start).tolist(), "depth's variation, trained less untrained")
         parts = corrected(is_above(more, 0), is_above(variation, LEAST_VARIATION))
         return (
             parts,
@@ -269,7 +271,7 @@ def claim_of_effective_depth(id: str, data: str) -> None:
 
 def ratios(nets: list[dict], name: str, over: str) -> Sample:
     """The ratio of two measures of every net."""
-    return Sample([net[name] / net[over] for net in nets])
+    return Sample([net[name] / net[over] for net in nets], "variation of the effective depth")
 
 
 claim_of_effective_depth("effective-depth-differs", "MNIST")

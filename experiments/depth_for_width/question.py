@@ -114,7 +114,9 @@ def rows(record: dict) -> list[dict]:
 
 
 def accuracies(record: dict, net: tuple[str, int, int]) -> Sample:
-    return values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
+    block, width, depth = net
+    found = values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
+    return Sample(found, f"accuracy, {depth + 1} {block} layers of width {width}")
 
 
 # ---- Claims ------------------------------------------------------------------------------------

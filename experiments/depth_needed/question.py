@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from experiments.fifty_layers.trial import settings_of_kept_nets
 from highways.files import InputError
-from highways.lab.judging.claim import REFEREED, claim, values_of
+from highways.lab.judging.claim import REFEREED, Sample, claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -130,9 +130,11 @@ def lesions_tell_the_depth_needed(r):
     for data in PAPERS_SETS:
         blocks_left = mean(values_of(lesions, "blocks_left", data=data))
         errors_of_50_layers = values_of(lesions, "training_error", data=data)
+        errors_of_50_layers = Sample(errors_of_50_layers, f"training error of 50 layers, {data}")
         texts_of_errors = []
         for blocks in r["settings"]["blocks"]:
             errors = values_of(r["trials"]["anew"], "training_error", data=data, depth=blocks)
+            errors = Sample(errors, f"training error of {blocks} blocks, {data}")
             texts_of_errors.append(f"{blocks} blocks {mean(errors):.2g}")
             if abs(blocks - blocks_left) > NEAR and (data, blocks) not in BY_NEARLY_ANY_THEORY:
                 predicted.append(blocks < blocks_left)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.lab.judging.claim import claim, effect_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
@@ -116,8 +116,11 @@ def depth_is_of_use(r, thousand_layers):
     first_seeds = thousand_layers["trials"]
     more_seeds = r["trials"]
     deep = values_of([*first_seeds["best"], *more_seeds["deep"]], "test_accuracy")
+    deep = Sample(deep, "accuracy of the deep net")
     one_layer = values_of([*first_seeds["one_hidden_layer_longer"], *more_seeds["one layer"]], "test_accuracy")
+    one_layer = Sample(one_layer, "accuracy of one hidden layer")
     own_rate = values_of(more_seeds[OWN_RATE], "test_accuracy")
+    own_rate = Sample(own_rate, "one hidden layer at its own rate")
     rate = more_seeds[OWN_RATE][0]["effective_lr"]
     parts = corrected(
         is_above(deep, 0, baseline=one_layer),

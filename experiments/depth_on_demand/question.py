@@ -134,7 +134,13 @@ KINDS = {
     "shallow": "plain",
 }
 HAS_BIAS = (FULL, "unit", "uncoupled")
-IN_WORDS = {"unit": "static gates", "uncoupled": "x + T H", "rezero": "x + a H", "shallow": "three plain blocks"}
+IN_WORDS = {
+    FULL: "highway nets",
+    "unit": "static gates",
+    "uncoupled": "x + T H",
+    "rezero": "x + a H",
+    "shallow": "three plain blocks",
+}
 # ranges of the search
 RATES = (3e-4, 5e-3)
 STARTS = ("uniform", "glorot", "orthogonal")
@@ -381,7 +387,7 @@ def rows(record: dict) -> list[dict]:
 ABOUT = {"n_test": BUDGETS["default"]["n_test"]}  # widths differ: nets of a level have as many parameters
 
 
-def scores(r: dict, task: str, kind: str) -> list[float | None]:
+def scores(r: dict, task: str, kind: str) -> Sample:
     """A value for each seed: the accuracy, a mean over k and over the levels of the task.
 
     None if the net of one of the levels diverged."""
@@ -394,7 +400,7 @@ def scores(r: dict, task: str, kind: str) -> list[float | None]:
     found = []
     for of_seed in zip(*by_level, strict=True):
         found.append(None if None in of_seed else mean(of_seed))
-    return found
+    return Sample(found, f"accuracy of {IN_WORDS.get(kind, kind)}, {TASKS[task]}")
 
 
 @claim(
@@ -426,9 +432,9 @@ def depth_follows(r: dict, task: str):
     """The three parts of (b) for one task, and our numbers as text."""
     level = FIRST_LEVEL[task]
     full = trials_of(r, "final", level, FULL)
-    ours = slopes(full)
-    before = untrained_slopes(full)
-    residual = slopes(trials_of(r, "final", level, "residual"))
+    ours = Sample(slopes(full), "delay by one more step, trained highway nets")
+    before = Sample(untrained_slopes(full), "delay by one more step, untrained")
+    residual = Sample(slopes(trials_of(r, "final", level, "residual")), "delay by one more step, residual nets")
     parts = corrected(
         is_above(ours, 0),
         is_above(ours, 0, baseline=before),
@@ -484,11 +490,14 @@ def depth_in_use_follows_unseen_k(r):
     texts = []
     for level, k in UNSEEN.items():
         insides = [of_net(trial, lambda inside, *_: inside["decided"]) for trial in trials_of(r, "unseen", level, FULL)]
+        task = TASKS[LEVELS[level]["task"]]
         later = [None if blocks is None else blocks[k - 1] - blocks[k - 2] for blocks in insides]
+        later = Sample(later, f"blocks later than k − 1, {task}")
         earlier = [None if blocks is None else blocks[k] - blocks[k - 1] for blocks in insides]
+        earlier = Sample(earlier, f"blocks earlier than k + 1, {task}")
         comparisons += [is_above(later, 0), is_above(earlier, 0)]
         texts.append(
-            f"{TASKS[LEVELS[level]['task']]}: k = {k} is decided {effect_as_text(later)} blocks after {k - 1}, "
+            f"{task}: k = {k} is decided {effect_as_text(later)} blocks after {k - 1}, "
             f"and {k + 1} {effect_as_text(earlier)} blocks after {k}"
         )
     return corrected(*comparisons), "; ".join(texts)
@@ -509,6 +518,7 @@ def gates_see_more_than_k(r):
             None if trial["diverged"] else mean(trial["accuracy"]) - mean(trial["frozen"]["overall"])
             for trial in trials
         ]
+        same_k = Sample(same_k, f"accuracy that T's mean costs, {name_of_task}")
         comparisons.append(is_above(same_k, IN_USE))
         costs = f"costs {effect_as_text(same_k)}, over all k {effect_as_text(all_k)}"
         texts.append(f"{name_of_task}: mean over the same k {costs}")
@@ -532,7 +542,8 @@ def depth_of_residual_nets_does_not_adapt(r):
     parts = []
     texts = []
     for task, name_of_task in TASKS.items():
-        rise = Sample(slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual")))
+        rise = slopes(trials_of(r, "final", FIRST_LEVEL[task], "residual"))
+        rise = Sample(rise, f"delay by one more step, {name_of_task}")
         parts.append(within(rise, -SAME_DEPTH, SAME_DEPTH))
         texts.append(f"{name_of_task} {rise:interval}")
     return parts, f"on average a further step is decided later by this share of the depth: {'; '.join(texts)}"

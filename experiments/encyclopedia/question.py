@@ -75,6 +75,8 @@ GRADIENTS = {  # measures of the gradient's norms, a list over the layers
     "first layer's gradient over the last's": lambda norms: norms[0] / norms[-1],
     "first layer's gradient": lambda norms: norms[0],
 }
+SHORTER = {"first layer's gradient over the last's": "gradient ratio", "first layer's gradient": "first gradient"}
+UNTRAINED_OR_TRAINED = {"at_start": "untrained", "trained": "trained"}
 
 
 @claim(
@@ -130,7 +132,7 @@ def residual_needs_no_tuned_start(blocks):
     for activation in ACTIVATIONS:
         pairs = losses_without_and_with_scale(blocks, activation)
         logs = [float(np.log10(counted(without) / counted(scaled))) for without, scaled in pairs]
-        comparisons.append(is_below(logs, 0))
+        comparisons.append(is_below(Sample(logs, f"log10 of loss unscaled ÷ scaled, {activation}"), 0))
         low, high = (10**end for end in interval(logs))
         text = f"{activation} {10 ** mean(logs):.2g} (95 % interval {low:.2g} to {high:.2g}, n = {len(logs)})"
         n_diverge = sum(without is None for without, _ in pairs)
@@ -192,8 +194,11 @@ def gradient_stronger_through_residual(blocks):
         for when, when_in_words in WHEN.items():
             ratios = []
             for depth in DEPTHS:
-                highway = Sample(map(measure, gradients(blocks, when, "highway", depth)))
-                residual = Sample(map(measure, gradients(blocks, when, "residual", depth)))
+                place = f"{depth + 1} layers, {UNTRAINED_OR_TRAINED[when]}"
+                highway = map(measure, gradients(blocks, when, "highway", depth))
+                highway = Sample(highway, f"highway {SHORTER[name]}, {place}")
+                residual = map(measure, gradients(blocks, when, "residual", depth))
+                residual = Sample(residual, f"residual {SHORTER[name]}, {place}")
                 pairs.append((highway, residual))
                 ratios.append(ratio_as_text(residual, highway))
             texts.append(f"{name}, {when_in_words}, {', '.join(ratios)}")

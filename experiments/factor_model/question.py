@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from experiments.factor_model.summary import USEFUL_AUC, differences, rows
 from experiments.factor_model.trial import WORLDS, trial
-from highways.lab.judging.claim import claim, effect_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -82,6 +82,7 @@ def mean_gate_tells_turbulence(r):
     gate is higher on a turbulent day than on a calm one)"""
     both = values_of(r["trials"], "auc_gate", world="both")
     non_linear = values_of(r["trials"], "auc_gate", world="non-linear")
+    non_linear = Sample(non_linear, "AUC of the mean gate, complex only")
     reversed_nets = sum(auc < 0.5 for auc in non_linear)
     parts = [above(non_linear, bound, level=LEVEL) for bound in (0.5, USEFUL_AUC)]
     return parts, (

@@ -42,4 +42,6 @@ def differences(trials: list[dict]) -> dict[str, Sample]:
         "before training": auc("gate_before_training", "both"),
         "norm": auc("norm", "both"),
     }
-    return {name: Sample((gate - values).tolist()) for name, values in subtracted.items()}
+    return {
+        name: Sample((gate - values).tolist(), f"AUC less the other: {name}") for name, values in subtracted.items()
+    }

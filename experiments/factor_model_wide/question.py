@@ -23,7 +23,7 @@ import functools
 
 from experiments.factor_model.summary import USEFUL_AUC, rows
 from experiments.factor_model.trial import WORLDS, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, claim, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above
 from highways.lab.question import Question
@@ -93,6 +93,7 @@ def gates_open_in_volatile_regimes(r):
     gate is higher on a turbulent day than on a calm one in over {USEFUL_PERCENT} % of pairs: the
     AUC)"""
     auc = values_of(r["trials"], "auc_gate", world="both")
+    auc = Sample(auc, "AUC of the mean gate, volatile and complex")
     return [above(auc, USEFUL_AUC)], f"AUC where complex and volatile {auc:interval}"
 
 
@@ -107,7 +108,7 @@ def mean_gate_tells_turbulence_128(r):
     """a factor model's gates are a measure of complexity (width 128, the article's; where turbulent
     regimes are complex and no more volatile, the mean gate is higher on a turbulent day than on a
     calm one in over 50 % of pairs; in over {USEFUL_PERCENT} %)"""
-    auc = values_of(r["trials"], "auc_gate", world="non-linear")
+    auc = Sample(values_of(r["trials"], "auc_gate", world="non-linear"), "AUC of the mean gate, complex only")
     parts = [above(auc, bound) for bound in (0.5, USEFUL_AUC)]
     return parts, f"AUC where complex only {auc:interval}"
 

@@ -83,7 +83,8 @@ def run(runner: Runner) -> dict:
 
 def losses(record: dict, block: str, depth: int) -> Sample:
     """The last training loss of every seed."""
-    return values_of(record["trials"]["final"], "loss", block=block, depth=depth)
+    found = values_of(record["trials"]["final"], "loss", block=block, depth=depth)
+    return Sample(found, f"{block} loss, {depth + 1} layers")
 
 
 def speeds(record: dict, block: str, depth: int, threshold: float) -> list[int | None]:
@@ -107,11 +108,12 @@ def comparisons(record: dict) -> list[dict]:
             if set(highway + plain) == {None}:  # no seed arrives
                 continue
             both_are_late = None in highway and None in plain
+            name = f"epochs to a loss of {threshold:g}, {depth + 1} layers"
             found.append({
                 "depth": depth,
                 "threshold": threshold,
-                "highway": [epochs if speed is None else speed for speed in highway],
-                "plain": [epochs if speed is None else speed for speed in plain],
+                "highway": Sample([epochs if speed is None else speed for speed in highway], f"highway {name}"),
+                "plain": Sample([epochs if speed is None else speed for speed in plain], f"plain {name}"),
                 "is_open": both_are_late or are_one_epoch_apart(highway, plain),
             })  # fmt: skip
     return found

@@ -19,7 +19,7 @@ that of the highway nets, 4.4e-6.
 
 from __future__ import annotations
 
-from highways.lab.judging.claim import claim, ratio_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import above, in_ratio
 from highways.lab.question import Question
@@ -76,8 +76,8 @@ def two_orders_at_100_in_400_epochs_wide(r, figure_1_finals):
     loss), after 400 epochs, with plain's rate from a search that reaches four times below and four times
     above the range searched at first"""
     final = figure_1_finals["trials"]["final"]
-    plain = values_of(r["trials"], "loss")
-    highway = values_of(final, "loss", block="highway", depth=DEPTH)
+    plain = Sample(values_of(r["trials"], "loss"), "plain loss")
+    highway = Sample(values_of(final, "loss", block="highway", depth=DEPTH), "highway loss")
     plain_of_narrower_search = values_of(final, "loss", block="plain", depth=DEPTH)
     return [in_ratio(above, plain, 100, baseline=highway)], (
         f"plain's loss over highway's {ratio_as_text(plain, highway)}; over that of plain nets at the rate of "

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from experiments.controls.trial import BEST_PLAIN
 from experiments.full_mnist.trial import blog, setting_of, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, claim, effect_as_text, values_of
+from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, below
 from highways.lab.question import Question
@@ -112,7 +112,7 @@ def best_plain(record: dict, of_controls: dict) -> tuple[dict]:
 )
 def blog_plain_20(r):
     """20 plain layers, fully connected, with the blog's settings, stay under 15 % on MNIST"""
-    accuracy = values_of(r["trials"]["blog"], "test_accuracy", block="plain")
+    accuracy = Sample(values_of(r["trials"]["blog"], "test_accuracy", block="plain"), "plain accuracy")
     return [below(accuracy, 0.15)], f"test accuracy {accuracy:interval}"
 
 
@@ -134,8 +134,8 @@ def shallow_of_blog(record: dict, thousand_layers: dict) -> tuple[dict]:
 def blog_highway_much_better(r):
     """20 highway layers with the blog's settings, not searched by us, are more accurate than 20 plain
     ones by 0.5 or more"""
-    highway = values_of(r["trials"]["blog"], "test_accuracy", block="highway")
-    plain = values_of(r["trials"]["blog"], "test_accuracy", block="plain")
+    highway = Sample(values_of(r["trials"]["blog"], "test_accuracy", block="highway"), "highway accuracy")
+    plain = Sample(values_of(r["trials"]["blog"], "test_accuracy", block="plain"), "plain accuracy")
     return [above(highway, 0.5, baseline=plain)], f"more by {effect_as_text(highway, plain)}"
 
 
@@ -156,6 +156,7 @@ def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
 def hundred_layers_train_on_all_of_mnist(r):
     """100 highway layers on all of MNIST under SGD with momentum train (a test accuracy above 0.95)"""
     sgd = values_of(r["trials"]["hundred_layers"], "test_accuracy", optimizer="sgd")
+    sgd = Sample(sgd, "test accuracy under SGD")
     adam = values_of(r["trials"]["hundred_layers"], "test_accuracy", optimizer="adam")
     return [above(sgd, 0.95)], f"SGD {sgd:4}, Adam {adam:4}"
 

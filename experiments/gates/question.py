@@ -173,11 +173,22 @@ ALMOST_ALL_PERCENT = f"{100 * ALMOST_ALL:g}"
 UNALTERED_PERCENT = f"{100 * UNALTERED:g}"
 
 
+NAMES = {
+    "share_of_biases_decreased": "share of biases that fell",
+    "sparsity_single": "sparsity",
+    "share_active_on_average": "share of gates with mean T over 0.5",
+    "share_open_in_1_of_100": "share open for 1 image in 100",
+    "share_open_single_early": "share of early gates open",
+    "share_open_for_any": "share of gates open for any image",
+}
+
+
 def mnist_and_cifar(record: dict, name: str) -> tuple[Sample, Sample]:
     """One statistic on each of the paper's data sets."""
     mnist = values_of(record["trials"], name, data="MNIST")
     cifar = values_of(record["trials"], name, data=CIFAR)
-    return mnist, cifar
+    words = NAMES.get(name, name.replace("_", " "))
+    return Sample(mnist, f"{words}, MNIST"), Sample(cifar, f"{words}, {CIFAR}")
 
 
 @claim(
@@ -204,7 +215,7 @@ def most_biases_decreased(r):
 )
 def gates_of_one_image_sparse_on_cifar(r):
     """CIFAR-100: one image's gates are very sparse (above {SPARSE} by Hoyer's measure)"""
-    single = values_of(r["trials"], "sparsity_single")
+    single = Sample(values_of(r["trials"], "sparsity_single"), "sparsity of one image's gates")
     at_start = values_of(r["trials"], "sparsity_single_at_start")
     mean_gates = values_of(r["trials"], "sparsity_mean")
     text = f"sparsity {single:interval}, before training {at_start:2}; of the mean gates {mean_gates:2}"
@@ -225,6 +236,7 @@ def gates_of_one_image_sparse(r):
     Hoyer's measure, and less than on CIFAR-100)"""
     mnist, cifar = mnist_and_cifar(r, "sparsity_single")
     at_start = values_of(r["trials"], "sparsity_single_at_start", data="MNIST")
+    at_start = Sample(at_start, "sparsity before training, MNIST")
     parts = corrected(is_above(mnist, 0, baseline=at_start), is_below(mnist, 0, baseline=cifar))
     return parts, (
         f"sparsity {mnist:interval}, before training {at_start:2}; less CIFAR-100's {effect_as_text(mnist, cifar)}"
@@ -288,6 +300,7 @@ def sparser_on_cifar(r):
 def most_change_in_first_15(r):
     """MNIST: most of the change happens in the first {FIRST} layers or so ({MOST_OF_IT})"""
     share = values_of(r["trials"], f"change_share_first_{FIRST}")
+    share = Sample(share, f"share of the change in blocks 1 to {FIRST}")
     changes = values_of(r["trials"], "change")
     half = Sample([settled_at(change, HALF) for change in changes])
     most = Sample([settled_at(change, SETTLED) for change in changes])
@@ -310,8 +323,10 @@ def classes_differ_in_first_15(r):
     """MNIST: classes differ in their gates within the first {FIRST} layers (more than half of the
     differences; undecided if squared differences and others disagree)"""
     squared = values_of(r["trials"], "class_difference_share_first_15")
+    squared = Sample(squared, "share of squared differences in blocks 1 to 15")
     of_blocks = values_of(r["trials"], "class_difference")
-    not_squared = Sample([sum(of_block[:FIRST]) / sum(of_block) for of_block in of_blocks])
+    not_squared = [sum(of_block[:FIRST]) / sum(of_block) for of_block in of_blocks]
+    not_squared = Sample(not_squared, "share of the differences in blocks 1 to 15")
     most_of_squared, most_of_others = corrected(is_above(squared, HALF), is_above(not_squared, HALF))
     verdict = most_of_squared if most_of_squared == most_of_others else None
     return [verdict], f"a share of {squared:interval} of the squared differences, {not_squared:interval} of the others"
@@ -374,7 +389,8 @@ def negative_biases_make_gates_selective(nets, routing):
     selective (over the blocks, the mean bias correlates below -{INVERSE} with mean T, and with the share
     of T's variance that lies between images)"""
     with_T = values_of(nets["trials"], "bias_activity_correlation")
-    with_selectivity = Sample()
+    with_T = Sample(with_T, "correlation of bias with mean T")
+    with_selectivity = Sample(name="correlation of bias with share between images")
     for net in nets["trials"]:
         [static] = values_of(routing["trials"], "static_by_block", data=net["data"], seed=net["seed"])
         between_images = 1 - np.array(static)
@@ -390,7 +406,7 @@ def biases_fall_early(r):
     """MNIST: biases became more negative especially in the early layers (the first third of the
     blocks against the rest)"""
     early, later = falls(r["trials"])
-    more = Sample(np.subtract(early, later).tolist())
+    more = Sample(np.subtract(early, later).tolist(), "early biases' fall less the rest's")
     return [above(more, 0)], (
         f"biases of the first third fell by {early:2}, those of the rest by {later:2}: difference {more:interval}"
     )
@@ -456,7 +472,7 @@ def early_gates_more_open(r):
     texts = []
     for data in ("MNIST", CIFAR):
         thirds = [thirds_of(mean_T) for mean_T in values_of(r["trials"], "mean_T_of_layer", data=data)]
-        first = [means["first"] for means in thirds]
+        first = Sample([means["first"] for means in thirds], f"mean T of the first third, {data}")
         last = [means["last"] for means in thirds]
         comparisons.append(is_above(first, OPEN))
         texts.append(f"{data} {effect_as_text(first)}, of the last third {np.mean(last):.2g}")
@@ -469,8 +485,8 @@ def coasts_unaltered(r):
     {UNALTERED_PERCENT} % of the change is left)"""
     first_15 = values_of(r["trials"], "change_share_first_15", data="MNIST")
     first_40 = values_of(r["trials"], "change_share_first_40", data=CIFAR)
-    left_mnist = Sample([1 - share for share in first_15])
-    left_cifar = Sample([1 - share for share in first_40])
+    left_mnist = Sample([1 - share for share in first_15], "change left after block 15, MNIST")
+    left_cifar = Sample([1 - share for share in first_40], "change left after block 40, CIFAR-100")
     parts = corrected(is_below(left_mnist, UNALTERED), is_below(left_cifar, UNALTERED))
     return parts, f"share of the change that is left: MNIST {left_mnist:interval}, CIFAR-100 {left_cifar:interval}"
 

@@ -101,6 +101,20 @@ def run(runner: Runner) -> list[dict]:
 # ---- Measures -----------------------------------------------------------------------------------
 
 
+NAMES = {
+    "bias_depth_correlation": "bias-depth correlation",
+    "bias_activity_correlation": "bias-T correlation",
+    f"change_share_first_{FIRST_OF_CIFAR}": f"share in blocks 1 to {FIRST_OF_CIFAR}",
+    "settled_layer": "block of 90 % of change",
+    SHARE_OF_CLASSES: "share in blocks 1 to 15",
+    SPARSITY_OF_CLASSES: "sparsity",
+}
+
+
+def name_of(statistic: str, data: str) -> str:
+    return f"{NAMES.get(statistic, statistic.replace('_', ' '))}, {data}"
+
+
 def over_epochs(record: dict, data: str, name: str) -> dict[int, Sample]:
     """{epoch: the statistic `name` of every seed}, for every checkpoint.
 
@@ -109,7 +123,9 @@ def over_epochs(record: dict, data: str, name: str) -> dict[int, Sample]:
     for training in record["trials"]:
         if training["data"] == data:
             for measured in training["measured"]:
-                found.setdefault(measured["epoch"], Sample()).append(measured[name])
+                epoch = measured["epoch"]
+                sample = found.setdefault(epoch, Sample(name=f"{name_of(name, data)}, epoch {epoch}"))
+                sample.append(measured[name])
     if not found:
         raise NotMeasured(f"there are no trainings on {data}")
     return found
@@ -149,12 +165,13 @@ BOTH = ("gates", "gates_over_training")
 def last_values(longer: dict, data: str, name: str) -> Sample:
     """The statistic at the last checkpoint, for every seed."""
     *_, last = over_epochs(longer, data, name).values()
-    return last
+    return Sample(last, f"{name_of(name, data)}, 200 epochs")
 
 
 def at_both_lengths(nets: dict, longer: dict, data: str, name: str) -> tuple[Sample, Sample]:
     """The statistic of the nets of `gates`, and at the last checkpoint of `longer`."""
-    return values_of(nets["trials"], name, data=data), last_values(longer, data, name)
+    found = values_of(nets["trials"], name, data=data)
+    return Sample(found, name_of(name, data)), last_values(longer, data, name)
 
 
 @claim(
@@ -196,8 +213,9 @@ def biases_fall_early_on_cifar(nets, longer):
     blocks against the rest; {LENGTHS})"""
     biases, biases_longer = at_both_lengths(nets, longer, CIFAR, "bias_of_layer")
     [start] = {*values_of(nets["trials"], "gate_bias", data=CIFAR)}  # `longer` has the same
-    more = Sample([fall_more_early(start, bias) for bias in biases])
-    more_longer = Sample([fall_more_early(start, bias) for bias in biases_longer])
+    more = Sample([fall_more_early(start, bias) for bias in biases], "early biases' fall less the rest's")
+    more_longer = [fall_more_early(start, bias) for bias in biases_longer]
+    more_longer = Sample(more_longer, "early biases' fall less the rest's, 200 epochs")
     return corrected(is_above(more, 0), is_above(more_longer, 0)), (
         f"biases of the first third fell more than the others, by {more:interval}; after 200 epochs by "
         f"{more_longer:interval}"
@@ -266,9 +284,10 @@ def change_takes_longer_on_cifar(nets, longer):
     )
 
 
-def blocks_to_half(nets: dict, data: str) -> list[int]:
+def blocks_to_half(nets: dict, data: str) -> Sample:
     """The block by which half of the change is made, for every seed."""
-    return [settled_at(change, HALF) for change in values_of(nets["trials"], "change", data=data)]
+    blocks = [settled_at(change, HALF) for change in values_of(nets["trials"], "change", data=data)]
+    return Sample(blocks, f"block of half the change, {data}")
 
 
 @claim(

@@ -107,7 +107,7 @@ def over_runs(record: dict, block: str, name: str) -> Sample:
 
 
 def accuracies(record: dict, block: str) -> Sample:
-    return over_runs(record, block, "final_test_acc")
+    return Sample(over_runs(record, block, "final_test_acc"), f"{block} accuracy")
 
 
 @claim(
@@ -185,7 +185,9 @@ def plain_loss_stays(r):
     """at depth 30 the training loss of plain nets stays at log 10 for the entire run (within 0.01,
     after each of the 12 epochs)"""
     histories = [history["train_loss"] for history in over_runs(r, "plain", "history")]
-    losses_by_epoch = [Sample(losses) for losses in zip(*histories, strict=True)]
+    losses_by_epoch = []
+    for epoch, losses in enumerate(zip(*histories, strict=True), 1):
+        losses_by_epoch.append(Sample(losses, f"plain loss after epoch {epoch}"))
     guessing = math.log(10)
     parts = [within(losses, guessing - 0.01, guessing + 0.01) for losses in losses_by_epoch]
     lowest = min(map(min, losses_by_epoch))
@@ -247,7 +249,7 @@ def plain_at_5_and_10(r):
 def accuracies_at(record: dict, depth: int) -> Sample:
     """The test accuracies of the plain nets of this depth."""
     pairs = [pair for pair in record["runs"] if pair["depth"] == depth]
-    return accuracies({"runs": pairs}, "plain")
+    return Sample(accuracies({"runs": pairs}, "plain"), f"plain accuracy, depth {depth}")
 
 
 @claim(
@@ -297,7 +299,7 @@ def lower_layers_more_open(r):
     thirds = [early_and_late(mean_T) for mean_T in over_runs(r, "highway", "final_T_per_layer")]
     lower = Sample([lower_T for lower_T, _ in thirds])
     upper = Sample([upper_T for _, upper_T in thirds])
-    lower_minus_upper = Sample([lower_T - upper_T for lower_T, upper_T in thirds])
+    lower_minus_upper = Sample([low - up for low, up in thirds], "mean T, lower third less upper")
     text = f"mean T of the lower third {lower:2}, of the upper {upper:2}: difference {lower_minus_upper:interval}"
     return [above(lower_minus_upper, 0)], text
 

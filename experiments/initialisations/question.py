@@ -53,7 +53,7 @@ import math
 import numpy as np
 
 from experiments.initialisations.trial import trial
-from highways.lab.judging.claim import claim, effect_as_text
+from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import all_below, holm, interval, mean, p_value
 from highways.lab.question import Question
@@ -200,14 +200,15 @@ def spreads(record: dict, kind: str, depth: int) -> list[float | None]:
     return np.mean(deviations, axis=0).tolist()
 
 
-def spread_differences(record: dict) -> dict[int, list[float | None]]:
+def spread_differences(record: dict) -> dict[int, Sample]:
     """{depth: by how much the spread of highway exceeds that of plain, for every seed}."""
     differences = {}
     for depth in record["settings"]["depths"]:
         highway = spreads(record, "highway", depth)
         plain = spreads(record, "plain", depth)
         pairs = zip(highway, plain, strict=True)
-        differences[depth] = [None if ours is None else ours - theirs for ours, theirs in pairs]
+        found = [None if ours is None else ours - theirs for ours, theirs in pairs]
+        differences[depth] = Sample(found, f"loss's spread, highway less plain, {depth + 1} layers")
     return differences
 
 

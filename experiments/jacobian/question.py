@@ -220,9 +220,10 @@ def half_of_the_directions_keep_half(record: dict, block: str) -> tuple[list[boo
     training; and the singular values as text."""
     comparisons = []
     texts = []
-    for when, training in (("at_start", "before training"), ("trained", "after")):
+    for when, training, name in (("at_start", "before training", "untrained"), ("trained", "after", "trained")):
         looks = looks_at(record["trials"], block, when)
-        comparisons.append(is_above(through_all_blocks(looks, "median"), HALF))
+        kept = Sample(through_all_blocks(looks, "median"), f"length half of the directions keep, {name}")
+        comparisons.append(is_above(kept, HALF))
         values = ", ".join(f"{name} {through_all_blocks(looks, name):interval}" for name in STRETCHES)
         texts.append(f"{training}: {values}")
     return corrected(*comparisons), f"singular values of the product of all Jacobians {'; '.join(texts)}"

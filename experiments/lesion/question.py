@@ -79,7 +79,8 @@ def rows(record: dict) -> list[dict]:
 
 def idle_shares(blocks: range, trials: list[dict]) -> Sample:
     """idle_share_among() of every trial."""
-    return Sample([idle_share_among(blocks, trial) for trial in trials])
+    shares = [idle_share_among(blocks, trial) for trial in trials]
+    return Sample(shares, f"share of blocks {blocks[0]} to {blocks[-1]} that are idle")
 
 
 def last_that_matters(trial: dict) -> int:
@@ -158,7 +159,7 @@ def idle_share(r):
     """MNIST: about 60 % of the layers do not contribute (45 to 75 % of the blocks are idle when
     closed one at a time; idle: closing the block alone adds less than {IDLE_POINTS} points of
     training error)"""
-    share = values_of(r["trials"], "idle_share")
+    share = Sample(values_of(r["trials"], "idle_share"), "share of all blocks that are idle")
     together = values_of(r["trials"], "closed_together")
     blocks = len(r["trials"][0]["errors"])
     return [within(share, 0.45, 0.75)], (
@@ -217,7 +218,7 @@ def idle_layers_are_hard_to_get_in_plain_nets(paths):
     of plain nets of 30 layers that train fewer than 10 % of the layers are idle; idle: leaving the layer out
     alone costs less than {IDLE_POINTS} points of accuracy)"""
     nets = with_settings(paths["trials"], kind="plain")
-    idle = Sample(map(idle_share_of_paths, nets))
+    idle = Sample(map(idle_share_of_paths, nets), "share of a plain net's layers that are idle")
     accuracy = Sample([net["trained"]["accuracy"] for net in nets])
     least = Sample([net["trained"]["accuracy"] - max(net["trained"]["one_deleted"]) for net in nets])
     return [below(idle, MATTERS_BELOW, resolution=1 / nets[0]["depth"])], (

@@ -15,7 +15,7 @@ training images at the end.
 
 from __future__ import annotations
 
-from highways.lab.judging.claim import claim, values_of
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
@@ -93,8 +93,8 @@ def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
 def plain_reaches_low_loss(r):
     """plain nets of 10 and 20 layers reach a loss below 1e-4"""
     final = r["trials"]["final"]
-    at_10 = values_of(final, "loss", block="plain", depth=9)
-    at_20 = values_of(final, "loss", block="plain", depth=19)
+    at_10 = Sample(values_of(final, "loss", block="plain", depth=9), "plain loss, 10 layers")
+    at_20 = Sample(values_of(final, "loss", block="plain", depth=19), "plain loss, 20 layers")
     parts = corrected(is_below(at_10, LOW_LOSS), is_below(at_20, LOW_LOSS))
     return parts, f"loss at 10 layers {at_10:2}, at 20 {at_20:2}"
 

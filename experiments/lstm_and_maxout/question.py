@@ -156,8 +156,12 @@ class Losses:
         return "; ".join(texts)
 
 
+NAMES = {"lstm": "LSTM-like"}
+
+
 def losses(record: dict, block: str, depth: int, width: int = UNITS) -> Sample:
-    return values_of(record["trials"]["final"], "loss", block=block, width=width, depth=depth)
+    found = values_of(record["trials"]["final"], "loss", block=block, width=width, depth=depth)
+    return Sample(found, f"{NAMES.get(block, block)} loss, {depth + 1} layers")
 
 
 def in_place_of(block: str, control: str):
@@ -210,7 +214,9 @@ def lstm_as_good_as_highway(r, blocks, more_seeds):
     texts = []
     for depth in r["settings"]["depths"]:
         lstm = values_of(lstm_trials, "test_accuracy", block="lstm", depth=depth)
+        lstm = Sample(lstm, f"accuracy of LSTM-like nets, {depth + 1} layers")
         highway = values_of(highway_trials, "test_accuracy", block="highway", depth=depth)
+        highway = Sample(highway, f"highway accuracy, {depth + 1} layers")
         comparisons.append(compared(is_above, lstm, highway, -MARGIN))
         texts.append(f"{depth + 1} layers {effect_as_text(lstm, highway)}")
     return corrected(*comparisons), f"LSTM's test accuracy less highway's: {'; '.join(texts)}"

@@ -126,7 +126,8 @@ ABOUT = {"depth": DEPTHS, **ALL}
 
 def losses(record: dict, block: str, depth: int) -> Sample:
     """The training loss of every seed."""
-    return values_of(record["trials"]["final"], "loss", block=block, depth=depth)
+    found = values_of(record["trials"]["final"], "loss", block=block, depth=depth)
+    return Sample(found, f"{block} loss, {depth + 1} layers")
 
 
 def highway_losses(record: dict, more_seeds: dict) -> dict[int, Sample]:

@@ -113,6 +113,7 @@ def sgd_does_not_stall_past_1000(r):
     first = Sample([None if trial["diverged"] else trial["losses"][0] for trial in trials])
     last = Sample([None if trial["diverged"] else trial["losses"][-1] for trial in trials])
     fall = [None if trial["diverged"] else trial["losses"][0] - trial["losses"][-1] for trial in trials]
+    fall = Sample(fall, "fall of the loss from first to last epoch")
     accuracy = values_of(trials, "test_accuracy")
     return corrected(is_above(fall, 0), is_above(accuracy, LEARNED)), (
         f"loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}"
@@ -131,8 +132,9 @@ def depth_of_use_past_1000(r, thousand_layers):
     hidden layer?"""
     trials = r["trials"]["deeper"]
     accuracy = values_of(trials, "test_accuracy")
-    gain = [lost(trial, trial["skipped_accuracy"]) for trial in trials]  # over the same net without its blocks
+    gain = Sample([lost(trial, trial["skipped_accuracy"]) for trial in trials], "gain over all blocks closed")
     one_layer = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    one_layer = Sample(one_layer, "accuracy of one hidden layer")
     return corrected(is_above(gain, 0), is_above(accuracy, 0, baseline=one_layer)), (
         f"gain over all blocks closed {effect_as_text(gain)}, "
         f"over one hidden layer {effect_as_text(accuracy, one_layer)}"
@@ -149,9 +151,10 @@ def only_15_layers_in_use(r):
     """a net of 1000 layers uses only some 15 (keeping only blocks 1 to 15 loses at most {MARGIN} of
     accuracy, closing all loses more)"""
     trials = r["trials"]["thousand"]
-    first_alone = Sample([lost(trial, accuracy_of_first(trial, IN_USE)) for trial in trials])
+    first_alone = [lost(trial, accuracy_of_first(trial, IN_USE)) for trial in trials]
+    first_alone = Sample(first_alone, "accuracy lost with blocks 1 to 15 alone")
     others_alone = Sample([lost(trial, trial.get("accuracy_without_first")) for trial in trials])
-    no_block = Sample([lost(trial, trial["skipped_accuracy"]) for trial in trials])
+    no_block = Sample([lost(trial, trial["skipped_accuracy"]) for trial in trials], "accuracy lost with no block")
     parts = corrected(is_below(first_alone, MARGIN), is_above(no_block, MARGIN))
     return [all_hold(parts)], (
         f"accuracy lost: with blocks 1 to 15 alone {first_alone:interval}, with all others alone "

@@ -291,10 +291,30 @@ OF_TRAINED_NETS = (  # those that accuracy above guessing is the measure of
 )
 
 
+NAMES = {
+    cost_of_worst_block: "accuracy that the worst block costs",
+    with_one_deleted: "accuracy left without a block",
+    step_of_deleting: "cost of the largest step in deleting",
+    step_of_swapping: "cost of the largest step in swapping",
+    short_by_direction: "share by short paths, by direction",
+    short_by_count: "share by short paths, by count",
+    kept_shuffled: "accuracy kept with blocks shuffled",
+    kept_half_way: "accuracy kept half-way",
+    kept_without_blocks: "accuracy kept without blocks",
+    lag_of_own_reader: "lag of the own reader, half-way",
+    mean_cosine: "mean cosine with −dL/dx",
+    cosine_of_last_third: "cosine in the last third",
+    cosine_of_first_third: "cosine in the first third",
+}
+
+
 def values(record: dict, kind: str, measure, when: str = "trained") -> Sample:
     """A measure of every net of a kind; None for one that diverged."""
     looks = [net[when] for net in with_settings(record["trials"], kind=kind)]
-    return Sample([None if look is None else measure(look) for look in looks])
+    name = f"{NAMES.get(measure, measure.__name__.replace('_', ' '))}, {kind}"
+    if when == "at_start":
+        name += ", untrained"
+    return Sample([None if look is None else measure(look) for look in looks], name)
 
 
 def rows(record: dict) -> list[dict]:

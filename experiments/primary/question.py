@@ -609,8 +609,8 @@ OF_HEADLINE = tuple(Control(name, functools.partial(with_control, control=name))
 def thirty_layers(r):
     """thirty plain layers fail (accuracy below {CHANCE}), thirty highway layers train (above {LEARNS})"""
     nets = r["trials"]["headline"]
-    highway = accuracies(nets, block=HIGHWAY)
-    plain = accuracies(nets, block=PLAIN)
+    highway = Sample(accuracies(nets, block=HIGHWAY), "highway accuracy")
+    plain = Sample(accuracies(nets, block=PLAIN), "plain accuracy")
     parts = corrected(is_above(highway, LEARNS), is_below(plain, CHANCE))
     return parts, f"highway {highway:interval}, plain {plain:interval}"
 
@@ -624,6 +624,10 @@ DEGRADED = 3
 def of_kind(record: dict, kind: str, depth: int) -> list[dict]:
     """The nets of a kind at a depth."""
     return selected(record["trials"]["figure_1"], kind=kind, depth=depth)
+
+
+def losses_of(record: dict, kind: str, depth: int) -> Sample:
+    return Sample(losses(of_kind(record, kind, depth)), f"{kind} loss, {depth + 1} layers")
 
 
 def in_place_of(record: dict, kind: str, control: str) -> tuple[dict]:
@@ -657,8 +661,8 @@ def two_orders(r):
     training loss, over repeated searches)"""
     plain_nets = of_kind(r, PLAIN, DEEPEST)
     highway_nets = of_kind(r, HIGHWAY, DEEPEST)
-    plain = losses(plain_nets)
-    highway = losses(highway_nets)
+    plain = Sample(losses(plain_nets), "plain loss")
+    highway = Sample(losses(highway_nets), "highway loss")
     verdict = in_ratio(above, plain, TWO_ORDERS, baseline=highway)
     plain_ends = number_at_an_end(plain_nets)
     highway_ends = number_at_an_end(highway_nets)
@@ -687,8 +691,8 @@ def number_at_an_end(nets: list[dict]) -> int:
 def no_degradation(r):
     """highway nets do not suffer from depth (50 and 100 layers have less than {DEGRADED} times the
     training loss of 10 and 20), plain nets do (50 and 100 have over {DEGRADED} times that of 20)"""
-    highway = {depth: losses(of_kind(r, HIGHWAY, depth)) for depth in (9, 19, 49, 99)}
-    plain = {depth: losses(of_kind(r, PLAIN, depth)) for depth in (19, 49, 99)}
+    highway = {depth: losses_of(r, HIGHWAY, depth) for depth in (9, 19, 49, 99)}
+    plain = {depth: losses_of(r, PLAIN, depth) for depth in (19, 49, 99)}
     comparisons = []
     for deep in (49, 99):
         for shallow in (9, 19):
@@ -720,11 +724,13 @@ def past_1000(r):
     """more than 1000 layers train (at 1500 a falling loss, accuracy above {LEARNED}), and are of use
     (closing all blocks costs more than {MARGIN}; more accurate than one hidden layer)"""
     nets = selected(r["trials"]["deep"])
-    falls = Sample([0.0 if net["diverged"] else net["losses"][0] - net["losses"][-1] for net in nets])
-    accuracy = accuracies(nets)
+    differences = [0.0 if net["diverged"] else net["losses"][0] - net["losses"][-1] for net in nets]
+    falls = Sample(differences, "fall of the loss from first to last epoch")
+    accuracy = Sample(accuracies(nets), "test accuracy")
     closed = Sample([or_guess(net, net["skipped_accuracy"]) for net in nets])
-    lost = Sample([whole - without for whole, without in zip(accuracy, closed, strict=True)])
-    one_layer = accuracies(r["trials"]["one_layer"])
+    lost = [whole - without for whole, without in zip(accuracy, closed, strict=True)]
+    lost = Sample(lost, "accuracy that closing all blocks costs")
+    one_layer = Sample(accuracies(r["trials"]["one_layer"]), "accuracy of one hidden layer")
     parts = corrected(
         is_above(falls, 0),
         is_above(accuracy, LEARNED),
@@ -759,7 +765,8 @@ def gate_bias(r):
     fails = []
     for depth in depths:
         for bias in (*HIGH, *LOW):
-            fails.append(is_above(losses(nets, depth=depth, gate_bias=bias), NO_BETTER_THAN_GUESSING))
+            loss = Sample(losses(nets, depth=depth, gate_bias=bias), f"loss, b_T = {bias:g}, {depth + 1} layers")
+            fails.append(is_above(loss, NO_BETTER_THAN_GUESSING))
     failed = iter(corrected(*fails))
     parts = []
     texts = []
@@ -785,6 +792,7 @@ def near_the_best(nets: list[dict], depth: int) -> list[bool | None]:
     for bias in MODERATE:
         if bias != best:
             lost = np.subtract(by_bias[best], by_bias[bias]).tolist()
+            lost = Sample(lost, f"accuracy less than at the best b_T, {depth + 1} layers")
             comparisons.append(is_below(lost, NEAR, resolution=1 / N_TEST))
     return [True, *corrected(*comparisons)]
 
@@ -817,8 +825,9 @@ def idle_layers(r):
     CIFAR-100 (fewer than {MATTERS_BELOW} of the first 40)"""
     nets = r["trials"]["lesion"]
     check_sets(nets)
-    mnist = values_of(nets, "idle_share", data="MNIST")
-    cifar = Sample([idle_share_among(FIRST_40, net) for net in selected(nets, data=CIFAR)])
+    mnist = Sample(values_of(nets, "idle_share", data="MNIST"), "share of idle blocks, MNIST")
+    shares = [idle_share_among(FIRST_40, net) for net in selected(nets, data=CIFAR)]
+    cifar = Sample(shares, "share idle of the first 40, CIFAR-100")
     from_below, from_above, few = corrected(
         is_above(mnist, IDLE_FROM, resolution=1 / BLOCKS),
         is_below(mnist, IDLE_TO, resolution=1 / BLOCKS),
@@ -850,12 +859,15 @@ def biases(r):
     to mean T; at depth 30 mean T is higher in the first third of the blocks than in the last"""
     nets = r["trials"]["gates"]
     check_sets(nets)
-    fell_on_mnist = values_of(nets, "share_of_biases_decreased", data="MNIST")
-    fell_on_cifar = values_of(nets, "share_of_biases_decreased", data=CIFAR)
+    fell = "share_of_biases_decreased"
+    fell_on_mnist = Sample(values_of(nets, fell, data="MNIST"), "share of biases that fall, MNIST")
+    fell_on_cifar = Sample(values_of(nets, fell, data=CIFAR), "share of biases that fall, CIFAR-100")
     with_depth = values_of(nets, "bias_depth_correlation", data=CIFAR)
+    with_depth = Sample(with_depth, "correlation of b_T with depth, CIFAR-100")
     with_T = values_of(nets, "bias_activity_correlation", data=CIFAR)
+    with_T = Sample(with_T, "correlation of b_T with mean T, CIFAR-100")
     thirds = [early_and_late(net["mean_T"]) for net in selected(r["trials"]["headline"], block=HIGHWAY)]
-    more_open = Sample([early - late for early, late in thirds])
+    more_open = Sample([early - late for early, late in thirds], "mean T, first third less last")
     parts = corrected(
         is_above(fell_on_mnist, HALF),
         is_above(fell_on_cifar, HALF),
@@ -902,10 +914,11 @@ def gates_see_x(r):
     for data in ("MNIST", CIFAR):
         full = selected(nets, kind=FULL, data=data)
         static = selected(nets, kind=STATIC, data=data)
-        rises = Sample([rise_of(net) for net in full])
-        excess = Sample((logs(losses(static)) - logs(losses(full))).tolist())
+        rises = Sample([rise_of(net) for net in full], f"rise of the error, {data}")
+        excess = logs(losses(static)) - logs(losses(full))
+        excess = Sample(excess.tolist(), f"log10 of loss static ÷ highway, {data}")
         lost = np.subtract([early_accuracy(net) for net in full], [early_accuracy(net) for net in static])
-        lost = Sample(lost.tolist())
+        lost = Sample(lost.tolist(), f"accuracy lost, {data}")
         comparisons += [is_above(rises, POINT), is_above(excess, math.log10(FACTOR)), is_above(lost, MARGINS[data])]
         texts.append(
             f"{data}: error rises by {rises:interval}, static gates have {as_factor(excess)} times the loss, "

@@ -18,7 +18,7 @@ Expected: the nets train.  With all blocks closed they lose little, as at 1000 l
 
 from __future__ import annotations
 
-from highways.lab.judging.claim import claim, ratio_as_text, values_of
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control
 from highways.lab.judging.rules import corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
@@ -82,12 +82,13 @@ def shallow(record: dict, very_deep: dict, thousand_layers: dict) -> tuple[dict,
 def residual_past_1000(r, very_deep):
     """residual nets go on past 1000 layers (at 1500 a test accuracy above {LEARNED}, a loss at most
     {STRUGGLES} times that of 200)"""
-    loss = values_of(r["trials"], "loss")
+    loss = Sample(values_of(r["trials"], "loss"), "loss at 1500 layers")
     accuracy = values_of(r["trials"], "test_accuracy")
     skipped = values_of(r["trials"], "skipped_accuracy")
     final = very_deep["trials"]["final"]
     shallowest, *_, deepest = very_deep["settings"]["depths"]
     residual_at_200 = values_of(final, "loss", block="residual", depth=shallowest)
+    residual_at_200 = Sample(residual_at_200, "loss at 200 layers")
     highway_at_200 = values_of(final, "loss", block="highway", depth=shallowest)
     highway_at_1000 = values_of(final, "loss", block="highway", depth=deepest)
     if None in accuracy + loss:  # a seed is lost

@@ -114,7 +114,8 @@ def images_take_different_routes(r):
 
 def between_images(record: dict, static_share: str, data: str) -> Sample:
     """What is not static: the share of the variance that lies between images."""
-    return Sample([1 - static for static in values_of(record["trials"], static_share, data=data)])
+    static_shares = values_of(record["trials"], static_share, data=data)
+    return Sample([1 - static for static in static_shares], f"share of T's variance between images, {data}")
 
 
 @claim(
@@ -128,9 +129,9 @@ def between_images(record: dict, static_share: str, data: str) -> Sample:
 def gates_tell_the_class(r, nets):
     """T learns what class an image is of (nearest class mean of T: right more often by over {MARGIN}
     than with random gates; not clear if the nets themselves are not)"""
-    by_T = values_of(r["trials"], "class_accuracy_from_gates")
-    by_random = values_of(r["trials"], "class_accuracy_from_random_gates")
-    by_net = values_of(nets["trials"]["final"], "test_accuracy")
+    by_T = Sample(values_of(r["trials"], "class_accuracy_from_gates"), "accuracy by T")
+    by_random = Sample(values_of(r["trials"], "class_accuracy_from_random_gates"), "accuracy by random gates")
+    by_net = Sample(values_of(nets["trials"]["final"], "test_accuracy"), "accuracy of the net")
     tells = above(by_T, MARGIN, baseline=by_random)
     has_room = above(by_net, MARGIN, baseline=by_random)
     if tells is False and not has_room:

@@ -72,9 +72,9 @@ def rows(record: dict) -> list[dict]:
 def accurate_without_blocks(r, headline):
     """are nets whose blocks do nothing as accurate as the headline's highway nets? (with gates that
     stay shut, T below {SHUT}, and without blocks: mean test accuracy at most {MARGIN} lower)"""
-    highway = Sample([pair["highway"]["final_test_acc"] for pair in headline["runs"]])
-    shut = values_of(r["trials"], "test_accuracy", kind="shut gates")
-    without = values_of(r["trials"], "test_accuracy", kind="no blocks")
+    highway = Sample([pair["highway"]["final_test_acc"] for pair in headline["runs"]], "accuracy with open gates")
+    shut = Sample(values_of(r["trials"], "test_accuracy", kind="shut gates"), "accuracy with shut gates")
+    without = Sample(values_of(r["trials"], "test_accuracy", kind="no blocks"), "accuracy without blocks")
     most_open = max(values_of(r["trials"], "open_after", kind="shut gates"))
     parts = [
         *corrected(is_above(shut, -MARGIN, baseline=highway), is_above(without, -MARGIN, baseline=highway)),

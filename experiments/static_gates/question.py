@@ -102,7 +102,7 @@ import numpy as np
 
 from experiments.fifty_layers.trial import DECAY, longer
 from experiments.static_gates.trial import FULL, trial
-from highways.lab.judging.claim import NotMeasured, claim
+from highways.lab.judging.claim import NotMeasured, Sample, claim
 from highways.lab.judging.rules import ERROR, Paired, corrected, holm, is_above, p_value, paired
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -435,12 +435,13 @@ def trained_nets_need_their_gates(r):
     texts = []
     comparisons = []
     for data, nets in by_data_set(full_nets).items():
-        for by, means in (("unit", "mean of every unit"), ("scalar", "mean of every block")):
+        for by, part in (("unit", "unit"), ("scalar", "block")):
             rises = [rise(*errors_of(net, by)) for net in nets]
             excess = [None if risen is None else risen - POINT for risen in rises]
+            excess = Sample(excess, f"error's rise − {POINT}, mean T of {part}, {data}")
             comparisons.append(is_above(excess, 0))
             mean, low, high, _ = paired(rises)
-            texts.append(f"{data}, {means} {mean:.3g} (95 %: {low:.3g} to {high:.3g})")
+            texts.append(f"{data}, mean of every {part} {mean:.3g} (95 %: {low:.3g} to {high:.3g})")
     return corrected(*comparisons), f"training error rises by: {'; '.join(texts)}"
 
 

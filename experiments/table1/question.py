@@ -305,8 +305,8 @@ def as_good_with_batch_normalisation(r):
     {CLOSE} points lower)"""
     normalised_runs = runs_of(r, 16, "short", "highway-bn")
     highway_runs = runs_of(r, 16, "short")
-    normalised = Sample(Accuracies.of(normalised_runs).percents)
-    highway = Sample(Accuracies.of(highway_runs).percents)
+    normalised = Sample(Accuracies.of(normalised_runs).percents, "accuracy with batch normalisation")
+    highway = Sample(Accuracies.of(highway_runs).percents, "accuracy without it")
     epochs_of_normalised = Sample([epochs_to_99(run) for run in normalised_runs])
     epochs_of_highway = Sample([epochs_to_99(run) for run in highway_runs])
     return corrected(compared(is_above, normalised, highway, -CLOSE)), (

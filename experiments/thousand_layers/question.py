@@ -127,6 +127,7 @@ def sgd_does_not_stall(r):
     first = Sample([trial["losses"][0] if trial["losses"] else None for trial in trials])
     last = Sample([None if trial["diverged"] else trial["losses"][-1] for trial in trials])
     fall = [None if trial["diverged"] else trial["losses"][0] - trial["losses"][-1] for trial in trials]
+    fall = Sample(fall, "fall of the loss from first to last epoch")
     accuracy = values_of(trials, "test_accuracy")
     skipped = values_of(trials, "skipped_accuracy")
     return corrected(is_above(fall, 0), is_above(accuracy, LEARNED)), (

@@ -152,9 +152,12 @@ def pairs_of(record: dict, name: str) -> list[tuple[str, int, Sample, Sample]]:
     final = record["trials"]["final"]
     found = []
     for depth in DEPTHS:
-        of_sees_x = values_of(final, name, kind=SEES_X, depth=depth)
+        samples = {}
+        for kind in (SEES_X, *OTHERS):
+            values = values_of(final, name, kind=kind, depth=depth)
+            samples[kind] = Sample(values, f"{name.replace('_', ' ')}, carry: {kind}, {depth} blocks")
         for kind in OTHERS:
-            found.append((kind, depth, values_of(final, name, kind=kind, depth=depth), of_sees_x))
+            found.append((kind, depth, samples[kind], samples[SEES_X]))
     return found
 
 

@@ -218,10 +218,10 @@ def accuracies(record: dict, group: str, **net) -> Sample:
     return values_of(record["trials"][group], "test_accuracy", **net)
 
 
-def trains(accuracies: list[float | None]) -> Comparison:
+def trains(accuracies: Sample) -> Comparison:
     """Whether the mean is above TRAINS; a seed that diverged counts as guessing."""
     counted = [GUESSING if accuracy is None else accuracy for accuracy in accuracies]
-    return is_above(counted, TRAINS)
+    return is_above(Sample(counted, accuracies.name), TRAINS)
 
 
 def stays_at_chance(accuracies: list[float | None]) -> Comparison:
@@ -261,10 +261,14 @@ def plain_gradient_vanishes(r):
     )
 
 
+WHEN = {"at_start": "untrained", "trained": "trained"}
+
+
 def shares_that_arrive(record: dict, when: str) -> Sample:
     """The gradient at the first plain layer over that at the last, of every seed."""
     looks = looks_at(record, "plain", when)
-    return Sample([None if look is None else first_over_last(look["gradient"]) for look in looks])
+    shares = [None if look is None else first_over_last(look["gradient"]) for look in looks]
+    return Sample(shares, f"share of the gradient that arrives, {WHEN[when]}")
 
 
 def median_as_text(values: list[float | None]) -> str:
@@ -285,7 +289,7 @@ def plain_fails_by_saturation(r):
     """plain nets fail because tanh saturates (the slopes of tanh account for over half of the
     gradient's fading, in orders of magnitude, at the start; over 1: without them it would grow)"""
     looks = looks_at(r, "plain", "at_start")
-    part_at_start = Sample(map(share_of_slopes, looks))
+    part_at_start = Sample(map(share_of_slopes, looks), "slopes' part of the gradient's fading")
     part_after = Sample(map(share_of_slopes, looks_at(r, "plain", "trained")))
     saturated = Sample([seen(look, "saturated") for look in looks])
     first_norm = Sample([seen(look, "norms", 0) for look in looks])
@@ -310,9 +314,11 @@ def plain_fails_by_its_start(r):
     """do plain nets fail because their start shrinks the signal? (at depth 30 and a fifth of the
     program's rate: an accuracy above {TRAINS} from Glorot's start, below {CHANCE} from the program's;
     at the program's rate, too: above {TRAINS} from Glorot's start)"""
-    glorot = accuracies(r, "starts", init="glorot", lr=LOW_RATE)
-    uniform = accuracies(r, "starts", init="uniform", lr=LOW_RATE)
-    glorot_fast = accuracies(r, "starts", init="glorot", lr=RATE)
+    glorot = Sample(accuracies(r, "starts", init="glorot", lr=LOW_RATE), "accuracy, Glorot's start, a fifth of rate")
+    uniform = Sample(
+        accuracies(r, "starts", init="uniform", lr=LOW_RATE), "accuracy, the program's start, a fifth of rate"
+    )
+    glorot_fast = Sample(accuracies(r, "starts", init="glorot", lr=RATE), "accuracy, Glorot's start, the whole rate")
     uniform_fast = accuracies(r, "starts", init="uniform", lr=RATE)
     parts = corrected(trains(glorot), stays_at_chance(uniform), trains(glorot_fast))
     return parts, (
@@ -349,7 +355,7 @@ def fresh_block_near_identity(r):
     """at b_T = -2 a fresh highway block starts close to the identity (it changes its input by less
     than a quarter)"""
     looks = looks_at(r, "highway", "at_start")
-    change = Sample([seen(look, "change_of_block") for look in looks])
+    change = Sample([seen(look, "change_of_block") for look in looks], "change by one block, as a share of the input")
     return [below(change, NEAR)], f"the block changes its input by {change:interval} of the input's length"
 
 
@@ -365,7 +371,7 @@ def fresh_stack_near_identity(r):
     """a fresh stack of 30 highway blocks at b_T = -2 behaves like a near-identity chain (read as: the
     whole stack changes its input by less than half of its length)"""
     looks = looks_at(r, "highway", "at_start")
-    change = Sample([seen(look, "change_of_stack") for look in looks])
+    change = Sample([seen(look, "change_of_stack") for look in looks], "change by 30 blocks, as a share of the input")
     carried = Sample([seen(look, "identity_part") for look in looks])
     return [below(change, NEAR_OF_STACK)], (
         f"the stack changes its input by {change:interval} of the input's length; "
@@ -384,7 +390,8 @@ def stable_gradient_at_negative_bias(r):
     """b_T between -1 and -3 at the start 'ensures stable gradient flow' (at depth 30 over half of the
     gradient at the last layer arrives at the first, before training)"""
     looks = looks_at(r, "highway", "at_start")
-    arrives = Sample([None if look is None else first_over_last(look["gradient"]) for look in looks])
+    shares = [None if look is None else first_over_last(look["gradient"]) for look in looks]
+    arrives = Sample(shares, "share of the gradient that arrives")
     return [above(arrives, STABLE)], f"of the gradient arrives a share of {arrives:interval}"
 
 
@@ -423,7 +430,7 @@ def relu_plain_trains_at_modest_depth(r):
     texts = []
     for init, start in (("uniform", "the program's start"), ("he", "He's start")):
         for depth in r["settings"]["modest"]:
-            accuracy = accuracies(r, "relu", init=init, depth=depth)
+            accuracy = Sample(accuracies(r, "relu", init=init, depth=depth), f"accuracy, {start}, depth {depth}")
             comparisons.append(trains(accuracy))
             texts.append(f"{start}, depth {depth}: {accuracy:interval}")
     return corrected(*comparisons), "; ".join(texts)
@@ -453,9 +460,9 @@ def contrast_is_depth_driven(r):
     plain nets of depth 30 stay below {CHANCE}, highway nets of depth 30 and plain nets of depth 5
     come above {TRAINS})"""
     depth = r["settings"]["depth"]
-    plain = accuracies(r, "all_images", block="plain", depth=depth)
-    highway = accuracies(r, "all_images", block="highway", depth=depth)
-    shallow = accuracies(r, "all_images", block="plain", depth=SHALLOW)
+    plain = Sample(accuracies(r, "all_images", block="plain", depth=depth), "plain accuracy")
+    highway = Sample(accuracies(r, "all_images", block="highway", depth=depth), "highway accuracy")
+    shallow = Sample(accuracies(r, "all_images", block="plain", depth=SHALLOW), f"plain accuracy, depth {SHALLOW}")
     parts = corrected(stays_at_chance(plain), trains(highway), trains(shallow))
     return parts, (
         f"at depth {depth} plain {plain:interval}, highway {highway:interval}; "

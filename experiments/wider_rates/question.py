@@ -121,7 +121,7 @@ def rows(record: dict) -> list[dict]:
 
 def losses(record: dict, block: str) -> Sample:
     """The last training loss of every seed."""
-    return values_of(record["trials"]["final"], "loss", block=block)
+    return Sample(values_of(record["trials"]["final"], "loss", block=block), f"{block} loss")
 
 
 # ---- Claims -------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ The folder nets/ of the repository has them, with nets/README.md, the model card
 from __future__ import annotations
 
 import hashlib
+import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +63,12 @@ class TrainedNet:
         """The labels, (N,).  Raises FloatingPointError where logits are not finite."""
         return hn.finite_logits(self.net, self.inputs(images)).argmax(axis=1)
 
+    def gates(self, images: np.ndarray) -> np.ndarray:
+        """Transform gate outputs T of a fully connected net: (depth, N, hidden)."""
+        if not isinstance(self.net, hn.DeepNet):
+            raise ValueError("the net is convolutional: net.net.mean_gates(net.inputs(images)) has its gates")
+        return self.net.gates(self.inputs(images))
+
     def accuracy(self, images: np.ndarray, labels: np.ndarray) -> float:
         """The share of the images whose label is right."""
         found = self.classify(images)
@@ -98,6 +106,19 @@ def load(name: str) -> TrainedNet:
     data = checked_bytes(path, known[name]["safetensors"]["sha256"])
     arrays, _ = safetensors_file.from_bytes(data)
     return TrainedNet(known[name], arrays)
+
+
+def read_net(path: str | os.PathLike) -> TrainedNet:
+    """The trained net in a .safetensors file of the folder nets/, or in a copy of one.
+
+    Raises InputError for another file."""
+    try:
+        arrays, texts = safetensors_file.from_bytes(read_bytes(path, MOST_BYTES))
+        return TrainedNet(json.loads(texts["net"]), arrays)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is none of the trained nets of nets/: {error!r}") from error
 
 
 def cards(folder: Path | None = None) -> dict[str, dict]:

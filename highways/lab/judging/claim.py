@@ -249,23 +249,30 @@ def _joined_by_or(accepted: tuple) -> str:
 
 
 def values_of(trials: list[dict], name: str, **wanted) -> Sample:
-    """The value called `name` in each trial that has the wanted settings.
+    """The value called `name` in each trial that has the wanted settings, which name the sample.
 
     Raises LookupError if no trial has them."""
     found = with_settings(trials, **wanted)
     if not found:
         raise LookupError(f"no trial has {wanted}")
-    return Sample([trial[name] for trial in found])
+    words = [name.replace("_", " ")]
+    for setting, value in wanted.items():
+        words.append(value if isinstance(value, str) else f"{setting.replace('_', ' ')} {value}")
+    return Sample([trial[name] for trial in found], ", ".join(words))
 
 
 # ---- Measurements as text -----------------------------------------------------------------------
 
 
 class Sample(list):
-    """Values over seeds that format themselves.
+    """Values over seeds that format themselves.  The ledger calls them by their name.
 
     f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" is
     their mean with its 95 % interval."""
+
+    def __init__(self, values=(), name: str = ""):
+        super().__init__(values)
+        self.name = name
 
     def __format__(self, digits: str) -> str:
         if digits == "interval":

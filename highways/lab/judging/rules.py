@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 ERROR = 0.05  # the probability that a rule finds a difference although there is none
+NAMELESS = ("values", "values compared with")  # what samples are called that have no name
 ROUNDING = 1e-12  # values that differ by a smaller share are equal
 KEPT: ContextVar[list[dict] | None] = ContextVar("the tests that kept() keeps", default=None)
 
@@ -38,13 +39,13 @@ KEPT: ContextVar[list[dict] | None] = ContextVar("the tests that kept() keeps", 
 def kept():
     """Gives a list, to which each test is added that a rule makes meanwhile.
 
-    A test is a dict of the rule's name ("above", "below" or "within"), the two samples, the bounds,
-    the level, the ends of the interval at this level, without corrections, and the answer.  "spreads"
-    has the standard deviation that each sample counts with if its values are equal.  A test that
-    corrected() made has the p-value, with all corrections, and "together": the count of tests kept
-    before this call of corrected(), which is the same for all tests of one call, and "looks".  What
-    is lost or cannot be known is None.  "log10" says that the samples and the bounds are logarithms,
-    so that a difference is one of ratios.
+    A test is a dict of the rule's name ("above", "below" or "within"), the two samples, the names of
+    those that are no constants, the bounds, the level, the ends of the interval at this level, without
+    corrections, and the answer.  "spreads" has the standard deviation that each sample counts with if
+    its values are equal.  A test that corrected() made has the p-value, with all corrections, and
+    "together": the count of tests kept before this call of corrected(), which is the same for all tests
+    of one call, and "looks".  What is lost or cannot be known is None.  "log10" says that the samples and
+    the bounds are logarithms, so that a difference is one of ratios.
 
     A Divergence has the rule "fewer lost", no bounds, and no interval."""
     tests = []
@@ -74,11 +75,13 @@ def keep(
         values, baseline = baseline, values
         bounds = tuple(-bound for bound in bounds)
         rule = {"above": "below", "below": "above"}[rule]
+    samples = [sample for sample in (values, baseline) if np.ndim(sample)]
     low, high = interval(values, baseline, level, resolution)
     tests.append({
         "rule": rule,
         "values": _plain(values),
         "baseline": _plain(baseline),
+        "names": [name_of(sample) or nameless for sample, nameless in zip(samples, NAMELESS, strict=False)],
         "bounds": _plain(bounds),
         "level": level,
         "interval": _plain([low, high]),
@@ -87,6 +90,11 @@ def keep(
         "holds": plain_answer(holds),
         **more,
     })  # fmt: skip
+
+
+def name_of(values) -> str:
+    """What a Sample, or its logarithms, are called; "" for other values."""
+    return getattr(values, "name", "")
 
 
 def _plain(values):
@@ -390,7 +398,10 @@ def ratio(values, baseline) -> tuple[float, float, float]:
 
 def logs(values) -> np.ndarray:
     """log10 of every value; NaN for a missing one (None)."""
-    return np.log10(np.array(values, float)).view(Logs)
+    found = np.log10(np.array(values, float)).view(Logs)
+    if np.ndim(values):
+        found.name = name_of(values)
+    return found
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
