@@ -15,7 +15,6 @@ import numpy as np
 
 from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
-from experiments.what_trains.mean_field import half_difference
 from experiments.what_trains.question import bounds
 
 ONE_RATE = "one rate for all"
@@ -113,21 +112,19 @@ def window_of_adam(net: law.Start, steps: int) -> tuple[float, float]:
 # ---- Whether a cell trains at all ----------------------------------------------------------------
 
 
-def starts(loss: float, entries: list[dict]) -> dict[str, np.ndarray]:
-    """What each predictor without a window says of the cells."""
-    found = {}
-    lines = np.array([law.passed(start(entry)) for entry in entries])
-    found["start alone"] = lines > LINE[loss]
-    for name, features in FEATURES.items():
-        found[name] = logistic(name, loss).says(np.array([features(entry) for entry in entries]))
-    for name, value in MEASURED.items():
-        low, high = bounds_at(name, loss)
-        values = np.array([value(entry) for entry in entries])
-        found[name] = (values >= low) & (values <= high)
-    gradients = np.array([measured_gradient(entry) for entry in entries])
-    found["measured gradient, no bounds set"] = np.abs(gradients) < FREE_BOUND
-    found["all train"] = np.full(len(entries), True)
-    return found
+def says(name: str, loss: float, entries: list[dict]) -> np.ndarray:
+    """What a predictor without a window says of the cells."""
+    if name == "all train":
+        return np.full(len(entries), True)
+    if name == "start alone":
+        return np.array([law.passed(start(entry)) for entry in entries]) > LINE[loss]
+    if name in FEATURES:
+        return logistic(name, loss).says(np.array([FEATURES[name](entry) for entry in entries]))
+    if name == "measured gradient, no bounds set":
+        return np.abs([measured_gradient(entry) for entry in entries]) < FREE_BOUND
+    low, high = bounds_at(name, loss)
+    values = np.array([MEASURED[name](entry) for entry in entries])
+    return (values >= low) & (values <= high)
 
 
 @functools.cache
@@ -168,6 +165,20 @@ def measured_gradient(cell: dict) -> float:
         return float(np.mean(cell["gradient"]))
     ratios = [look["first_norm"] / look["last_norm"] for look in cell["starts"]]
     return float(np.mean(np.log10(np.maximum(ratios, 1e-300))))
+
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
+PAIRED_WEIGHTS = np.outer(WEIGHTS, WEIGHTS) / WEIGHTS.sum() ** 2
+
+
+def half_difference(f: Callable, variance: float, half: float, shift: float = 0.0) -> float:
+    """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half.
+
+    As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
+    correlation = np.clip(1 - half / variance, -1, 1) if variance > 0 else 1.0
+    first = math.sqrt(variance) * NODES
+    other = correlation * first[:, None] + math.sqrt(variance * (1 - correlation**2)) * NODES
+    return float((PAIRED_WEIGHTS * (f(shift + first)[:, None] - f(shift + other)) ** 2).sum() / 2)
 
 
 def distance(cell: dict) -> float:

@@ -10,6 +10,7 @@ tenths of a decade; of several equally good ones it is the middle one.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 
@@ -25,15 +26,23 @@ SAME_START = ("convex", "static scalar")  # as static unit
 LOSSES = (0.9 * math.log(10), 1.5, 0.3)
 
 
-def points(loss: float) -> dict[str, np.ndarray]:
-    """K, M, share, rate, S and outcome of every point, and the number of its cell."""
-    trials = json.loads(RECORD.read_text(encoding="utf-8"))["trials"]
+@functools.cache
+def cells_and_values() -> list[tuple[dict, tuple]]:
+    """Every cell, with its K, M, share and S."""
     found = []
-    for number, cell in enumerate(trials["trained"]):
+    for cell in json.loads(RECORD.read_text(encoding="utf-8"))["trials"]["trained"]:
         if cell["activation"] != "tanh" or cell["kind"] in SAME_START:
             continue
         start = law.start_of(cell, PIXELS)
         values = (law.signal(start), law.movement(start), law.share_in_blocks(start), law.passed(start))
+        found.append((cell, values))
+    return found
+
+
+def points(loss: float) -> dict[str, np.ndarray]:
+    """K, M, share, S, rate and outcome of every point, and the number of its cell."""
+    found = []
+    for number, (cell, values) in enumerate(cells_and_values()):
         for rate, losses in zip(cell["effective_lr"], cell["loss"], strict=True):
             trained = all(value is not None and value < loss for value in losses)
             found.append((*values, rate, trained, number))

@@ -204,22 +204,29 @@ class Predictions:
         self.trains = np.array([rate is not None for rate in largest], bool)
         self.largest = np.array([math.nan if rate is None else rate for rate in largest])
         self.groups = np.unique([group_of(entry) for entry in entries], return_inverse=True)[1]
-        self.trains_by = {}
-        self.rate_by = {}
+        self.loss = loss
+        self.windows = {}
         for name, window in baselines.windows(loss).items():
-            limits = [window(entry, self.steps) for entry in entries]
-            pairs = list(zip(entries, limits, strict=True))
-            self.trains_by[name] = np.array([offered(entry, low, high) for entry, (low, high) in pairs])
-            self.rate_by[name] = np.array([rounded_down(entry, high) for entry, (_, high) in pairs])
-        for name, says in baselines.starts(loss, entries).items():
-            self.trains_by[name] = says
+            self.windows[name] = [window(entry, self.steps) for entry in entries]
+
+    def says(self, name: str) -> np.ndarray:
+        """Whether each cell trains, as a predictor says."""
+        if name not in self.windows:
+            return baselines.says(name, self.loss, self.entries)
+        pairs = zip(self.entries, self.windows[name], strict=True)
+        return np.array([offered(entry, low, high) for entry, (low, high) in pairs])
+
+    def rates(self, name: str) -> np.ndarray:
+        """The largest rate of each cell, as a predictor says."""
+        pairs = zip(self.entries, self.windows[name], strict=True)
+        return np.array([rounded_down(entry, high) for entry, (_, high) in pairs])
 
     def right(self, name: str) -> np.ndarray:
-        return self.trains_by[name] == self.trains
+        return self.says(name) == self.trains
 
     def steps_off(self, name: str) -> np.ndarray:
         """log10 of the predicted over the largest rate, for the cells that train."""
-        return np.log10(self.rate_by[name][self.trains] / self.largest[self.trains])
+        return np.log10(self.rates(name)[self.trains] / self.largest[self.trains])
 
 
 def group_of(entry: dict) -> str:
@@ -284,16 +291,17 @@ def rows(record: dict) -> list[dict]:
         result += rows_of_predictors(record, name, entries, TRAINS)
     for entries in trials.values():
         found = Predictions(record, entries)
-        for place, entry in enumerate(entries):
-            result.append(row_of_cell(found, place, entry))
+        predicted = zip(entries, found.says(LAW), found.rates(LAW), found.largest, strict=True)
+        result += [row_of_cell(*of_cell) for of_cell in predicted]
     return result
 
 
 def rows_of_predictors(record: dict, name: str, entries: list[dict], loss: float) -> list[dict]:
     found = Predictions(record, entries, loss)
     result = []
-    for predictor in found.trains_by:
-        right, low, high = with_interval(found.right(predictor), found.groups)
+    for predictor in (*found.windows, *(rival for rival in baselines.RIVALS if rival not in found.windows)):
+        is_right = found.right(predictor)
+        right, low, high = with_interval(is_right, found.groups)
         row = {
             "row": "predictor",
             "slice": name,
@@ -303,16 +311,16 @@ def rows_of_predictors(record: dict, name: str, entries: list[dict], loss: float
             "train": int(found.trains.sum()),
             "right": right,
             "interval": [low, high],
-            "trains_unforeseen": int((found.trains & ~found.right(predictor)).sum()),
-            "fails_unforeseen": int((~found.trains & ~found.right(predictor)).sum()),
+            "trains_unforeseen": int((found.trains & ~is_right).sum()),
+            "fails_unforeseen": int((~found.trains & ~is_right).sum()),
         }
-        if predictor in found.rate_by and found.trains.any():
+        if predictor in found.windows and found.trains.any():
             row["factor"], *row["factor_interval"] = as_factor(found, predictor)
         result.append(row)
     return result
 
 
-def row_of_cell(found: Predictions, place: int, entry: dict) -> dict:
+def row_of_cell(entry: dict, predicted: bool, predicted_rate: float, largest: float) -> dict:
     start = baselines.start(entry)
     best = at_best_rate(entry)
     measured = [math.log10(look["first_norm"] / look["last_norm"]) for look in entry["starts"] if look["first_norm"]]
@@ -324,10 +332,10 @@ def row_of_cell(found: Predictions, place: int, entry: dict) -> dict:
         "K": law.signal(start),
         "M": law.movement(start),
         "share": law.share_in_blocks(start),
-        "predicted": bool(found.trains_by[LAW][place]),
-        "predicted_rate": float(found.rate_by[LAW][place]),
-        "trains": bool(found.trains[place]),
-        "largest_rate": None if math.isnan(found.largest[place]) else float(found.largest[place]),
+        "predicted": bool(predicted),
+        "predicted_rate": float(predicted_rate),
+        "trains": not math.isnan(largest),
+        "largest_rate": None if math.isnan(largest) else float(largest),
         "best_rate": best[0]["rate"] if best else None,
         "loss": [training["loss"] for training in best],
         "test_accuracy": [training["test_accuracy"] for training in best],
