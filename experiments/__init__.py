@@ -57,6 +57,7 @@ GROUPS = {
         "shut_gates",
         "why_plain_fails",
         "what_trains",
+        "trainable_depth",
         "which_carry",
         "initialisations",
         "gate_bias",
