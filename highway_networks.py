@@ -2090,7 +2090,7 @@ def in_processes(function, tasks, jobs: int):
     finally:
         for process in multiprocessing.active_children() if running else ():
             if process not in others:
-                process.terminate()
+                process.kill()
         pool.shutdown()
 
 

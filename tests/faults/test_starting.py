@@ -30,12 +30,14 @@ def test_commands_do_without_docstrings():
 
 def test_a_command_under_way_handles_ctrl_c_itself():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before_of_sigterm = signal.getsignal(signal.SIGTERM)
     seen = []
     try:
         with pytest.raises(SystemExit, match="0"):
             run_program(lambda: seen.append(signal.getsignal(signal.SIGINT)) or 0)
     finally:
         signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTERM, before_of_sigterm)  # children would ignore it as well
     [handler] = seen
     with pytest.raises(KeyboardInterrupt):
         handler(signal.SIGINT, None)
