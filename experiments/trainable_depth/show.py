@@ -1,15 +1,18 @@
 """The valley, and the largest rate beside its line: results/trainable_depth.json."""
 
+import math
+
 import numpy as np
 
-from experiments.trainable_depth.baselines import LINE, TOP
 from highways.lab.showing.registry import picture
 from highways.lab.showing.style import COLOR, GREY, headline, panels, shades
 
 KIND = "highway"
 START = "orthogonal"
 FAINTEST = -16.0  # smaller gradients are drawn here
-LOSS = max(LINE)  # below it a net trains
+LOSS = 0.9 * math.log(10)  # below it a net trains
+LINE = -3.35  # of S: below it a net does not train by the line alone
+TOP = 1.0  # log10 of k, in the largest rate k / (1 + M)
 
 
 @picture("trainable_depth")
@@ -23,11 +26,11 @@ def trainable_depth(record):
     for depth, color in zip(depths, shades(COLOR["highway"], len(depths)), strict=True):
         draw_valley(left, [cell for cell in cells if cell["depth"] == depth], depth, color)
         draw_rates(right, [cell for cell in cells if cell["depth"] == depth and cell["trains"]], color)
-    left.axhline(LINE[LOSS], color=GREY, ls="--")
+    left.axhline(LINE, color=GREY, ls="--")
     left.set(xlabel="b_T", ylabel="log10 of the gradient, first block over last", ylim=(FAINTEST - 1, 1))
     left.legend(fontsize="small", title="blocks")
     reached = np.array([1.0, max([1 + cell["M"] for cell in cells], default=2.0)])
-    right.plot(reached, 10 ** TOP[LOSS] / reached, color=GREY)
+    right.plot(reached, 10**TOP / reached, color=GREY)
     right.set(xscale="log", yscale="log", xlabel="1 + M", ylabel="largest rate that trains")
     judged = [row for row in record["summary"] if row["row"] == "predictor" and row["slice"] == "grid"]
     [law] = [row for row in judged if row["predictor"] == "law" and row["loss"] == round(LOSS, 4)]

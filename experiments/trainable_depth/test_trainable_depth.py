@@ -10,7 +10,7 @@ import pytest
 from conftest import judgement_on, verdict_on
 
 import highway_networks as hn
-from experiments.trainable_depth import baselines, calibration, law
+from experiments.trainable_depth import baselines, calibration, law, show
 from experiments.trainable_depth import question as trainable_depth
 from experiments.trainable_depth import trial as trials
 from experiments.trainable_depth.streams import StreamNet
@@ -299,3 +299,9 @@ def test_nets_of_another_rate():
     record = record_of(lambda cell: None if as_the_law_says(cell) is None else 0.05)
     assert verdict("law-says-what-trains", record) == "reproduced"
     assert judgement_on("trainable_depth", "law-says-the-largest-rate", record).parts[0] is False
+
+
+def test_the_picture_draws_the_law_s_constants():
+    """A show.py knows JSON only, so it has them of its own."""
+    assert baselines.LINE[show.LOSS] == show.LINE
+    assert baselines.TOP[show.LOSS] == show.TOP
