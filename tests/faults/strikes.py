@@ -2,8 +2,7 @@
 stands how often the tests in this folder strike, and how they start and watch what they strike:
 commands and their worker processes.
 
-By default they strike a few times; `python -m pytest -m thorough` strikes as often as README.md in
-this folder says.
+By default they strike a few times; `python -m pytest -m thorough` strikes as often as the numbers below say.
 """
 
 import contextlib
@@ -17,13 +16,11 @@ import pytest
 from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 
-# The thorough numbers, named in README.md
+# The thorough numbers
 COMMAND_KILLS = 60
 INTERRUPTIONS = 30
-WRITER_KILLS = 100
 WORKER_KILLS = 20
 FLAG_EXAMPLES = 500
-IDX_EXAMPLES = 500
 JSON_EXAMPLES = 40
 TEXT_EXAMPLES = 500
 

@@ -3,7 +3,6 @@ refusal in one line."""
 
 import contextlib
 import copy
-import gzip
 import json
 import os
 import random
@@ -11,13 +10,12 @@ import random
 import matplotlib
 import numpy as np
 import pytest
-from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
+from conftest import ROOT, SMALL, in_process, one_line_error, write_data_set
 from hypothesis import strategies as st
 from small_records import ours, published
 from strikes import (
     FEW_EXAMPLES,
     FLAG_EXAMPLES,
-    IDX_EXAMPLES,
     JSON_EXAMPLES,
     TEXT_EXAMPLES,
     few_or,
@@ -122,49 +120,6 @@ def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
             assert "\n" not in str(error.value)
         path.write_bytes(whole)
     assert hn.load_mnist(folder).n_classes == 3
-
-
-@few_or(IDX_EXAMPLES, few=FEW_EXAMPLES)
-def test_garbage_in_a_data_file(tmp_path, n):
-    """The whole file is garbage, plain ("whole") or compressed ("gzip").  Or garbage replaces a
-    part of a good file ("put"), or the end of a compressed one ("raw").  The file is refused in
-    one line, or read as what it says."""
-    folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
-
-    def check(garbage, which, at, how):
-        path = folder / list(hn.SHA256)[which]
-        zipped = folder / f"{path.name}.gz"
-        good = path.read_bytes()
-        spoilt = good[:at] + garbage + good[at + len(garbage) :]
-        if how == "whole":
-            path.write_bytes(garbage)
-            expected = garbage
-        elif how == "put":
-            path.write_bytes(spoilt)
-            expected = spoilt
-        elif how == "gzip":
-            zipped.write_bytes(gzip.compress(garbage, 1))
-            expected = garbage
-        else:
-            zipped.write_bytes(gzip.compress(good, 1)[:at] + garbage)
-            expected = good
-        refusal = None
-        try:
-            data = hn.load_mnist(folder)
-        except InputError as error:
-            refusal = str(error)
-        if refusal is not None:
-            assert str(folder) in refusal
-            assert "\n" not in refusal
-        else:
-            arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
-            assert idx_bytes(arrays[which]) == expected  # it was read as what it says it is
-            assert data.n_classes == data.y_train.max() + 1 > data.y_test.max()
-        path.write_bytes(good)
-        zipped.unlink(missing_ok=True)
-
-    hows = st.sampled_from(["whole", "put", "gzip", "raw"])
-    throw(n, check, st.binary(max_size=60), st.integers(0, 3), st.integers(0, 200), hows)
 
 
 # ---- JSON

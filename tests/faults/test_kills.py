@@ -11,18 +11,16 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import OLD, ROOT, SMALL, run
+from conftest import OLD, SMALL, run
 from strikes import (
     COMMAND_KILLS,
     FEW_STRIKES,
     INTERRUPTIONS,
     WORKER_KILLS,
-    WRITER_KILLS,
     end_of,
     few_or,
     is_running,
@@ -114,36 +112,6 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set, n):
     if n > FEW_STRIKES:  # a few may all come too late, by chance
         assert any(status == 130 for _, status, _ in struck)
     assert not list((tmp_path / "out").glob(".*"))
-
-
-WRITER = """
-import os, random, signal, sys, time
-from pathlib import Path
-from highways.files import json_bytes, write_whole
-path = Path(sys.argv[1])
-kills = int(sys.argv[2])
-for i in range(kills):
-    child = os.fork()
-    if child == 0:
-        for k in range(10**9):
-            write_whole({path: json_bytes({'k': [k] * 5000})})
-    time.sleep(random.uniform(0, 0.03))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    if path.exists():
-        text = path.read_text()
-        assert len(text) > 20000 and text[0] == "{" and text[-2:] == "}\\n", (len(text), text[:9], text[-9:])
-print("survived", kills)
-"""
-
-
-@unix
-@few_or(WRITER_KILLS, few=20)
-def test_killed_while_writing(tmp_path, n):
-    """Children that do nothing but write the same file, killed at random moments."""
-    words = [sys.executable, "-c", WRITER, str(tmp_path / "target.json"), str(n)]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert process.stdout == f"survived {n}\n", process.stderr
 
 
 @linux
