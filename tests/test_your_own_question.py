@@ -1,6 +1,7 @@
 """docs/your_own_question.md does what it shows: with its one folder, its commands make results, a verdict, a picture,
 numbers on a page, a row of the ledger and one of the list of questions."""
 
+import json
 import os
 import re
 import shlex
@@ -14,45 +15,104 @@ from conftest import ROOT
 from highways.files import read_json
 from highways.records import select
 
-# the page, and what it shows: the five files of a question's folder, and two groups of commands
+# the page, and what it shows: the five files of a question's folder, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 TRIAL, QUESTION, SHOW, TRIED = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [README] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
+FEWER = {"EPOCHS = 12": "EPOCHS = 1", '"widths": (5, 10, 20, 50), "seeds": 5': '"widths": (5, 10), "seeds": 2'}
+for text, fewer in FEWER.items():
+    assert QUESTION.count(text) == 1
+    QUESTION = QUESTION.replace(text, fewer)
 FILES = {
     "trial.py": TRIAL,
-    "question.py": QUESTION.replace("EPOCHS = 12", "EPOCHS = 1"),
+    "question.py": QUESTION,
     "show.py": SHOW,
     "README.md": README,
     "test_narrow.py": TRIED,
 }
-MEASURE, PUBLISH = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
-TEST = "python -m pytest "  # the page's commands that begin so are not run
-pytestmark = [
-    pytest.mark.xdist_group("your own question"),  # the clone is made once
-    pytest.mark.thorough,  # its commands publish everything, twice
-]
+COMMANDS = [command for block in re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL) for command in block.splitlines()]
+TEST = "python -m pytest "  # the page's command that begins so also runs tests of other questions
+OWN_TEST = "python -m pytest experiments/narrow -n 0 -p no:cacheprovider"
+TESTS_OF_CLAIMS = "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'"
+pytestmark = pytest.mark.xdist_group("your own question")  # each clone is made once
+SUFFIXES = (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff")
 FOLDERS = ("article", "benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
+# Runs commands in one process, for which narrow is the only question; of pictures and browser pages it makes two.
+ALONE = """
+import runpy
+import shlex
+import sys
+from functools import partial
+
+import experiments
+from experiments import publish
+
+experiments.GROUPS = {}
+experiments.question_names = lambda: ["narrow"]
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """The project with the page's folder, after the page's commands; nets train one epoch instead of twelve."""
+def products(read):
+    picture = publish.registry.PICTURES["narrow"]
+    draw = partial(publish.draw, picture, ["results/narrow.json"], read)
+
+    def page():
+        return publish.claims_page.whole_page().encode()
+
+    return [publish.Product("viz/narrow.png", "", draw), publish.Product("pages/claims.html", "", page)]
+
+
+publish.products = products
+publish.photographs = lambda pages: []
+for command in sys.argv[1:]:
+    _, *words = shlex.split(command)
+    is_module = words[0] == "-m"
+    name, *words = words[is_module:]
+    sys.argv = [name, *words]
+    run = runpy.run_module if is_module else runpy.run_path
+    try:
+        run(name, run_name="__main__")
+    except SystemExit as error:
+        if error.code:
+            raise SystemExit(f"{command} ended with {error.code}") from error
+"""
+
+
+@pytest.fixture(scope="module", params=["alone", pytest.param("whole", marks=pytest.mark.thorough)])
+def clone(tmp_path_factory, request):
+    """The project with the page's folder, after the page's commands.  Nets train one epoch instead of twelve.
+
+    "whole": what publish would do with all questions, in tens of seconds.  "alone": with this question alone."""
     folder = tmp_path_factory.mktemp("clone")
-    for path in ROOT.iterdir():
-        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff"):
-            shutil.copy(path, folder)
-    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "narrow")  # narrow: the reader's own
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
-
+    copy(folder, is_whole=request.param == "whole")
     narrow = folder / "experiments" / "narrow"
     narrow.mkdir()
     for name, text in FILES.items():
         (narrow / name).write_text(text, encoding="utf-8")
-    for command in (*MEASURE.splitlines(), *PUBLISH.splitlines()):
-        if not command.startswith(TEST):
-            run(folder, command)
+    commands = [OWN_TEST if command.startswith(TEST) else command for command in COMMANDS]
+    if request.param == "alone":
+        (folder / "alone.py").write_text(ALONE, encoding="utf-8")
+        commands = [shlex.join(["python", "alone.py", *commands])]
+    else:
+        commands.append(TESTS_OF_CLAIMS)
+    for command in commands:
+        run(folder, command)
     return folder
+
+
+def copy(folder, is_whole: bool) -> None:
+    """Copies the project; if not whole, without results, pictures and all pages but those that publish needs."""
+    unwanted = ["__pycache__", "*.jsonl", "quick", "narrow"]  # narrow: the reader's own
+    if not is_whole:
+        unwanted += ["*.md", "*.png", "*.csv", "results", "test_*.py"]
+    ignore = shutil.ignore_patterns(*unwanted)
+    files = [path.name for path in ROOT.iterdir() if path.is_file() and path.suffix in SUFFIXES]
+    for name in {*files} - ignore(ROOT, files):
+        shutil.copy(ROOT / name, folder)
+    for name in {*FOLDERS} - ignore(ROOT, FOLDERS):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    (folder / "results").mkdir(exist_ok=True)
+    for name in ("docs/ledger.md", "docs/your_own_question.md", "docs/api.md", "experiments/README.md"):
+        shutil.copy(ROOT / name, folder / name)
 
 
 def run(folder, command: str) -> None:
@@ -75,7 +135,7 @@ def run(folder, command: str) -> None:
 
 def test_the_results_have_rows_and_a_verdict(clone):
     rows = read_json(clone / "results" / "narrow.json")["summary"]
-    assert select(rows, width=10)["test_accuracy"]["n"] == 5
+    assert select(rows, width=10)["test_accuracy"]["n"] == 2
     claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
     assert claim["verdict"] in ("yes", "no", "not clear")
     assert claim["results"] == ["narrow"]
@@ -87,7 +147,7 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     page = (clone / "experiments" / "narrow" / "README.md").read_text(encoding="utf-8")
     assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
-    assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 5 seeds \|", page)
+    assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 2 seeds \|", page)
     ledger = (clone / "docs" / "ledger.md").read_text(encoding="utf-8")
     [row] = [line for line in ledger.splitlines() if "#claim=narrow-nets-learn" in line]
     assert f"**{claim['verdict']}**" in row
@@ -96,11 +156,20 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 
+def test_the_picture_of_a_smoke_test_is_drawn_beside_its_results(clone):
+    assert (clone / "results" / "quick" / "narrow.png").stat().st_size > 5000
+
+
 def test_the_page_that_shows_the_marks_keeps_them(clone):
     assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
 
 
-def test_its_own_test_and_those_of_the_claims_pass(clone):
-    one_process = "-n 0 -p no:cacheprovider"
-    run(clone, f"python -m pytest experiments/narrow {one_process}")
-    run(clone, f"python -m pytest tests/test_claims.py {one_process} -k 'is_judged or what_is_committed'")
+def test_the_page_of_claims_has_the_claim_with_the_names_of_its_samples(clone):
+    page = (clone / "pages" / "claims.html").read_text(encoding="utf-8")
+    claims = json.loads(re.search(r'id="claims">(.*?)</script>', page, re.DOTALL)[1])
+    assert select(claims, id="narrow-nets-learn")["names"] == [["test accuracy, width 10"]]
+
+
+def test_a_trial_has_a_line_in_the_table_of_results(clone):
+    lines = (clone / "results" / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("narrow,") for line in lines) == 4
