@@ -34,6 +34,7 @@ GRADIENTS = "test_gradients.py"
 FULLY = "test_fully_connected.py"
 CONV = "test_conv.py"
 CONV_TRAINING = "test_conv_training.py"
+SEARCHES = "test_figure_1_finals.py test_more_seeds.py test_wider_rates.py test_primary.py"
 SPEED = "test_records_of_speed.py test_record_cifar.py"
 RULES = "test_rules.py test_claims.py"
 
@@ -43,8 +44,8 @@ MUTANTS = (
     Mutant("carries.py", "layer.S.sum()", "layer.S.mean()", GRADIENTS),
     Mutant("carries.py", "divide(layer.H, layer.q, layer.P)", "multiply(layer.H, layer.q, layer.P)", GRADIENTS),
     Mutant("equal_size.py", "width, depth, hn.block_of", "width, depth + 1, hn.block_of", "test_static_gates.py"),
-    Mutant("extra_blocks.py", "1 / max(net.depth, 1)", "1 / max(net.depth + 1, 1)", f"test_extra_blocks.py {FULLY}"),
-    Mutant("extra_blocks.py", "net.b_C[:] = -gate_bias", "net.b_C[:] = gate_bias", f"test_extra_blocks.py {FULLY}"),
+    Mutant("extra_blocks.py", "1 / max(net.depth, 1)", "1 / max(net.depth + 1, 1)", "test_net.py"),
+    Mutant("extra_blocks.py", "net.b_C[:] = -gate_bias", "net.b_C[:] = gate_bias", "test_net.py"),
     Mutant("extra_blocks.py", "sigmoid_back(layer, f, S,", "sigmoid_back(layer, i, S,", GRADIENTS),
     Mutant("gate_statistics.py", "change.sum())) + 1", "change.sum()))", "test_gates.py"),
     Mutant("initial.py", "1 / (2 * size)", "1 / size", "test_initialisations.py"),
@@ -58,8 +59,13 @@ MUTANTS = (
         "optimizers.py", "multiply(v, momentum, ahead)", "multiply(step, momentum, ahead)", f"{CONV_TRAINING} {CONV}"
     ),
     Mutant("optimizers.py", "self.lr * (scale or 1)", "self.lr", f"test_net.py {FULLY} test_contracts.py"),
-    Mutant("schedules.py", "3 / 4, 7 / 8)", "3 / 4, 15 / 16)", CONV_TRAINING),
-    Mutant("search.py", "return ranked_settings[:2]", "return ranked_settings[-2:]", f"{FULLY} test_optimization.py"),
+    Mutant("schedules.py", "3 / 4, 7 / 8)", "3 / 4, 15 / 16)", f"{CONV_TRAINING} test_cifar_training.py test_cifar.py"),
+    Mutant(
+        "search.py",
+        "return ranked_settings[:2]",
+        "return ranked_settings[-2:]",
+        f"{FULLY} test_optimization.py {SEARCHES}",
+    ),
     Mutant("fully_connected.py", "** (1 / steps)", "** 1", f"{FULLY} test_resumable.py"),
     # highways/conv
     Mutant("convolution.py", "[self.out_shape[0] :] = gate_bias", "[: self.out_shape[0]] = gate_bias", CONV),
@@ -76,7 +82,12 @@ MUTANTS = (
     Mutant("net.py", "inits[-1] = last", "inits[-1] = init", f"{CONV} {CONV_TRAINING}"),
     Mutant("normalised.py", "(means - mean) ** 2", "(means - mean)", "test_normalised.py"),
     Mutant("normalised.py", "of_maps(views.slope)", "of_maps(self.gamma)", "test_normalised.py"),
-    Mutant("pipeline.py", "products / n - np.outer(mean, mean)", "products / n", "test_cifar_images.py"),
+    Mutant(
+        "pipeline.py",
+        "products / n - np.outer(mean, mean)",
+        "products / n",
+        "test_cifar_images.py test_authors_images.py",
+    ),
     Mutant("pooled_convolution.py", "greater_equal(z[0], z[1],", "greater_equal(z[1], z[0],", f"{CONV} {SPEED}"),
     Mutant("pooling.py", "subtract(d_left, taken, d_left)", "subtract(d_left, 0 * taken, d_left)", CONV),
     Mutant("wide_highway.py", "add(slope, H, slope)", "subtract(slope, H, slope)", f"{CONV} {SPEED}"),
@@ -121,14 +132,18 @@ def noticed_by(mutant: Mutant, copy: Path) -> str:
     file = file_of(mutant, copy)
     tests = [str(path) for name in mutant.tests.split() for path in copy.rglob(name)]
     text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-    try:
-        failed = first_failure(tests, copy)
-    finally:
-        file.write_text(text, encoding="utf-8")
-    if failed and "::" in failed and first_failure([failed], copy):
-        return f"nobody can say: {failed} fails without it"
-    return failed or NOBODY
+    failing_anyway = []
+    while True:
+        file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        try:
+            failed = first_failure([*tests, *(f"--deselect={name}" for name in failing_anyway)], copy)
+        finally:
+            file.write_text(text, encoding="utf-8")
+        if failed is None:
+            return NOBODY
+        if "::" not in failed or not first_failure([failed], copy):
+            return failed
+        failing_anyway.append(failed)
 
 
 def file_of(mutant: Mutant, copy: Path) -> Path:
