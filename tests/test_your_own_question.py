@@ -156,10 +156,6 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 
-def test_the_picture_of_a_smoke_test_is_drawn_beside_its_results(clone):
-    assert (clone / "results" / "quick" / "narrow.png").stat().st_size > 5000
-
-
 def test_the_page_that_shows_the_marks_keeps_them(clone):
     assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
 
