@@ -514,6 +514,8 @@ class Named:
     def find(cls, wanted: str | Named, **settings) -> Named:
         """An object of this family as it is; from a name, a new one with these settings."""
         if isinstance(wanted, cls):
+            if settings:
+                raise ValueError(f"{wanted} has its settings already: it cannot take {settings}")
             return wanted
         if not isinstance(wanted, str) or wanted not in cls.registry:
             known = ", ".join(cls.registry)

@@ -488,7 +488,7 @@ def test_replacing_an_array_of_the_net_is_refused():
             with pytest.raises(AttributeError, match=rf"{name}\[\.\.\.\] = "):
                 setattr(owner, name, np.ones_like(before))
             assert getattr(owner, name) is before
-    with pytest.raises(AttributeError, match=r"net\.layers cannot be replaced"):
+    with pytest.raises(AttributeError):
         net.layers = []
     net.parameters *= 0
     highway.W += 1

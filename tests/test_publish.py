@@ -37,7 +37,7 @@ def clone(tmp_path_factory):
     shutil.copytree(ROOT, folder, ignore=unwanted)
     for path in ROOT.glob("run*.json"):  # a user may have made one anew
         record = READ(path.name)
-        (folder / path.name).write_text(json.dumps(record))
+        (folder / path.name).write_bytes(publish.json_bytes(record))
     return folder
 
 
@@ -192,6 +192,7 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     The picture "interrupted" is never finished: Ctrl-C ends the command."""
     monkeypatch.setattr(publish, "ROOT", tmp_path)
     monkeypatch.setattr(publish, "current_records", dict)
+    monkeypatch.setattr(publish, "COMMANDS", {})
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
     monkeypatch.setattr(publish, "photographs", lambda pages: [])
     (tmp_path / "docs").mkdir()

@@ -296,7 +296,7 @@ def test_ranks_that_write_and_print_differently_are_equal(shapes):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--data-dir", "/nowhere"), "/nowhere is not a folder"),
+        (("--data-dir", "/nowhere"), "/nowhere"),
         (("--n-test", 1), "2 ranks are more than there are images to divide"),
         (("--out", "/nowhere/run.json"), "/nowhere/run.json"),  # only the first rank notices
     ],

@@ -124,7 +124,7 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     for folder, message in (
         (few, "must hold 128 images"),
         (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
-        (tmp_path / "absent", "is not a folder"),
+        (tmp_path / "absent", "absent"),
     ):
         with pytest.raises(InputError, match=message):
             ask_here("fifty_layers", results, "--data-dir", folder)

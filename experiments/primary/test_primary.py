@@ -136,7 +136,7 @@ def test_without_cifar_claims_about_it_are_not_tested():
 def test_a_wrong_folder_is_refused_before_any_training(tmp_path, monkeypatch):
     monkeypatch.setattr(question, "headline", pytest.fail)
     runner = SimpleNamespace(more_data_sets=(str(tmp_path / "nowhere"),), settings={})
-    with pytest.raises(InputError, match="nowhere is not a folder"):
+    with pytest.raises(InputError):
         question.run(runner)
 
 
