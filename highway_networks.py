@@ -177,8 +177,8 @@ class Dataset(NamedTuple):
         Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
-        Raises InputError for arrays of other kinds, or that do not fit each other.  Prints what
-        looks like a slip on standard error."""
+        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
+        and for arrays that do not fit each other.  Prints what looks like a slip on standard error."""
         parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
         checksum = hashlib.sha256()
         for part, array in parts.items():
@@ -242,7 +242,7 @@ def data_warnings(data: Dataset) -> list[str]:
     sizes = []
     for part, x in (("x_train", data.x_train), ("x_test", data.x_test)):
         if x.dtype.kind == "f":
-            sizes.append(np.linalg.norm(x) / x.size**0.5)
+            sizes.append(np.linalg.norm(x.astype(np.float32, copy=False)) / x.size**0.5)  # float16 would overflow
             if sizes[-1] > 5:
                 size = f"a root mean square of {sizes[-1]:.3g}, not about 1"
                 warnings.append(f"{part} has {size}: a net may learn far less; divide pixels by the largest")
@@ -1671,7 +1671,10 @@ def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
     """The accuracy on test examples or, where y holds targets, their loss."""
     if holds_labels(y):
         return {"test_acc": accuracy(net, x, y)}
-    return {"test_loss": float(loss(finite_logits(net, x), y)[0])}
+    test_loss = float(loss(finite_logits(net, x), y)[0])
+    if not math.isfinite(test_loss):
+        raise FloatingPointError(f"the loss of the test examples is {test_loss}")
+    return {"test_loss": test_loss}
 
 
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
@@ -1968,6 +1971,8 @@ def plan(args) -> list[Settings]:
         raise InputError("--clip must be finite, for JSON; 1e9 clips nothing")
     if args.batch_size > args.n_train:
         raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images")
+    if args.save and args.no_save:
+        raise InputError("--no-save writes nothing, and --save a net")
     if args.save and len(planned) > 1:
         raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     return planned
@@ -2180,8 +2185,10 @@ def train_pairs(args) -> None:
     start = time.perf_counter()
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
+    unfinished = path.with_name(f"{path.stem}_unfinished.json")
     if not args.no_save:
         check_replaceable(path)
+        check_replaceable(unfinished)
     if args.save:
         check_replaceable_net(Path(args.save))
     env = environment()  # now, for another commit may be checked out while the nets train
@@ -2194,7 +2201,7 @@ def train_pairs(args) -> None:
                 pairs.append(pair)
     except BaseException:  # Ctrl-C, a worker that was killed, not enough memory
         print(f"{len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
-        path = path.with_name(f"{path.stem}_unfinished.json")
+        path = unfinished
         raise
     finally:
         order = [(settings.depth, settings.seed) for settings in args.planned]

@@ -438,13 +438,15 @@ def finding_of_thirds(gates: list[float]) -> str:
 
 def T_gate_final(record: dict) -> Figure:
     """The trained net's mean T of each block, and T at the start."""
-    gates = record["runs"][0]["highway"]["final_T_per_layer"]
+    run = record["runs"][0]["highway"]
+    gates = run["final_T_per_layer"] or []  # a net that diverged has none
     fig = sheet(3.6)
     ax = fig.subplots()
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    gate_axes(ax, record, len(gates))
+    gate_axes(ax, record, run["depth"])
     ax.grid(axis="x", visible=False)
-    headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}; 1 - T is carried")
+    finding = finding_of_thirds(gates) if gates else "highway diverges: it has no gates to show"
+    headline(fig, finding, f"highway, {run_as_text(record)}; 1 - T is carried")
     return fig
 
 

@@ -38,7 +38,6 @@ COMMANDS = {  # that make the run*.json of the repository
     "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 }
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
-NEARLY_NOTHING = 1e-12  # such a fraction is zero but for rounding
 NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 
@@ -93,7 +92,7 @@ def agree(first, second) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, float):
-        return math.isclose(first, second, rel_tol=LAST_DIGITS, abs_tol=NEARLY_NOTHING)
+        return math.isclose(first, second, rel_tol=LAST_DIGITS)
     if isinstance(first, dict):
         return list(first) == list(second) and all(agree(value, second[name]) for name, value in first.items())
     if isinstance(first, list):
