@@ -1943,7 +1943,7 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add_saving("--out", metavar="FILE.json", help=out)
-    add_saving("--no-save", action="store_true", help="write nothing")
+    add_saving("--no-save", action="store_true", help="write no JSON")
     add("--quiet", action="store_true", help="print only the result")
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
     args = parser.parse_args(argv)
@@ -1971,8 +1971,6 @@ def plan(args) -> list[Settings]:
         raise InputError("--clip must be finite, for JSON; 1e9 clips nothing")
     if args.batch_size > args.n_train:
         raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images")
-    if args.save and args.no_save:
-        raise InputError("--no-save writes nothing, and --save a net")
     if args.save and len(planned) > 1:
         raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     return planned
@@ -2082,6 +2080,7 @@ def in_processes(function, tasks, jobs: int):
         return
     tasks = iter(tasks)
     running = set()
+    workers = set()
     others = multiprocessing.active_children()
     # spawned, for a process that has threads cannot be forked safely
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker)
@@ -2091,9 +2090,13 @@ def in_processes(function, tasks, jobs: int):
                 running.add(pool.submit(function, *task))
             if not running:
                 return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
+            done, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
+            alive = {process for process in multiprocessing.active_children() if process not in others}
+            if workers - alive:  # the pool does not watch a worker that was started after it began to wait
+                raise BrokenProcessPool("a worker process died")
+            workers |= alive
     finally:
         for process in multiprocessing.active_children() if running else ():
             if process not in others:
