@@ -2090,13 +2090,13 @@ def in_processes(function, tasks, jobs: int):
                 running.add(pool.submit(function, *task))
             if not running:
                 return
+            workers.update(process for process in multiprocessing.active_children() if process not in others)
             done, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
-            alive = {process for process in multiprocessing.active_children() if process not in others}
-            if workers - alive:  # the pool does not watch a worker that was started after it began to wait
+            # the pool itself does not watch a worker that was started after it began to wait
+            if not workers <= set(multiprocessing.active_children()):
                 raise BrokenProcessPool("a worker process died")
-            workers |= alive
     finally:
         for process in multiprocessing.active_children() if running else ():
             if process not in others:
