@@ -1,7 +1,5 @@
 """The benchmarks: results/benchmark_*.json."""
 
-import re
-
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, OTHERS, headline, note, panels
 from highways.lab.showing.tables import markdown_table
@@ -99,11 +97,6 @@ def benchmark(steps, scaling):
 # ---- Tables: fully connected nets ------------------------------------------------------------------------------------
 
 
-def measured(value: float | None) -> str:
-    """A cell: not everything was measured on every processor."""
-    return "-" if value is None else f"{value:.2f}"
-
-
 def table_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
@@ -125,71 +118,6 @@ def rivals(read) -> str:
     return markdown_table(f"| program | written | gradient | {' | '.join(columns)} |", rows)
 
 
-@table("speed")
-def speed(read) -> str:
-    """The ratios of our time to that of others, and the same on the Xeon."""
-    steps = of_processors(read, "benchmark_step")
-    step, xeon = steps.values()
-    commands = read("results/benchmark_commands.json")
-    scaling = read("results/benchmark_scaling.json")
-    records = (step, commands, scaling)
-    summary = {}
-    for record in records:
-        summary |= record["summary"]
-
-    def text_of_step(block):
-        return f"training step, {block} ({step['trials'][f'step, {block}'][OURS]['median_ms']:.2f} ms)"
-
-    def text_of_command(name):
-        return f"the {name} command ({commands['summary'][f'{name}_seconds']:.1f} s)"
-
-    def text_of_fastest(block):
-        names = [fastest(competitors(record["trials"][f"step, {block}"])) for record in steps.values()]
-        return f"the fastest rival: {', on the Xeon '.join(dict.fromkeys(names))}"
-
-    highway = text_of_step("highway")
-    plain = text_of_step("plain")
-    headline_command = text_of_command("headline")
-    sweep_command = text_of_command("sweep")
-    compared = {  # by the key of the ratio: what of ours, against what
-        "highway_over_jax_features_first": (highway, "JAX, features first"),
-        "highway_over_best": (highway, text_of_fastest("highway")),
-        "plain_over_best": (plain, text_of_fastest("plain")),
-        "highway_over_c": (highway, f"{IN_C}: what NumPy costs"),
-        "plain_over_c": (plain, f"{IN_C}: what NumPy costs"),
-        "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
-        "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
-        "headline_over_straightforward": (headline_command, "straightforward NumPy"),
-        "sweep_over_straightforward": (sweep_command, "straightforward NumPy"),
-        "time_per_added_layer_depth_1000_over_30": ("time per layer, depth 10 to 1000", "depth 10 to 30"),
-    }
-    rows = []
-    for key, (ours, theirs) in compared.items():
-        on_the_xeon = measured(xeon["summary"].get(key))
-        rows.append(table_row(ours, theirs, f"**{summary[key]:.2f}**", on_the_xeon))
-    return markdown_table("| what | against | ours / theirs | on the Xeon |", rows)
-
-
-@table("shares")
-def shares(read) -> str:
-    records = of_processors(read, "benchmark_step")
-    rows = []
-    parts = {
-        "matrix products": "the products alone, one after another, in the fastest order of their operands",
-        "element-wise and memory": "tanh, exp, the gate's arithmetic, transposing, and moving it all through the cache",
-        "clip and Adam": "ten lines over all parameters, and the norm",
-        "calls": "Python and NumPy's cost of a call: the same step on arrays of one number",
-    }
-    for part, what in parts.items():
-        slug = re.sub("[ -]", "_", part)
-        cells = [part]
-        for record in records.values():
-            cells += [f"{record['summary'][f'{block}_share_of_{slug}']:.0%}" for block in PAIR]
-        rows.append(table_row(*cells, what))
-    columns = [f"{block}, {processor}" for processor in records for block in PAIR]
-    return markdown_table(f"| part of a step | {' | '.join(columns)} | what it is |", rows)
-
-
 @table("subnormals")
 def subnormals(read) -> str:
     """What flushing subnormal numbers saves of a step of very deep nets: the times on one processor, the ratios on
@@ -206,19 +134,6 @@ def subnormals(read) -> str:
     return markdown_table(f"| net | ms a step, {SLOWED_DOWN} | flushed | {ratios} |", rows)
 
 
-@table("growth")
-def growth(read) -> str:
-    trials = read("results/benchmark_scaling.json")["trials"]
-    names = list(trials[0]["ours_over_theirs"])
-    rows = []
-    for row in trials:
-        ratios = [f"{ratio:.2f}" for ratio in row["ours_over_theirs"].values()]
-        ours = row[OURS]
-        memory = [f"{ours['peak_mb']:.0f}", f"{row[names[0]]['peak_mb']:.0f}"]
-        rows.append(table_row(size_of(row), f"{ours['ms']:.1f}", *ratios, *memory))
-    return markdown_table(f"| | ms a step | {' | '.join(names)} | MB | MB of {names[0]} |", rows)
-
-
 def size_of(row: dict) -> str:
     return f"{row['axis']} {row[row['axis']]}"
 
@@ -232,13 +147,6 @@ def growth_verdict(read) -> str:
         faster = [size_of(row) for row in trials if row["ours_over_theirs"][name] > 1]
         rows.append(table_row(name, f"{len(faster)} of {len(trials)} sizes", ", ".join(faster) or "-"))
     return markdown_table("| program | is faster than ours at | that is, at |", rows)
-
-
-@table("startup")
-def startup(read) -> str:
-    steps = read("results/benchmark_start_up.json")["summary"]
-    rows = [table_row(name, f"{1e3 * seconds:.0f}") for name, seconds in steps.items()]
-    return markdown_table("| start-up | ms |", rows)
 
 
 # ---- Tables: convolutional nets --------------------------------------------------------------------------------------
@@ -279,37 +187,6 @@ def conv_rivals(read) -> str:
     return markdown_table(
         f"| our time divided by that of | which is written | arithmetic | {' | '.join(columns)} |", rows
     )
-
-
-@table("conv-speed")
-def conv_speed(read) -> str:
-    """The ratios of convolutional nets, and the same ratios on the Xeon and with AVX2 alone."""
-    here, xeon = of_processors(read, "benchmark_conv_step").values()
-    avx2 = read("results/benchmark_conv_step_avx2.json")
-    rows = []
-
-    def add(what, against, key):
-        elsewhere = [measured(record["summary"].get(key)) for record in (xeon, avx2)]
-        rows.append(table_row(what, against, f"**{here['summary'][key]:.2f}**", *elsewhere))
-
-    for net, name in CONV_NETS.items():
-        best = dict.fromkeys(fastest(competitors(record["trials"][net])) for record in (here, xeon))
-        add(name, f"the fastest float32 rival: {', on the Xeon '.join(best)}", f"{net}_over_best")
-        add(name, "PyTorch as usually written", f"{net}_over_torch")
-        add(name, "the fastest bfloat16 rival", f"{net}_over_best_bfloat16")
-        add(name, "our direct products", f"{net}_over_direct")
-    for net, name in CONV_NETS.items():
-        add(f"{name}: memory", "PyTorch as usually written", f"{net}_memory_over_torch")
-    add("MNIST, 16 maps, batch normalisation of H", "without it", "mnist_16_normalised_over_not")
-    return markdown_table("| training step | against | ours / theirs | on the Xeon | with AVX2 alone |", rows)
-
-
-@table("avx2-slower")
-def avx2_slower(read) -> str:
-    """How many times as long the steps of the four nets take without AVX-512."""
-    here = read("results/benchmark_conv_step.json")["trials"]
-    avx2 = read("results/benchmark_conv_step_avx2.json")["trials"]
-    return ", ".join(f"{avx2[net][OURS]['median_ms'] / here[net][OURS]['median_ms']:.1f}" for net in CONV_NETS)
 
 
 @table("conv-errors")
