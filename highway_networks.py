@@ -66,7 +66,7 @@ import numpy as np
 # called in loops, where a name on its own is found faster than one in np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
 
-__all__ = [  # docs/api.md explains these
+__all__ = [
     "Activation",
     "Adam",
     "Block",

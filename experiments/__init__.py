@@ -103,7 +103,6 @@ GROUPS = {
 }
 OTHERS = "Other questions"
 CLAIMS_PAGE = "pages/claims.html"
-SHORT = 18  # words: measurements of more words stand on the claims page alone
 
 
 def grouped_questions() -> dict[str, tuple[str, ...]]:
@@ -164,25 +163,6 @@ def verdict_on(row: dict) -> str:
     if row["passed_by"]:
         return f"{verdict}; passed, too, by {cell(row['passed_by'])}"
     return verdict
-
-
-@table("claims")
-def ledger(read) -> str:
-    """Every claim with its verdict: a heading and a table for each question that has claims."""
-    parts = []
-    for title, names in grouped_questions().items():
-        parts.append(f"## {title}\n\n")
-        for question in map(find_question, names):
-            rows = [row_of_claim(row) for row in rows_of_ledger(read, question)]
-            if rows:
-                lines = markdown_table("| claim or question, in short | source | measured | verdict |", rows)
-                parts.append(f"### [{question.name}](../experiments/{question.name}/README.md){lines}")
-    return f"\n\n{''.join(parts)}"
-
-
-def row_of_claim(row: dict) -> str:
-    measured = cell(row["ours"]) if len(row["ours"].split()) <= SHORT else ""
-    return f"| {claim_in_short(row, '..')} | {cell(row['source'])} | {measured} | {verdict_on(row)} |"
 
 
 def claim_in_short(row: dict, root: str) -> str:

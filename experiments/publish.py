@@ -8,7 +8,6 @@ That is, in this order:
 - the summaries in results/*.json, from the trials in them
 - results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
-- docs/api.md, from the docstrings (experiments/api.py)
 - results/results.csv, a row a trial (experiments/results_table.py)
 - the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html,
   pages/pointers.html and pages/claims.html
@@ -42,7 +41,7 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import all_questions, api, grouped_questions, register_pictures_and_tables, results_table
+from experiments import all_questions, grouped_questions, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -317,7 +316,7 @@ def make_anew(check: bool, save) -> int:
     texts |= differing({path_of(name): record_bytes(read(path_of(name)), RUN) for name in COMMANDS})
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
-    texts |= differing({api.PAGE: api.page().encode(), results_table.FILE: results_table.table(records)})
+    texts |= differing({results_table.FILE: results_table.table(records)})
 
     drawn = products(read)
     taken = photographs(drawn)

@@ -2,7 +2,6 @@
 nothing."""
 
 import csv
-import inspect
 import io
 import json
 import math
@@ -18,9 +17,8 @@ from conftest import ROOT, one_line_error
 from test_docs import READ, run_in
 
 import experiments
-import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import api, publish, results_table
+from experiments import publish, results_table
 from highways.commands import run_command
 from highways.records import agree, sealed
 
@@ -123,7 +121,7 @@ def test_what_was_edited_is_made_anew(clone, edit):
     before = {name: (clone / name).read_bytes() for name in (*edited, publish.DIGESTS)}
     edit("results/lesion.json", in_json(lambda record: record["summary"].pop()))
     edit("results/claims.json", in_json(lambda record: record["trials"].pop()))
-    edit("README.md", lambda data: data.replace(b"<!-- headline -->", b"<!-- headline -->old"))
+    edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
     edit("viz/seeds.png", lambda data: data + b" ")
     edit("viz/depth_sweep.png", lambda data: data)
     edit(publish.DIGESTS, lambda data: data)
@@ -158,7 +156,7 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
 
 @pytest.mark.thorough
 def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, edit):
-    edit("README.md", lambda data: data.replace(b"<!-- headline -->", b"<!-- headline -->old"))
+    edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
     edit("docs/speed.md", lambda data: b"<!-- no.such -->1<!-- end -->")
     before = state(clone)
     assert "docs/speed.md: <!-- no.such -->" in one_line_error(run_in(clone, COMMAND))
@@ -195,8 +193,6 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "COMMANDS", {})
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
     monkeypatch.setattr(publish, "photographs", lambda pages: [])
-    (tmp_path / "docs").mkdir()
-    (tmp_path / api.PAGE).write_text(api.page(), encoding="utf-8")
     (tmp_path / "results").mkdir()
     (tmp_path / results_table.FILE).write_bytes(results_table.table({}))
     (tmp_path / "viz").mkdir()
@@ -254,16 +250,6 @@ def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():
     other = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.6}]}
     assert publish.as_bytes(publish.numbers(record)) == publish.as_bytes(publish.numbers(again))
     assert publish.as_bytes(publish.numbers(record)) != publish.as_bytes(publish.numbers(other))
-
-
-def test_the_list_of_functions_explains_every_name_that_is_offered():
-    for _, module, names in api.CHAPTERS:
-        for name in names:
-            assert inspect.getdoc(getattr(module, name)), name
-            assert f"\n### {name}\n" in api.page()
-    assert api.signature(hn.train) == "(net, data, settings=Settings(), shuffle=None, report=ignore, *, " + (
-        "optimizer=Adam, loss=softmax_cross_entropy)"
-    )
 
 
 def test_the_numbers_of_the_example_with_pandas():

@@ -1,5 +1,5 @@
 """docs/your_own_question.md does what it shows: with its one folder, its commands make results, a verdict, a picture,
-numbers on a page, a row of the ledger and one of the list of questions."""
+numbers on a page and a row of the list of questions."""
 
 import json
 import os
@@ -111,7 +111,7 @@ def copy(folder, is_whole: bool) -> None:
     for name in {*FOLDERS} - ignore(ROOT, FOLDERS):
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     (folder / "results").mkdir(exist_ok=True)
-    for name in ("docs/ledger.md", "docs/your_own_question.md", "docs/api.md", "experiments/README.md"):
+    for name in ("docs/your_own_question.md", "experiments/README.md"):
         shutil.copy(ROOT / name, folder / name)
 
 
@@ -141,16 +141,13 @@ def test_the_results_have_rows_and_a_verdict(clone):
     assert claim["results"] == ["narrow"]
 
 
-def test_the_page_and_the_ledger_have_the_numbers(clone):
+def test_the_page_has_the_numbers(clone):
     row = select(read_json(clone / "results" / "narrow.json")["summary"], width=10)
     claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
     page = (clone / "experiments" / "narrow" / "README.md").read_text(encoding="utf-8")
     assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 2 seeds \|", page)
-    ledger = (clone / "docs" / "ledger.md").read_text(encoding="utf-8")
-    [row] = [line for line in ledger.splitlines() if "#claim=narrow-nets-learn" in line]
-    assert f"**{claim['verdict']}**" in row
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
     assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
