@@ -322,11 +322,11 @@ def test_a_kind_that_loses_a_seed_stands_behind_the_others():
             for seed in range(2):
                 trials.append({"kind": kind, "depth": depth, "seed": seed, "loss": loss, "diverged": False})
     record = {"settings": {"depths": [30, 100], "epochs": 20, "n_train": 60000}, "trials": {"final": trials}}
-    assert show.finding(record).startswith("Nets that keep the whole x take the first 4 of 9 places")
+    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 4 of 9 places")
     for trial in trials:
         if (trial["kind"], trial["depth"], trial["seed"]) == (show.KEEP_X[0], 100, 0):
             trial |= {"loss": None, "diverged": True}
-    assert show.finding(record).startswith("Nets that keep the whole x take the first 3 of 9 places")
+    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 3 of 9 places")
     assert show.which_carry(record)
 
 
@@ -658,7 +658,9 @@ def test_one_hidden_layer_is_put_through_the_rules():
 def test_the_picture_and_the_table_say_the_factor():
     record = without_clip({"highway": (1, 2), "plain": (2, 3)})
     record["summary"] = best_start.rows(record)
-    assert "At 100 layers plain nets end at 200 times the loss" in show.finding(show.factors_of(record)[-1])
+    assert "At 100 layers plain nets end at 200 times the loss" in show.finding_of_best_start(
+        show.factors_of(record)[-1]
+    )
     assert "| 200 (" in show.table_of_factors(lambda path: record)
     left, right = show.best_start(record).axes
     assert left.get_ylabel().startswith("training loss")
@@ -752,7 +754,7 @@ def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
         return "hard" if depth == 99 and bias >= 0 else "soft"
 
     trials = record_of_gate_bias(fate)["trials"]
-    assert show.finding(trials, 2.5) == (
+    assert show.finding_of_gate_bias(trials, 2.5) == (
         "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16 do"
     )
 
