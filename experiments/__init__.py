@@ -28,6 +28,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
     "depth_on_demand",
     "data_movement",
     "blocks",
+    "few_layers",
     "table1",
     "cifar",
     "market",
