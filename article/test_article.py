@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 
 from article import make, show, ten_claims, why_deep_nets_train
-from experiments.primary.question import PRIMARY
+from experiments.primary.primary import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
 

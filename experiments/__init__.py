@@ -1,9 +1,10 @@
-"""The questions, a folder each.  Imports none of them before it is asked for."""
+"""The rooms, a folder each, with a question in each of their files.  Imports none of them before it is asked for."""
 
 from __future__ import annotations
 
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 
 from highways.lab.showing.pages import fill
@@ -12,19 +13,65 @@ from highways.lab.showing.tables import cell, markdown_table, takes
 from highways.records import select
 
 FOLDER = Path(__file__).parent
+DECLARES_A_QUESTION = re.compile(r"^QUESTION = ", re.M)
+ORDER = (  # of the rooms, as a reader meets them; others follow
+    "primary",
+    "headline",
+    "why_plain_fails",
+    "what_trains",
+    "figure_1",
+    "thousand_layers",
+    "gates",
+    "lesion",
+    "paths",
+    "static_gates",
+    "depth_on_demand",
+    "data_movement",
+    "blocks",
+    "few_layers",
+    "table1",
+    "cifar",
+    "market",
+)
+
+
+@cache
+def room_of_every_question() -> dict[str, str]:
+    """{question: room}: every file of a room that declares a QUESTION has its name."""
+    found = {}
+    for file in sorted(FOLDER.glob("*/*.py")):
+        if DECLARES_A_QUESTION.search(file.read_text(encoding="utf-8")):
+            found[file.stem] = file.parent.name
+    return found
 
 
 def question_names() -> list[str]:
-    """The names of all questions: the folders here that have a question.py."""
-    return sorted(file.parent.name for file in FOLDER.glob("*/question.py"))
+    """The names of all questions."""
+    return sorted(room_of_every_question())
+
+
+def rooms() -> dict[str, list[str]]:
+    """{room: its questions}, in the order of the index."""
+    found = {}
+    for name, room in sorted(room_of_every_question().items()):
+        found.setdefault(room, []).append(name)
+    known = [room for room in ORDER if room in found]
+    others = [room for room in found if room not in ORDER]
+    return {room: found[room] for room in (*known, *others)}
+
+
+def file_of(name: str) -> Path:
+    """The file that declares the question of this name."""
+    return FOLDER / room_of_every_question()[name] / f"{name}.py"
 
 
 def find_question(name: str):
-    """The Question of this name; raises ValueError where its folder declares another name."""
-    module = importlib.import_module(f"experiments.{name}.question")
+    """The Question of this name; raises ValueError where its file declares another name."""
+    room = room_of_every_question()[name]
+    module = importlib.import_module(f"experiments.{room}.{name}")
     question = module.QUESTION.declared_in(module)
     if question.name != name:
-        raise ValueError(f"experiments/{name}/question.py declares the question {question.name!r}")
+        raise ValueError(f"experiments/{room}/{name}.py declares the question {question.name!r}")
     return question
 
 
@@ -34,7 +81,7 @@ def all_questions() -> list:
 
 
 def register_pictures_and_tables() -> None:
-    """Imports every module that registers pictures or tables: the show.py of every question, those
+    """Imports every module that registers pictures or tables: the show.py of every room, those
     of the benchmarks, that of the article, and those that all share."""
     for module in (
         "article.show",
@@ -48,111 +95,59 @@ def register_pictures_and_tables() -> None:
         importlib.import_module(f"experiments.{file.parent.name}.show")
 
 
-# what a reader asks, and the questions that answer it; the others stand in a last group
-GROUPS = {
-    "Which claims should the paper be judged by?": ("primary",),
-    "Do very deep nets train, and why?": (
-        "headline",
-        "controls",
-        "shut_gates",
-        "why_plain_fails",
-        "what_trains",
-        "trainable_depth",
-        "which_carry",
-        "initialisations",
-        "gate_bias",
-        "jacobian",
-        "clip",
-        "adam_explodes",
-    ),
-    "What does depth do?": (
-        "optimization",
-        "more_seeds",
-        "wider_rates",
-        "best_start",
-        "figure_1_finals",
-        "figure_1_wide",
-        "long_training",
-        "full_mnist",
-        "thousand_layers",
-        "depth_of_use",
-        "past_a_thousand",
-        "very_deep",
-        "residual_past_a_thousand",
-        "one_hidden_layer",
-        "depth_for_width",
-    ),
-    "What do layers and gates do in a trained net?": (
-        "fifty_layers",
-        "gates",
-        "gates_over_training",
-        "lesion",
-        "lesion_controls",
-        "lesion_residual",
-        "depth_needed",
-        "paths",
-        "routing",
-        "static_gates",
-        "depth_on_demand",
-        "article_gates",
-        "data_movement",
-    ),
-    "Are other blocks better?": ("blocks", "lstm_and_maxout", "encyclopedia"),
-    "How accurate are convolutional nets?": ("table1", "table1_controls", "cifar", "authors_images"),
-    "What do gates say of a market?": ("factor_model", "factor_model_wide"),
-}
-OTHERS = "Other questions"
 CLAIMS_PAGE = "pages/claims.html"
 
 
-def grouped_questions() -> dict[str, tuple[str, ...]]:
-    """What a reader asks, and the names of the questions that answer it; all questions are in a group."""
-    grouped = [name for names in GROUPS.values() for name in names]
-    others = tuple(name for name in question_names() if name not in grouped)
-    return {**GROUPS, OTHERS: others} if others else GROUPS
+@table("rooms")
+def table_of_rooms(read) -> str:
+    """Every room with what it asks, the finding, and its questions with how long they take."""
+    rows = []
+    for room, names in rooms().items():
+        link = f"[{room}]({room}/README.md)"
+        rows.append(f"| {link} | {asks(room)} | {finding(read, room)} | {taking(read, names)} |")
+    columns = "room | what it asks | finding | its questions, and how long they take on two cores"
+    return markdown_table(f"| {columns} |", rows)
 
 
-@table("questions")
-def table_of_questions(read) -> str:
-    """Every question with what it asks, a link to its page, the finding, and how long its measurement
-    took; a table for each group."""
-    parts = []
-    for title, names in grouped_questions().items():
-        rows = [row_of_question(read, find_question(name)) for name in names]
-        lines = markdown_table("| question | what it asks | finding | takes, on two cores |", rows)
-        parts.append(f"## {title}{lines}")
-    return f"\n\n{''.join(parts)}"
+def taking(read, names: list[str]) -> str:
+    """The questions of a room, each with how long its measurement took."""
+    found = []
+    for question in map(find_question, names):
+        has_results = question.run is not None and not question.awaits
+        found.append(f"`{question.name}` {takes(read, question.name)}" if has_results else f"`{question.name}`")
+    return ", ".join(found)
 
 
-def row_of_question(read, question) -> str:
-    has_results = question.run is not None and not question.awaits
-    duration = takes(read, question.name) if has_results else "-"
-    found = "not measured yet" if question.awaits else cell(finding(read, question.name))
-    return f"| [{question.name}]({question.name}/README.md) | {question.asks} | {found} | {duration} |"
+def page_of(room: str) -> str:
+    return (FOLDER / room / "README.md").read_text(encoding="utf-8")
 
 
-def finding(read, name: str) -> str:
-    """The first sentence of a question's page, with its numbers filled in, without marks and links."""
-    page = (FOLDER / name / "README.md").read_text(encoding="utf-8")
-    sentence = re.search(r"^\w.*?[.?!](?=\s|\Z)", page, re.M | re.S)
+def asks(room: str) -> str:
+    """What a room asks: the title of its page."""
+    return cell(page_of(room).split("\n")[0].removeprefix("# "))
+
+
+def finding(read, room: str) -> str:
+    """The first sentence of a room's page, with its numbers filled in, without marks and links."""
+    sentence = re.search(r"^\w.*?[.?!](?=\s|\Z)", page_of(room), re.M | re.S)
     if not sentence:
         return "-"
     without_marks = re.sub(r"<!--.*?-->", "", fill(sentence[0], read))
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without_marks)
+    return cell(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without_marks))
 
 
-def table_of_verdicts(read, question: str) -> str:
-    """The ledger's verdict on every claim of a question, for the question's page."""
+def table_of_verdicts(read, room: str) -> str:
+    """The ledger's verdict on every claim of a room, for its page."""
     rows = []
-    for row in rows_of_ledger(read, find_question(question)):
+    for row in rows_of_ledger(read, rooms()[room]):
         rows.append(f"| {cell(row['source'])} | {claim_in_short(row, '../..')} | {verdict_on(row)} |")
     return markdown_table("| source | claim or question, in short | verdict |", rows)
 
 
-def rows_of_ledger(read, question) -> list[dict]:
-    """The ledger's rows on this question's claims."""
+def rows_of_ledger(read, names: list[str]) -> list[dict]:
+    """The ledger's rows on the claims of these questions."""
     rows = read("results/claims.json")["trials"]
-    return [select(rows, id=claim.id) for claim in question.claims]
+    return [select(rows, id=claim.id) for question in map(find_question, names) for claim in question.claims]
 
 
 def verdict_on(row: dict) -> str:
@@ -171,8 +166,8 @@ def claim_in_short(row: dict, root: str) -> str:
     return f"[{cell(without_brackets(row['claim']))}]({root}/{CLAIMS_PAGE}#claim={row['id']})"
 
 
-for _name in question_names():
-    table(f"verdicts-{_name}", question=_name)(table_of_verdicts)
+for _room in rooms():
+    table(f"verdicts-{_room}", room=_room)(table_of_verdicts)
 
 
 def without_brackets(text: str) -> str:

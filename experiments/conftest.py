@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 import highway_networks as hn
-from experiments.fifty_layers import trial as fifty_layers
+from experiments.gates import fifty_layers_trial as fifty_layers
 from highways.conv.official_cifar import made_up
 from highways.nets import fully_connected
 

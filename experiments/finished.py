@@ -1,10 +1,10 @@
 """Adds runs of conv_highway_networks.py to the trials of a question.
 
-A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/question.py
+A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/cifar.py
 keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
-trials; experiments/table1/question.py refuses them.  Both refuse
+trials; experiments/table1/table1.py refuses them.  Both refuse
 
-    runs on other images than the question's, or on fewer (experiments/cifar/question.py also takes runs of
+    runs on other images than the question's, or on fewer (experiments/cifar/cifar.py also takes runs of
         its search, which hold 5 000 out)
     runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind

@@ -56,7 +56,7 @@ def read_results(folder: Path) -> dict[str, dict]:
     for name in sorted(awaited):
         path = folder / path_of(name)
         if path.exists():
-            raise InputError(f"{path} is there: remove awaits=True from the QUESTION of experiments/{name}/question.py")
+            raise InputError(f"{path} is there: remove awaits=True from the QUESTION in {name}.py")
     records = {}
     for name in sorted(wanted - awaited):
         path = folder / path_of(name)

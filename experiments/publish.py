@@ -41,7 +41,8 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import all_questions, grouped_questions, register_pictures_and_tables, results_table
+from experiments import all_questions, question_names, register_pictures_and_tables, results_table, rooms
+from experiments import file_of as file_of_question
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -70,7 +71,7 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "seeds": "run_seeds.json",
 }
 DRAWING = re.compile(
-    r"experiments\.\w+\.(show|trial)|highways\.lab\.(showing|judging)\.\w+|highways\.statistics|pages\.\w+"
+    r"experiments\.\w+\.(show|\w+_trial)|highways\.lab\.(showing|judging)\.\w+|highways\.statistics|pages\.\w+"
     "|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
@@ -158,12 +159,12 @@ def products(read) -> list[Product]:
         add(name, make, Path(program.__file__), sources, [*parts, *files], more)
 
     images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
-    rules = sorted((ROOT / "experiments").glob("*/question.py"))
+    rules = [file_of_question(name) for name in question_names()]
     of_explorer = [f"results/{name}.json" for name in ("gates", "lesion", "explorer")]
     add_page(explorer, of_explorer, [ROOT / explorer.NET, *images])
     add_page(train_page, [], images)
     add_page(pointers, ["results/pointers.json"], [measure_pointers.NET])
-    add_page(claims_page, [LEDGER], rules, [claims_page.pictures(), grouped_questions()])
+    add_page(claims_page, [LEDGER], rules, [claims_page.pictures(), rooms()])
     return found
 
 

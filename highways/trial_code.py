@@ -10,6 +10,7 @@ import ast
 import functools
 import hashlib
 import inspect
+import re
 from pathlib import Path
 
 import highway_networks as hn
@@ -18,7 +19,7 @@ from highways.files import ROOT, InputError
 CORE = "highway_networks.py"
 COMMAND_LINE = b"\n# ---- The command line "  # the heading in CORE below which nothing computes a trial
 LIBRARY = (CORE, "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
-COMPUTES_NO_TRIAL = ("question.py", "show.py")  # they search, judge and draw
+COMPUTES_NO_TRIAL = re.compile(rb"^QUESTION = |^@table\(|^@picture\(", re.M)  # what searches, judges and draws
 
 
 def text_of(file: Path) -> bytes:
@@ -118,7 +119,7 @@ def _text_defining(defined) -> bytes:
 
 def _with_imported(text: bytes) -> set[bytes]:
     """The text of a file, and those of the files of experiments/ that it imports, and that these
-    import, except COMPUTES_NO_TRIAL."""
+    import, except those that search, judge and draw."""
     found = set()
     waiting = [text]
     while waiting:
@@ -127,7 +128,8 @@ def _with_imported(text: bytes) -> set[bytes]:
             continue
         found.add(text)
         files = [ROOT / f"{module.replace('.', '/')}.py" for module in _imported_by(text)]
-        waiting += [_imported_text(file) for file in files if file.is_file() and file.name not in COMPUTES_NO_TRIAL]
+        texts = [_imported_text(file) for file in files if file.is_file()]
+        waiting += [text for text in texts if not COMPUTES_NO_TRIAL.search(text)]
     return found
 
 

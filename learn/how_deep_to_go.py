@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, "..")  # the programs of this project
-from experiments.depth_on_demand import trial
+from experiments.depth_on_demand import depth_on_demand_trial as trial
 
 NUMBERS = 5
 DEEPEST = 3  # k is 1, 2 or 3

@@ -135,6 +135,6 @@ print(f"gates open: test accuracy {curves[f'highway, {DEPTH} layers'][-1]:.2f}")
 # %% [markdown]
 # Shut gates are no worse. So thirty layers can be *trained* if the input has a way past them. Whether what they
 # compute is of use is not shown: MNIST hardly needs depth. [Ten seeds say the
-# same](../experiments/shut_gates/README.md).
+# same](../experiments/headline/README.md).
 #
 # **Go on:** [why the plain net fails, and what cures it](why_it_fails.ipynb).

@@ -130,7 +130,7 @@ plt.show()
 #
 # So "the gradient vanishes" is true of one start, and can be cured without gates. The highway net spares the search
 # for start and rate. [With ten seeds](../experiments/why_plain_fails/README.md) the two starts tried there give the
-# same answer. [Over many starts](../experiments/initialisations/README.md) highway nets train from nearly all, plain
+# same answer. [Over many starts](../experiments/what_trains/README.md) highway nets train from nearly all, plain
 # nets from few, at 30 and 100 layers from fewer than at 10.
 #
 # Not tested here: how a small signal stops the training, although Adam rescales the gradient.

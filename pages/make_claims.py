@@ -15,8 +15,8 @@ import math
 import re
 import textwrap
 
-from experiments import all_questions, grouped_questions
-from experiments.primary.question import PRIMARY
+from experiments import all_questions, rooms
+from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
 from highways.lab.judging.claim import Claim
@@ -60,7 +60,7 @@ def claims_part(ledger: dict) -> list[dict]:
     """The ledger's rows, each with its question, what a reader asks with it, the source of its rule, and
     a picture.  The words are typeset."""
     places = {}
-    asked_with = {name: title for title, names in grouped_questions().items() for name in names}
+    asked_with = {name: title for title, names in rooms().items() for name in names}
     of_questions = pictures()
     for question in all_questions():
         for claim in question.claims:
@@ -213,7 +213,7 @@ def why_fixed(row: dict) -> str:
 def page(ledger: dict) -> str:
     """The page with this ledger."""
     claims = json_in_page(claims_part(ledger))
-    asked = json_in_page([*grouped_questions()])
+    asked = json_in_page([*rooms()])
     return page_of(PARTS, PAGE_PARTS, {"claims": claims, "asked": asked})
 
 

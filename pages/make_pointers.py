@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.depth_on_demand import trial
+from experiments.depth_on_demand import depth_on_demand_trial as trial
 from highway_networks import DeepNet
 from highways.commands import run_program
 from highways.files import ROOT, InputError, printable

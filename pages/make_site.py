@@ -38,7 +38,7 @@ HOME = "README.md"
 LICENSE = "LICENSE"
 # What a site holds beside the Markdown pages, whether or not a page links to it.
 FIRST = (LICENSE, "CITATION.cff", "results/results.csv", "pages/*.html", "article/*.md", "article/*.pdf")
-FIRST_PROGRAMS = "experiments/*/question.py"  # the claims' page links to them by name
+FIRST_PROGRAMS = "experiments/*/*.py"  # the claims' page links to them by name
 NAVIGATION = {
     "Highway networks": HOME,
     "See it train": "pages/train.html",

@@ -3,9 +3,10 @@
     python -m pages.measure_pointers        -> results/pointers.json, results/pointers.npz
 
 A problem is a table of six numbers, each with a next one, a start, and k: follow the table k times.
-The net is told k.  Task, training and measurements are those of experiments/depth_on_demand/trial.py, and the
-settings are those that the search of that question chose for highway nets on its first level.  After training the
-parameters are rounded to float16, as the page holds them.
+The net is told k.  Task, training and measurements are those of
+experiments/depth_on_demand/depth_on_demand_trial.py, and the settings are those that the search of that
+question chose for highway nets on its first level.  After training the parameters are rounded to
+float16, as the page holds them.
 
 Measured on 2000 new problems of each k:
 
@@ -31,7 +32,7 @@ if not __package__:  # run as a file, from any folder
 import numpy as np
 
 import highway_networks as hn
-from experiments.depth_on_demand import trial
+from experiments.depth_on_demand import depth_on_demand_trial as trial
 from highways.commands import Parser, first_line, run_command, run_program
 from highways.files import ROOT, InputError, environment, printable
 from highways.nets import layer_by_layer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from experiments.primary.question import PRIMARY
+from experiments.primary.primary import PRIMARY
 from highways.lab.judging import rules
 from highways.lab.judging.claim import Sample
 from highways.records import load_results

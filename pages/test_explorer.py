@@ -15,7 +15,7 @@ from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ
 
 import highway_networks as hn
-from experiments.lesion import trial as lesion
+from experiments.lesion import lesion_trial as lesion
 from highways.files import strict_json
 from highways.nets import layer_by_layer
 from highways.records import agree, select

@@ -8,8 +8,8 @@ import pytest
 import scipy.special
 
 import highway_networks as hn
-from experiments.depth_on_demand import trial
-from experiments.static_gates.trial import with_static_gates
+from experiments.depth_on_demand import depth_on_demand_trial as trial
+from experiments.static_gates.static_gates_trial import with_static_gates
 from highways.files import InputError
 from highways.nets import layer_by_layer
 from highways.records import load_results, record_bytes

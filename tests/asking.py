@@ -61,12 +61,12 @@ def numbers_of(folder, name) -> str:
 
 
 def draw(name, results) -> dict[str, bytes]:
-    """The pictures of a question, by their names.
+    """The pictures that are drawn from a question's results, by their names.
 
     Results of other questions that a picture needs are the committed ones, where the folder has none."""
     pictures = {}
     for picture, made in registry.PICTURES.items():
-        if made.draw.__module__ == f"experiments.{name}.show":
+        if made.sources[0] == name:
             sources = [publish.file_of(source) for source in made.sources]
             pictures[picture] = publish.draw(made, sources, partial(read_results_in, results))
     return pictures

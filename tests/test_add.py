@@ -11,8 +11,8 @@ from conftest import ROOT, in_process, one_line_error, verdict_on
 
 from experiments import __main__ as command_line
 from experiments import finished
-from experiments.cifar import question as cifar
-from experiments.table1 import question as table1
+from experiments.cifar import cifar
+from experiments.table1 import table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES

@@ -21,7 +21,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
-from experiments.cifar import question as cifar
+from experiments.cifar import cifar
 from highways import records
 from highways.conv import protocols
 from highways.conv import trials as conv_trials

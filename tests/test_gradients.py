@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import experiments.static_gates.trial  # noqa: F401  these modules register their activations and blocks
+import experiments.static_gates.static_gates_trial  # noqa: F401  these modules register their activations and blocks
 import highway_networks as hn
 import highways.nets.carries  # noqa: F401
 

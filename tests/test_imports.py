@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from experiments import file_of, question_names
+
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "nets", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
@@ -22,8 +24,7 @@ FORBIDDEN = {
     "highways/lab/**/*.py": ABOVE_THE_LIBRARY,
     "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
     "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),
-    "experiments/*/trial.py": ("highways.lab", "benchmarks", "pages"),
-    "experiments/*/question.py": ("highways.lab.showing", "benchmarks", "pages"),
+    "experiments/*/*_trial.py": ("highways.lab", "benchmarks", "pages"),
     "benchmarks/**/*.py": ("experiments",),
     "nets/*.py": ("experiments", "benchmarks", "pages"),  # saved nets are read without the records that trained them
     # the card's programs that draw know JSON only, and nothing imports them
@@ -36,7 +37,6 @@ ALLOWED = {
     "experiments/*/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
     "benchmarks/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
 }
-SAME_ROOM = {"trainable_depth": "what_trains"}
 # what highways/conv may import of highways.nets
 OF_NETS_IN_CONV = (
     "highways.nets.optimizers",
@@ -98,10 +98,21 @@ def test_convolutional_nets_share_optimisers_and_schedules_with_others_and_nothi
                 assert is_within(module, *OF_NETS_IN_CONV), f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_no_question_imports_another_s_claims_rows_or_pictures():
+def declares_a_question(module: str) -> bool:
+    return module.rpartition(".")[2] in question_names()
+
+
+def test_no_room_imports_another_s_claims_rows_or_pictures():
     """It may import its trials, and the functions that both sum up with.  Questions of one room share more."""
     for path in files_of("experiments/*/*.py"):
         for module in imported(path):
-            rooms = (f"experiments.{path.parent.name}", f"experiments.{SAME_ROOM.get(path.parent.name)}")
-            if is_within(module, "experiments") and not is_within(module, *rooms):
-                assert not module.endswith((".question", ".show")), f"{path.relative_to(ROOT)} imports {module}"
+            if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):
+                is_shared = not declares_a_question(module) and not module.endswith(".show")
+                assert is_shared, f"{path.relative_to(ROOT)} imports {module}"
+
+
+@pytest.mark.parametrize("name", question_names())
+def test_what_judges_draws_nothing(name):
+    path = file_of(name)
+    for module in imported(path):
+        assert not is_within(module, "highways.lab.showing", "benchmarks", "pages"), f"{name} imports {module}"

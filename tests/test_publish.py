@@ -104,7 +104,7 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "results/depth_for_width.json",
         "results/claims.json",
         "results/results.csv",
-        "experiments/depth_for_width/README.md",
+        "experiments/depth_on_demand/README.md",
         "docs/ledger.md",
         "viz/depth_for_width.png",
         "viz/lesion.png",
@@ -164,16 +164,20 @@ def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, 
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
-    code = publish.code_of(ROOT / "experiments" / "optimization" / "show.py")
+    code = publish.code_of(ROOT / "experiments" / "figure_1" / "show.py")
     assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
     assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # tables.py imports it
-    assert (ROOT / "experiments" / "jacobian" / "show.py").read_bytes() not in code
+    assert (ROOT / "experiments" / "why_plain_fails" / "show.py").read_bytes() not in code
 
 
 def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
     deciding = {
         "claims": ("pages/make_claims.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
-        "pointers": ("pages/make_explorer.py", "pages/measure_pointers.py", "experiments/depth_on_demand/trial.py"),
+        "pointers": (
+            "pages/make_explorer.py",
+            "pages/measure_pointers.py",
+            "experiments/depth_on_demand/depth_on_demand_trial.py",
+        ),
         "train": ("pages/make_explorer.py",),
         "explorer": (),
     }

@@ -1,4 +1,4 @@
-"""The questions, a folder each in experiments/.  Each is run with --quick: what does it write, does it
+"""The questions, a file each in the rooms of experiments/.  Each is run with --quick: what does it write, does it
 go on after a stop, and does a cluster change anything?  Then come the committed results of all
 questions."""
 
@@ -20,7 +20,7 @@ from conftest import ROOT, in_process, one_line_error, write_data_set
 
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, judging
+from experiments import all_questions, file_of, find_question, judging
 from highways.files import InputError, strict_json
 from highways.lab.showing import registry
 from highways.nets import fully_connected
@@ -51,8 +51,9 @@ unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
 def tables_of(name) -> list:
-    """The tables of experiments/NAME/show.py."""
-    return [make for make in registry.TABLES.values() if make.func.__module__ == f"experiments.{name}.show"]
+    """The tables of a question's room."""
+    show = f"experiments.{file_of(name).parent.name}.show"
+    return [make for make in registry.TABLES.values() if make.func.__module__ == show]
 
 
 def can_stand_in_a_row(value) -> bool:
@@ -383,7 +384,8 @@ def names_with_finals() -> list[str]:
 )
 def test_a_picture_draws_the_bound_that_judges(question, bound):
     """A show.py knows JSON only, so it has a bound of its own."""
-    judging, showing = (importlib.import_module(f"experiments.{question}.{part}") for part in ("question", "show"))
+    room = file_of(question).parent.name
+    judging, showing = (importlib.import_module(f"experiments.{room}.{part}") for part in (question, "show"))
     assert getattr(showing, bound) == getattr(judging, bound)
 
 

@@ -182,7 +182,7 @@ def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
 
 NETS = "highways/nets/fully_connected.py"
 SCHEDULES = "highways/nets/schedules.py"
-TRIAL = "experiments/controls/trial.py"
+TRIAL = "experiments/headline/controls_trial.py"
 
 
 def keeps_its_checksum(file: str, old: str, new: str) -> bool:
@@ -256,23 +256,23 @@ def test_the_core_trains_without_its_command_line(monkeypatch):
 @pytest.mark.parametrize(
     "line",
     [
-        b"from experiments.a.trial import f",
-        b"from experiments.a.trial import (\n    f,\n    g,\n)",
-        b"from experiments.a import trial as other, question, show",
-        b"from experiments.a import (\n    trial,\n)",
-        b"def g():\n    from experiments.a.trial import f",
-        b"import experiments.a.trial",
+        b"from experiments.a.a_trial import f",
+        b"from experiments.a.a_trial import (\n    f,\n    g,\n)",
+        b"from experiments.a import a_trial as other, a, show",
+        b"from experiments.a import (\n    a_trial,\n)",
+        b"def g():\n    from experiments.a.a_trial import f",
+        b"import experiments.a.a_trial",
     ],
 )
 def test_what_a_trial_imports_from_experiments_is_part_of_its_code(tmp_path, monkeypatch, my_trials, line):
     """And what this imports, but not the files that search, judge or draw."""
     monkeypatch.setattr(trial_code, "ROOT", tmp_path)
     texts = {
-        "a/trial.py": b"from experiments.b.stack import Stack\nfrom experiments.a.question import RATE\n",
-        "a/question.py": b"from experiments.c.trial import f\n",
-        "a/show.py": b"",
-        "b/stack.py": b"from experiments.a import trial  # each imports the other\n",
-        "c/trial.py": b"# not imported by a trial\n",
+        "a/a_trial.py": b"from experiments.b.stack import Stack\nfrom experiments.a.a import RATE\n",
+        "a/a.py": b"from experiments.c.c_trial import f\n\nQUESTION = Question()\n",
+        "a/show.py": b"@table('a')\ndef show(read): ...\n",
+        "b/stack.py": b"from experiments.a import a_trial  # each imports the other\n",
+        "c/c_trial.py": b"# not imported by a trial\n",
     }
     for name, text in texts.items():
         file = tmp_path / "experiments" / name
@@ -281,7 +281,7 @@ def test_what_a_trial_imports_from_experiments_is_part_of_its_code(tmp_path, mon
     mine = my_trials()
     own_text = line + b"\n" + MY_TRIALS.encode()
     monkeypatch.setattr(trial_code, "_text_defining", lambda defined: own_text)
-    expected = checksum(*texts_of_library(), own_text, texts["a/trial.py"], texts["b/stack.py"])
+    expected = checksum(*texts_of_library(), own_text, texts["a/a_trial.py"], texts["b/stack.py"])
     assert checksum_of_code(mine.trial) == expected
 
 

@@ -24,8 +24,8 @@ for text, fewer in FEWER.items():
     assert QUESTION.count(text) == 1
     QUESTION = QUESTION.replace(text, fewer)
 FILES = {
-    "trial.py": TRIAL,
-    "question.py": QUESTION,
+    "narrow_trial.py": TRIAL,
+    "narrow.py": QUESTION,
     "show.py": SHOW,
     "README.md": README,
     "test_narrow.py": TRIED,
@@ -47,8 +47,7 @@ from functools import partial
 import experiments
 from experiments import publish
 
-experiments.GROUPS = {}
-experiments.question_names = lambda: ["narrow"]
+experiments.room_of_every_question = lambda: {"narrow": "narrow"}
 
 
 def products(read):
@@ -149,7 +148,7 @@ def test_the_page_has_the_numbers(clone):
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 2 seeds \|", page)
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
-    assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
+    assert "| [narrow](narrow/README.md) | How narrow may a highway net be? | " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 

@@ -1,11 +1,16 @@
-"""Kinds of blocks: the verdicts that the rules give to made-up results, and the rows."""
+"""The room blocks: its trials, its rows and its claims."""
 
 import pytest
-from conftest import claim_of, verdict_on
+from conftest import claim_of, judgement_on, verdict_on
 
-from experiments.blocks import question as blocks
+from experiments.blocks import blocks, lstm_and_maxout
+from experiments.blocks.encyclopedia_trial import compare_at_one
+from highways.nets.fully_connected import ALL
+from highways.nets.matched_blocks import DEPTHS, WIDTH
 
-DEPTHS = blocks.BUDGETS["default"]["depths"]
+# ---- blocks ---------------------------------------------------------------------------------------
+
+OUR_DEPTHS = blocks.BUDGETS["default"]["depths"]
 NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
 
 
@@ -18,7 +23,7 @@ def made_up(changes: dict | None = None) -> dict:
     changes = changes or {}
     trials = []
     for block, width in NETS:
-        for depth in DEPTHS:
+        for depth in OUR_DEPTHS:
             for seed in range(3):
 
                 def value(name, usual, net=(block, width, depth), seed=seed):
@@ -35,7 +40,7 @@ def made_up(changes: dict | None = None) -> dict:
                     "at_start": {"gradient": [value("gradient_at_start", 0.6), 1.0]},
                     "trained": {"gradient": [value("gradient", 0.6), 1.0]},
                 })  # fmt: skip
-    return {"experiment": "blocks", "settings": {"depths": DEPTHS}, "trials": {"final": trials}}
+    return {"experiment": "blocks", "settings": {"depths": OUR_DEPTHS}, "trials": {"final": trials}}
 
 
 NO_MORE_SEEDS = {"settings": {}, "trials": {"blocks": []}}
@@ -124,7 +129,7 @@ def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected)
 
 @pytest.mark.parametrize("block", ["residual", "highway"])
 def test_three_lost_seeds_decide_nothing(block):
-    record = made_up({("accuracy", block, 50, depth): None for depth in DEPTHS})
+    record = made_up({("accuracy", block, 50, depth): None for depth in OUR_DEPTHS})
     assert verdict_on_blocks("residual-half-parameters", record) == "not clear"
 
 
@@ -143,3 +148,135 @@ def test_the_gradient_at_the_first_layer_over_that_at_the_last():
     assert blocks.first_over_last([3.0, 0.0]) is None
     assert blocks.first_over_last([None, 1.0]) is None
     assert blocks.first_over_last([1.0, None]) is None
+
+
+# ---- lstm_and_maxout ------------------------------------------------------------------------------
+
+
+def trials_of(block, width, depth, loss=0.01, accuracy=0.97) -> list[dict]:
+    """Three seeds of a net.  loss=None: the first seed is lost."""
+    trials = []
+    for seed in range(3):
+        net = {"block": block, "width": width, "depth": depth, **ALL}
+        lost = loss is None and seed == 0
+        net["loss"] = None if lost else (loss or 0.01) * (1 + seed / 1000)
+        net["test_accuracy"] = None if lost else accuracy + seed / 1e4
+        trials.append(net)
+    return trials
+
+
+def record_of(nets: dict) -> dict:
+    """A record of these nets, {(block, width, layers): keyword arguments of trials_of()}."""
+    final = []
+    for net, changes in nets.items():
+        final += trials_of(*net, **changes)
+    return {"settings": {"depths": lstm_and_maxout.BUDGETS["default"]["depths"]}, "trials": {"final": final}}
+
+
+def both_records(changes: dict) -> list[dict]:
+    """The records of LSTM and maxout nets, and of `blocks`: all losses are 0.01, those of plain
+    nets 0.1.
+
+    `changes` goes to record_of() for some of the LSTM and maxout nets."""
+    nets = {(block, 50, depth): {} for block in lstm_and_maxout.BLOCKS for depth in (9, 19, 49, 99)}
+    blocks = {("highway", 50, depth): {} for depth in (9, 19, 49, 99)}
+    blocks |= {("plain", 71, depth): {"loss": 0.1} for depth in (9, 49, 99)}
+    nets |= changes
+    return [record_of(nets), record_of(blocks)]
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "changes", "expected"),
+    [
+        ("lstm-block-succeeds", {}, "reproduced"),
+        ("lstm-block-succeeds", {("lstm", 50, 99): {"loss": 0.05}}, "in part"),
+        ("lstm-block-succeeds", {("lstm", 50, 99): {"loss": None}}, "in part, the rest not clear"),  # one seed
+        ("maxout-copes-better", {}, "reproduced"),
+        ("maxout-copes-better", {("maxout", 50, 49): {"loss": 0.2}}, "in part"),
+        ("maxout-suffers-beyond-20", {}, "not reproduced"),
+        ("maxout-suffers-beyond-20", {("maxout", 50, depth): {"loss": 0.05} for depth in (49, 99)}, "reproduced"),
+        (
+            "maxout-suffers-beyond-20",
+            {("maxout", 50, 99): {"loss": None}},
+            "not reproduced, the rest not clear",
+        ),
+    ],
+)
+def test_verdicts_on_losses(claim_id, changes, expected):
+    assert verdict_on("lstm_and_maxout", claim_id, *both_records(changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "expected"), [(0.97, "reproduced"), (0.96, "in part"), (0.968, "in part, the rest not clear")]
+)
+def test_the_verdict_on_lstm_and_highway(accuracy, expected):
+    record, blocks = both_records({("lstm", 50, 49): {"accuracy": accuracy}})
+    more_seeds = {"settings": {}, "trials": {"blocks": []}}
+    blocks["experiment"] = "blocks"
+    assert verdict_on("lstm_and_maxout", "lstm-as-good-as-highway", record, blocks, more_seeds) == expected
+
+
+# ---- encyclopedia ---------------------------------------------------------------------------------
+
+
+def test_a_block_whose_gate_is_one():
+    found = compare_at_one({"seed": 3})
+    assert found["eq_3_T_is_1"]
+    assert found["eq_2_T_is_1"]
+    assert found["eq_3_from_H"] < 1e-15 < 0.1 < found["eq_3_from_residual"]
+    assert found["eq_2_from_residual"] < 1e-15 < 0.1 < found["eq_2_from_H"]
+
+
+def starts(tanh: float, relu: float | None) -> dict:
+    """Four pairs of trials with each activation.  With the scale the loss is about 0.1, without it
+    `tanh` or `relu` times as much.  None: without it they diverged."""
+    unscaled = []
+    searched = []
+    for activation, times in (("tanh", tanh), ("relu", relu)):
+        for k in range(4):
+            net = {"block": "residual", "width": 71, "depth": 9, "activation": activation, "effective_lr": k}
+            scaled = 0.1 * (1 + k / 100)
+            searched.append({**net, "diverged": False, "losses": [1.0, scaled]})
+            if times is None:
+                unscaled.append({**net, "diverged": True, "losses": []})
+            else:
+                unscaled.append({**net, "diverged": False, "losses": [1.0, times * scaled * (1 + k / 1000)]})
+    return {"settings": {}, "trials": {"unscaled": unscaled, "search": searched}}
+
+
+@pytest.mark.parametrize(
+    ("tanh", "relu", "expected"),
+    [(0.8, 0.9, "reproduced"), (0.8, 2.0, "in part"), (2.0, 2.0, "not reproduced")],
+)
+def test_the_verdict_on_the_start_of_residual_nets(tanh, relu, expected):
+    assert verdict_on("encyclopedia", "residual-needs-no-tuned-start", starts(tanh, relu)) == expected
+
+
+def test_a_start_from_which_trainings_diverge_is_not_as_good():
+    record = starts(0.8, 0.9)
+    for trial in record["trials"]["unscaled"][-2:]:
+        trial |= {"diverged": True, "losses": []}
+    verdict, text, _ = judgement_on("encyclopedia", "residual-needs-no-tuned-start", record)
+    assert text.endswith("n = 4), of which 2 diverge without it")
+    assert verdict == "in part, the rest not clear"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (2.0, 1.0, "reproduced"),
+        (0.5, 0.2, "in part"),  # the ratio is larger, the first layer's gradient smaller
+        (0.5, 1.0, "not reproduced"),
+    ],
+)
+def test_the_gradient_is_stronger_by_its_ratio_and_by_itself(first, last, expected):
+    """Highway nets have gradients of about 1 at both ends, residual nets these."""
+    final = []
+    for depth in DEPTHS:
+        for block, ends in (("highway", [1.0, 1.0]), ("residual", [first, last])):
+            for seed in range(3):
+                gradient = {"gradient": [ends[0] * (1 + seed / 1000), ends[1]]}
+                net = {"block": block, "width": WIDTH[block], "depth": depth}
+                final.append({**net, "at_start": gradient, "trained": gradient})
+    record = {"settings": {"n_train": 60000}, "trials": {"final": final}}
+    assert verdict_on("encyclopedia", "gradient-stronger-through-residual", record) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.cifar.trial import TEN
+from experiments.cifar.cifar_trial import TEN
 from experiments.published import AUTHORS_LOGS
 
 LOG = AUTHORS_LOGS["CIFAR-10"]

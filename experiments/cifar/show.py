@@ -1,4 +1,4 @@
-"""The paper's Tables 2 and 3, the nets for CIFAR: results/cifar.json."""
+"""The pictures and tables of the room cifar, from JSON alone."""
 
 import math
 
@@ -11,6 +11,8 @@ from highways.lab.showing.style import COLOR, GREY, OTHERS, PUBLISHED, headline,
 from highways.lab.showing.tables import markdown_table
 from highways.records import select, with_settings
 from highways.statistics import spaced
+
+# ---- cifar ----------------------------------------------------------------------------------------
 
 PAPER = {"marker": "D", "color": PUBLISHED, "mec": "black", "ms": 8, "ls": "", "zorder": 1.9}  # the paper's accuracies
 SHORT = {  # names of nets, where the picture has no room for those of the table
@@ -254,3 +256,38 @@ def our_net(read) -> str:
     hours = row["epochs"] * row["seconds_per_epoch"] / 3600
     accuracy = 100 * row["test_accuracy"]["mean"]
     return f"{accuracy:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
+
+
+# ---- authors_images -------------------------------------------------------------------------------
+
+IMAGES = {"contrast": "normalised contrast", "whitened": "whitened", "smaller": "scaled"}
+
+
+def rows_of_losses(record: dict) -> list[dict]:
+    return [row for row in record["summary"] if row["row"] == "losses"]
+
+
+@table("authors-images-others")
+def other_measurements(read) -> str:
+    """A line for each kind of images."""
+    record = read("results/authors_images.json")
+    lines = []
+    for kind in IMAGES:
+        of_images = next(row for row in rows_of_losses(record) if (row["images"], row["log"]) == (kind, "CIFAR-10"))
+        training = next(row for row in record["summary"] if (row["row"], row["images"]) == ("training", kind))
+        cells = [
+            IMAGES[kind],
+            f"{of_images['bytes_of_image'] / 1000:.1f}",
+            f"{of_images['largest_of_mean_image']:.2g}",
+            f"{training['n_diverged']} of {training['starts']}",
+            "diverged" if training["accuracy"] is None else f"{100 * training['accuracy']:.1f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    of_images = "kilobytes of a packed image | largest pixel of the mean image"
+    accuracy = f"mean accuracy of the 19 layers over epochs 1 to {record['settings']['epochs']}, %"
+    return markdown_table(f"| images | {of_images} | starts of Highway A that diverge | {accuracy} |", lines)
+
+
+@table("authors-images-draws")
+def draws(read) -> str:
+    return str(read("results/authors_images.json")["settings"]["draws"])

@@ -1,4 +1,4 @@
-"""What it costs to move the data of a step: results/data_movement.json."""
+"""The pictures and tables of the room data_movement, from JSON alone."""
 
 from highways.lab.showing.registry import picture
 from highways.lab.showing.style import COLOR, GREY, KIND_MARKER, KINDS, headline, note, panels, trials_with

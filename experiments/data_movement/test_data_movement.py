@@ -1,5 +1,4 @@
-"""ByteDMD, the price of data movement, compared with a stack whose items are really moved; what
-the tapes of the blocks compute; and what it saves to skip blocks and units whose gates are shut."""
+"""The room data_movement: its trials, its rows and its claims."""
 
 import numpy as np
 import pytest
@@ -9,8 +8,7 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
-from experiments.data_movement import question
-from experiments.data_movement import trial as data_movement
+from experiments.data_movement import data_movement, data_movement_trial
 from experiments.data_movement.byte_dmd import NONE, Tape, price
 from highways.nets import fully_connected, layer_by_layer
 from highways.records import select
@@ -132,7 +130,7 @@ def add(*terms):
     return sum(terms)
 
 
-@pytest.mark.parametrize("block", data_movement.MATRICES)
+@pytest.mark.parametrize("block", data_movement_trial.MATRICES)
 def test_the_tape_computes_what_the_registered_block_does(block):
     """A step of the tape, followed value by value, is a step of a net of these blocks: its states and its gradient."""
     depth = 3
@@ -152,7 +150,7 @@ def test_the_tape_computes_what_the_registered_block_does(block):
         b = np.concatenate([b, net.b_T], axis=1)
     first = layer_by_layer.first_state(net, images).T
 
-    tape, _ = data_movement.trace_step(block, depth, width, batch)
+    tape, _ = data_movement_trial.trace_step(block, depth, width, batch)
     arguments = np.concatenate([array.ravel() for array in (W, b, first, target.T)])
     values, kinds = follow(tape, arguments)
     computed = np.arange(len(values)) >= len(arguments)
@@ -189,16 +187,16 @@ READS_BACKWARD = {
 }
 
 
-@pytest.mark.parametrize("block", data_movement.MATRICES)
+@pytest.mark.parametrize("block", data_movement_trial.MATRICES)
 def test_a_step_reads_what_its_equations_do(block):
     """A product reads two factors.  Adding it reads the product and the sum so far, except for the
     first term of a sum that starts from 0."""
     depth = 3
     width = 5
     batch = 2
-    tape, ends = data_movement.trace_step(block, depth, width, batch)
+    tape, ends = data_movement_trial.trace_step(block, depth, width, batch)
     assert ends[-1] == len(tape)
-    rows = width * data_movement.MATRICES[block]
+    rows = width * data_movement_trial.MATRICES[block]
     elements = width * batch
     products = rows * elements
 
@@ -216,21 +214,21 @@ def test_a_step_reads_what_its_equations_do(block):
     counted = np.bincount(np.searchsorted(ends, when, side="right"), minlength=3)
     assert counted.tolist() == [depth * forward, loss + depth * backward, depth * update]
 
-    result = data_movement.price_step({"block": block, "depth": depth, "width": width, "batch": batch})
+    result = data_movement_trial.price_step({"block": block, "depth": depth, "width": width, "batch": batch})
     assert result["reads"] == counted.sum()
-    assert result["cost"] == sum(result[phase] for phase in data_movement.PHASES)
+    assert result["cost"] == sum(result[phase] for phase in data_movement_trial.PHASES)
     assert result["cost"] == sum(sum(costs.values()) for costs in result["by_kind"].values())
     assert result["n_parameters"] == depth * rows * (width + 1)
-    grouped = {kind for group in question.GROUPS.values() for kind in group}
+    grouped = {kind for group in data_movement.GROUPS.values() for kind in group}
     read = {kind for costs in result["by_kind"].values() for kind in costs}
     assert read <= grouped
 
 
 def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
-    assert question.width_with_as_many(50) == 71
-    assert question.width_with_as_many(16) == 23
+    assert data_movement.width_with_as_many(50) == 71
+    assert data_movement.width_with_as_many(16) == 23
     base = {"depth": 3, "width": 16, "batch": 2}
-    settings_of_steps = question.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
+    settings_of_steps = data_movement.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
     assert len(settings_of_steps) == 3 * 5 + 2
     assert len(set(map(str, settings_of_steps))) == len(settings_of_steps)
     widths = {}
@@ -240,7 +238,7 @@ def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
             assert setting["width"] == width_of_highway
         elif setting["block"] == "plain":
             widths[width_of_highway] = setting["width"]
-    assert widths == {16: 23, 8: question.width_with_as_many(8), 50: 71}
+    assert widths == {16: 23, 8: data_movement.width_with_as_many(8), 50: 71}
 
 
 def test_weights_that_an_image_does_not_need_stay_on_the_stack():
@@ -265,21 +263,21 @@ def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
     net, x = small_net()
     state = layer_by_layer.first_state(net, x)
     for unit in (False, True):
-        same, used = data_movement.through(net, state, 0.0, unit)
+        same, used = data_movement_trial.through(net, state, 0.0, unit)
         np.testing.assert_allclose(layer_by_layer.logits(net, same), net.predict(x), rtol=1e-10)
         assert used == 1
-        nothing, used = data_movement.through(net, state, 1.1, unit)
+        nothing, used = data_movement_trial.through(net, state, 1.1, unit)
         assert (nothing == state).all()
         assert used == 0
-    whole = data_movement.inference(net, state[0], 0.0, "all")
-    for policy in data_movement.POLICIES:
-        assert data_movement.inference(net, state[0], 0.0, policy) == whole
-    assert data_movement.inference(net, state[0], 1.1, "known") == 0
-    gates_only = data_movement.inference(net, state[0], 1.1, "computed")
+    whole = data_movement_trial.inference(net, state[0], 0.0, "all")
+    for policy in data_movement_trial.POLICIES:
+        assert data_movement_trial.inference(net, state[0], 0.0, policy) == whole
+    assert data_movement_trial.inference(net, state[0], 1.1, "known") == 0
+    gates_only = data_movement_trial.inference(net, state[0], 1.1, "computed")
     assert 0 < gates_only < whole
-    assert gates_only == data_movement.inference(net, state[0], 1.1, "unit")
-    known = data_movement.inference(net, state[0], 0.3, "known")
-    computed = data_movement.inference(net, state[0], 0.3, "computed")
+    assert gates_only == data_movement_trial.inference(net, state[0], 1.1, "unit")
+    known = data_movement_trial.inference(net, state[0], 0.3, "known")
+    computed = data_movement_trial.inference(net, state[0], 0.3, "computed")
     assert known <= computed <= whole
 
 
@@ -288,11 +286,11 @@ def test_a_unit_whose_gate_is_shut_carries():
     state = layer_by_layer.first_state(net, x)
     net.b_T[:] = -50
     net.b_T[:, 2] = 50
-    after, used = data_movement.through(net, state, 0.5, unit=True)
+    after, used = data_movement_trial.through(net, state, 0.5, unit=True)
     assert used == pytest.approx(1 / 5)
     changed = (after != state).any(axis=0)
     assert changed.tolist() == [False, False, True, False, False]
-    by_block, used = data_movement.through(net, state, 0.5, unit=False)
+    by_block, used = data_movement_trial.through(net, state, 0.5, unit=False)
     assert used == 1
     np.testing.assert_allclose(by_block, after, atol=1e-15)
 
@@ -310,26 +308,26 @@ def test_the_largest_saving_is_chosen_on_one_half_and_judged_on_the_other():
         "test_accuracy": 0.97,
         "policies": [dict(zip(names, policy, strict=True)) for policy in policies],
     }
-    assert question.choice(net, "unit", 0.01) == pytest.approx((0.4, 0.04))
-    assert question.choice(net, "unit", 0.001) == pytest.approx((0.1, 0))
-    assert question.choice(net, "known", 0.01) == (0, 0)
+    assert data_movement.choice(net, "unit", 0.01) == pytest.approx((0.4, 0.04))
+    assert data_movement.choice(net, "unit", 0.001) == pytest.approx((0.1, 0))
+    assert data_movement.choice(net, "known", 0.01) == (0, 0)
 
 
 def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeypatch):
     net, x = small_net()
     y = np.random.default_rng(1).integers(0, 3, len(x))
     images = fully_connected.Images(None, None, x, y)
-    monkeypatch.setattr(data_movement, "net_of", lambda setting, folder: net)
+    monkeypatch.setattr(data_movement_trial, "net_of", lambda setting, folder: net)
     monkeypatch.setattr(fully_connected, "images_of", lambda setting: images)
     untrained, _ = small_net(seed=2)
     monkeypatch.setattr(fully_connected, "make", lambda setting: untrained)
-    result = data_movement.try_skipping({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
+    result = data_movement_trial.try_skipping({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
     assert result["test_accuracy"] == right[20:].mean()
     right_without_blocks = layer_by_layer.logits(net, layer_by_layer.first_state(net, x)).argmax(axis=1) == y
     assert len(result["policies"]) == 9
-    for policy in data_movement.POLICIES:
+    for policy in data_movement_trial.POLICIES:
         nothing_shut = select(result["policies"], policy=policy, threshold=0.0)
         assert nothing_shut["cost_over_whole"] == 1
         assert nothing_shut["test_accuracy"] == result["test_accuracy"]
@@ -353,9 +351,9 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
     net.b_T[0] = -50
     without = hn.DeepNet(6, 3, 5, 3, "highway", np.random.default_rng(0), dtype=np.float64)
     without._blocks[:] = net._blocks[1:]
-    skipped = data_movement.inference(net, state, 0.5, "known")
-    assert data_movement.inference(without, state, 0.0, "all") < skipped
-    assert skipped < data_movement.inference(net, state, 0.0, "all")
+    skipped = data_movement_trial.inference(net, state, 0.5, "known")
+    assert data_movement_trial.inference(without, state, 0.0, "all") < skipped
+    assert skipped < data_movement_trial.inference(net, state, 0.0, "all")
 
 
 def looked_into(data: str, sd: float, sd_at_start: float) -> dict:
@@ -385,7 +383,7 @@ def test_a_policy_must_save_and_not_lose(unit_saved, unit_lost, verdict):
     nets = []
     for noise in (-1e-4, 0, 1e-4):
         policies = []
-        for policy in data_movement.POLICIES:
+        for policy in data_movement_trial.POLICIES:
             saved, lost = (unit_saved, unit_lost) if policy == "unit" else (0.03, 0.0)
             policies.append({
                 "policy": policy,

@@ -1,11 +1,14 @@
-"""Depth on demand: the problems, the measurements, and the rules on made-up results."""
+"""The room depth_on_demand: its trials, its rows and its claims."""
 
 import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.depth_on_demand import question, show, trial
+from experiments.depth_on_demand import depth_for_width, depth_on_demand, depth_on_demand_trial, show
 from highways.nets import equal_size
+from highways.nets.fully_connected import ALL
+
+# ---- depth_on_demand ------------------------------------------------------------------------------
 
 POINTER = {"task": "pointer", "size": 5, "deepest": 3, "n_test": 40}
 AUTOMATON = {"task": "automaton", "size": 7, "deepest": 3, "n_test": 40}
@@ -14,7 +17,7 @@ AUTOMATON = {"task": "automaton", "size": 7, "deepest": 3, "n_test": 40}
 def test_a_pointer_is_followed_k_times():
     rng = np.random.default_rng(1)
     depths = np.array([1, 2, 3] * 20)
-    x, y = trial.problems(POINTER, depths, rng)
+    x, y = depth_on_demand_trial.problems(POINTER, depths, rng)
     for problem, depth, answer in zip(x, depths, y, strict=True):
         table = problem[:25].reshape(5, 5).argmax(axis=1)
         place = problem[25:30].argmax()
@@ -27,7 +30,7 @@ def test_a_pointer_is_followed_k_times():
 def test_rule_30_makes_the_middle_cell():
     rng = np.random.default_rng(1)
     depths = np.array([1, 2, 3] * 20)
-    x, y = trial.problems(AUTOMATON, depths, rng)
+    x, y = depth_on_demand_trial.problems(AUTOMATON, depths, rng)
     for problem, depth, answer in zip(x, depths, y, strict=True):
         cells = [int(cell > 0) for cell in problem[:7]]
         for _ in range(depth):  # rule 30: left XOR (cell OR right)
@@ -36,67 +39,73 @@ def test_rule_30_makes_the_middle_cell():
 
 
 def test_training_choosing_and_testing_have_different_problems():
-    choosing, _ = trial.drawn(POINTER, 2, trial.CHOOSING)
-    testing, _ = trial.drawn(POINTER, 2, trial.TESTING)
-    again, _ = trial.drawn(POINTER, 2, trial.TESTING)
+    choosing, _ = depth_on_demand_trial.drawn(POINTER, 2, depth_on_demand_trial.CHOOSING)
+    testing, _ = depth_on_demand_trial.drawn(POINTER, 2, depth_on_demand_trial.TESTING)
+    again, _ = depth_on_demand_trial.drawn(POINTER, 2, depth_on_demand_trial.TESTING)
     assert np.array_equal(testing, again)
     assert not np.array_equal(choosing, testing)
 
 
 def test_an_answer_is_decided_when_it_no_longer_changes():
     answers = np.array([[1, 2, 3, 3], [1, 1, 3, 4], [1, 1, 5, 4], [1, 1, 5, 3]])  # (blocks + 1, problems)
-    assert trial.decided_after(answers).tolist() == [0, 1, 2, 3]
+    assert depth_on_demand_trial.decided_after(answers).tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", question.KINDS)
+@pytest.mark.parametrize("kind", depth_on_demand.KINDS)
 def test_all_kinds_have_as_many_parameters(kind):
-    settings = question.BUDGETS["default"]
-    for name in question.FIRST_LEVEL.values():
-        level = question.level_of(name, settings)
-        full, net = (trial.make(question.draws(name, level, settings)[0]) for name in ("full", kind))
+    settings = depth_on_demand.BUDGETS["default"]
+    for name in depth_on_demand.FIRST_LEVEL.values():
+        level = depth_on_demand.level_of(name, settings)
+        full, net = (
+            depth_on_demand_trial.make(depth_on_demand.draws(name, level, settings)[0]) for name in ("full", kind)
+        )
         assert abs(net.parameters.size / full.parameters.size - 1) < 0.01
-        shape = (net.hidden, net.depth, question.KINDS[kind])
-        assert equal_size.size_of_net(*question.inputs_and_outputs(level), *shape) == net.parameters.size
+        shape = (net.hidden, net.depth, depth_on_demand.KINDS[kind])
+        assert equal_size.size_of_net(*depth_on_demand.inputs_and_outputs(level), *shape) == net.parameters.size
 
 
 def test_all_kinds_search_the_same_rates_and_starts():
-    settings = question.BUDGETS["default"]
-    level = question.level_of("pointer-1", settings)
+    settings = depth_on_demand.BUDGETS["default"]
+    level = depth_on_demand.level_of("pointer-1", settings)
     tried = set()
-    for kind in question.KINDS:
-        found = question.draws(kind, level, settings)
+    for kind in depth_on_demand.KINDS:
+        found = depth_on_demand.draws(kind, level, settings)
         tried.add(tuple((setting["lr"], setting["start"]) for setting in found))
     assert len(tried) == 1
 
 
 def test_a_trained_net_is_measured_as_the_net_itself_answers():
-    settings = {**question.BUDGETS["quick"], "draws": 3}
-    level = question.level_of("pointer-1", settings)
-    setting = question.draws("full", level, settings)[0]
-    result = trial.final_trial(setting)
+    settings = {**depth_on_demand.BUDGETS["quick"], "draws": 3}
+    level = depth_on_demand.level_of("pointer-1", settings)
+    setting = depth_on_demand.draws("full", level, settings)[0]
+    result = depth_on_demand_trial.final_trial(setting)
     last = [of_k[-1] for of_k in result["inside"]["right_after"]]
     assert last == result["accuracy"]
     assert len(result["inside"]["right_after"][0]) == setting["depth"] + 1
 
 
 def test_freezing_a_gate_that_sees_nothing_changes_nothing():
-    settings = question.BUDGETS["quick"]
-    setting = question.draws("full", question.level_of("pointer-1", settings), settings)[0]
-    net = trial.make(setting)
+    settings = depth_on_demand.BUDGETS["quick"]
+    setting = depth_on_demand.draws("full", depth_on_demand.level_of("pointer-1", settings), settings)[0]
+    net = depth_on_demand_trial.make(setting)
     net.W_T[:] = 0
-    found = trial.frozen(net, setting)
-    assert found["by_k"] == found["overall"] == trial.accuracies(net, setting, trial.TESTING)
+    found = depth_on_demand_trial.frozen(net, setting)
+    assert (
+        found["by_k"]
+        == found["overall"]
+        == depth_on_demand_trial.accuracies(net, setting, depth_on_demand_trial.TESTING)
+    )
 
 
 def test_the_record_keeps_in_four_digits_what_is_summed_up_or_drawn():
     by_block = {"right_after": [[0.123456, 1.0]], "change": [[0.1]], "T": None}
     by_k = {"decided": [2.00004], "decided_right": [None], "work": [1]}
     result = {"kind": "residual", "diverged": False, "inside": {**by_block, **by_k}, "untrained": by_k}
-    kept = question.for_record(result, "final")
+    kept = depth_on_demand.for_record(result, "final")
     assert kept["untrained"] == {"decided": [2.0]}
     assert kept["inside"] == {**by_k, "decided": [2.0], "right_after": [[0.1235, 1.0]], "T": None}
-    assert question.for_record(result, "unseen")["inside"] == {**by_k, "decided": [2.0]}
-    assert question.for_record({"diverged": True, "inside": None}, "final") == {"diverged": True, "inside": None}
+    assert depth_on_demand.for_record(result, "unseen")["inside"] == {**by_k, "decided": [2.0]}
+    assert depth_on_demand.for_record({"diverged": True, "inside": None}, "final") == {"diverged": True, "inside": None}
 
 
 # ---- Rules --------------------------------------------------------------------------------------
@@ -120,7 +129,7 @@ def net(kind, level, seed, accuracy, decided, untrained=(1.0, 1.0), frozen=0.9):
 def record(full=(0.99, 0.98), others=(0.97, 0.7), rise=4.0, rise_of_residual=0.5, frozen=0.9):
     trials = []
     for level in ("pointer-1", "automaton-1"):
-        for kind in question.KINDS:
+        for kind in depth_on_demand.KINDS:
             for seed in range(1, 6):
                 wobble = 0.001 * seed
                 accuracy = [share - wobble for share in (full if kind == "full" else others)]
@@ -144,7 +153,7 @@ def test_the_depth_in_use_must_rise_more_than_in_residual_nets(verdict):
     assert verdict_on("depth_on_demand", verdict, record(**solved)) == "reproduced"
     assert verdict_on("depth_on_demand", verdict, record(**solved, rise_of_residual=6.0)) == "in part"
     assert verdict_on("depth_on_demand", verdict, record(full=(0.99, 0.5))) == "not clear"
-    static_gates = question.WITHOUT_SEEING[0]
+    static_gates = depth_on_demand.WITHOUT_SEEING[0]
     results = record(**solved)
     assert verdict_on("depth_on_demand", verdict, *static_gates.stand_in(results)) == "in part, the rest not clear"
     nets = results["trials"]["final"]
@@ -162,7 +171,7 @@ def test_the_depth_in_use_must_rise_more_than_in_residual_nets(verdict):
 def test_an_unseen_k_must_be_decided_between_its_neighbours(later, earlier, verdict):
     """Its problems `later` blocks after those of k - 1, and `earlier` blocks before those of k + 1."""
     trials = []
-    for level, k in question.UNSEEN.items():
+    for level, k in depth_on_demand.UNSEEN.items():
         for seed in range(1, 6):
             wobble = 0.01 * seed
             decided = [0.0] * (k - 2) + [3.0, 3.0 + later + wobble, 3.0 + later + earlier + 3 * wobble]
@@ -179,7 +188,7 @@ def test_a_frozen_gate_must_cost_accuracy():
 
 def test_the_picture_says_where_gates_that_see_x_are_ahead():
     def ahead(**changed) -> bool:
-        means = dict.fromkeys(question.KINDS, 0.8) | {"full": 0.9, "uncoupled": 0.91} | changed
+        means = dict.fromkeys(depth_on_demand.KINDS, 0.8) | {"full": 0.9, "uncoupled": 0.91} | changed
         rows = [{"level": "pointer-1", "kind": kind, "accuracy": {"mean": value}} for kind, value in means.items()]
         return show.gates_that_see_x_are_ahead({"summary": rows}, "pointer-1")
 
@@ -193,3 +202,40 @@ def test_a_lost_seed_is_told_in_the_table():
     assert show.as_cell(row) == "0.900 ± 0.010 (1 lost)"
     assert show.as_cell({**row, "accuracy": {"mean": 0.9, "sd": None, "n": 1}, "n_diverged": 0}) == "0.900"
     assert show.as_cell({"accuracy": {"mean": None, "sd": None, "n": 0}, "n_diverged": 5}) == "- (5 lost)"
+
+
+# ---- depth_for_width ------------------------------------------------------------------------------
+
+
+def record_of(accuracies: dict) -> dict:
+    """A record of three seeds of these nets, {(block, width, depth): accuracy}."""
+    final = []
+    for net, accuracy in accuracies.items():
+        for seed in range(3):
+            final.append({**depth_for_width.settings_of(net), **ALL, "test_accuracy": accuracy + seed / 1e4})
+    return {"settings": {}, "trials": {"final": final}}
+
+
+def test_the_nets_have_as_many_parameters():
+    shallow = depth_for_width.parameters(depth_for_width.SHALLOW)
+    for net in (depth_for_width.DEEP, depth_for_width.WIDE):
+        assert depth_for_width.parameters(net) == pytest.approx(shallow, rel=0.03)
+    assert depth_for_width.parameters(depth_for_width.DEEP_AND_NARROWER) == pytest.approx(0.8 * shallow, rel=0.03)
+    assert depth_for_width.parameters(depth_for_width.PLAIN) == pytest.approx(1.2 * shallow, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("deep", "narrower", "expected"),
+    [(0.97, 0.97, "reproduced"), (0.97, 0.96, "in part"), (0.96, 0.96, "not reproduced")],
+)
+def test_the_verdict_on_depth_for_width(deep, narrower, expected):
+    record = record_of({depth_for_width.DEEP: deep, depth_for_width.DEEP_AND_NARROWER: narrower})
+    blocks = {"experiment": "blocks", **record_of({depth_for_width.SHALLOW: 0.97, depth_for_width.PLAIN: 0.97})}
+    more_seeds = {"settings": {}, "trials": {"blocks": []}}
+    assert verdict_on("depth_for_width", "depth-makes-up-for-width", record, blocks, more_seeds) == expected
+
+
+@pytest.mark.parametrize(("wide", "expected"), [(0.97, "reproduced"), (0.98, "not reproduced")])
+def test_the_verdict_on_wide_maxout(wide, expected):
+    record = record_of({depth_for_width.DEEP: 0.97, depth_for_width.WIDE: wide})
+    assert verdict_on("depth_for_width", "deep-and-narrow-matches-wide-maxout", record) == expected

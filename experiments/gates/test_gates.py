@@ -1,30 +1,191 @@
-"""What gates do in a trained net and in an untrained one, and the verdicts."""
+"""The room gates: its trials, its rows and its claims."""
 
 import itertools
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import verdict_on
+from asking import ask_here, draw, in_one_process
+from conftest import ROOT, judgement_on, verdict_on, write_data_set
 from test_layer_by_layer import states_of
 
-from experiments.gates import question
-from experiments.gates import trial as gates
+import highway_networks as hn
+from experiments.gates import (
+    article_gates_trial,
+    fifty_layers_trial,
+    gates,
+    gates_over_training_trial,
+    gates_trial,
+    routing_trial,
+)
 from experiments.gates.untrained import as_untrained
-from experiments.gates_over_training.test_gates_over_training import SETTING
-from highways.nets import gate_statistics
+from highways.files import InputError
+from highways.nets import fully_connected, gate_statistics, layer_by_layer
 from highways.nets.fully_connected import CIFAR
 from highways.nets.measures import hoyer
+from highways.records import load_results
+
+# ---- fifty_layers ---------------------------------------------------------------------------------
+
+
+def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(kept, tmp_path, monkeypatch):
+    setting = kept.setting
+    net = fifty_layers_trial.net_of(setting, kept.folder)
+    assert net.about["trial"] == setting
+    again = fifty_layers_trial.net_of(setting, str(tmp_path / "on another machine"))
+    np.testing.assert_array_equal(again.parameters, net.parameters)
+    assert not list(tmp_path.iterdir())
+    about_net = net.about
+    about_other_nets = [
+        {},
+        {**about_net, "trial": [1]},
+        {**about_net, "trial": {**setting, "epochs": 1}},
+        {**about_net, "data_sha256": "0"},
+    ]
+    for about in about_other_nets:  # another net under the file name of this one is not used
+        net.about = about
+        net.save(tmp_path / "fifty_layers_mnist_1.npz")
+        assert fifty_layers_trial.net_of(setting, str(tmp_path)).about["trial"] == setting
+    # the net that was trained again replaced it
+    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == setting
+    monkeypatch.setattr(fifty_layers_trial, "trained", pytest.fail)
+    elsewhere = {**setting, "another": 1, "data_dir": str(ROOT / "data" / "mnist")}
+    same = fifty_layers_trial.net_of(elsewhere, kept.folder)
+    np.testing.assert_array_equal(same.parameters, net.parameters)
+
+
+# ---- What is refused -----------------------------------------------------------------------------
+
+
+def committed_finals() -> list[dict]:
+    return load_results(ROOT / "results" / "fifty_layers.json")["trials"]["final"]
+
+
+def runner_with(finals: list[dict], folder: Path, flags: str = "") -> SimpleNamespace:
+    """A runner of a question that looks into these nets."""
+    needed = {"fifty_layers": {"trials": {"final": finals}}}
+    return SimpleNamespace(flags=flags, folder=folder, more_data_sets=(), settings={}, needed=needed)
+
+
+def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(tmp_path):
+    only_cifar = [trial for trial in committed_finals() if trial["data"] == "CIFAR-100"]
+    runner = runner_with(only_cifar, tmp_path, " --data-dir CIFAR-100")
+    with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers, with the flags"):
+        fifty_layers_trial.settings_of_kept_nets(runner)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("depth", "8"), ("block", "plain"), ("seed", []), ("diverged", True), ("n_train", 0)]
+)
+def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
+    finals = committed_finals()
+    finals[1][name] = value
+    with pytest.raises(InputError, match="cannot be used"):
+        fifty_layers_trial.settings_of_kept_nets(runner_with(finals, tmp_path))
+
+
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
+def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
+    folders = [str(write_data_set(tmp_path / name)) for name in names]
+    runner = SimpleNamespace(more_data_sets=folders, settings={})
+    message = "but the names MNIST, .* are taken: .* differs in a letter or a digit"
+    with pytest.raises(InputError, match=message):
+        fully_connected.data_sets(runner)
+
+
+# ---- The committed net ---------------------------------------------------------------------------
+
+COMMITTED = ROOT / "results" / "fifty_layers_mnist_1.npz"
+
+
+def trial_of_the_committed_net() -> dict:
+    return next(trial for trial in committed_finals() if (trial["data"], trial["seed"]) == ("MNIST", 1))
+
+
+def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
+    """Even though the program has changed since it was trained."""
+    copy = Path(shutil.copy(COMMITTED, tmp_path))
+    monkeypatch.setattr(fifty_layers_trial, "trained", pytest.fail)
+    net = fifty_layers_trial.net_of(trial_of_the_committed_net(), str(tmp_path))
+    np.testing.assert_array_equal(net.parameters, hn.DeepNet.load(COMMITTED).parameters)
+    assert copy.read_bytes() == COMMITTED.read_bytes()
+
+
+def test_the_committed_net_is_the_one_of_the_results():
+    trial = trial_of_the_committed_net()
+    net = hn.DeepNet.load(COMMITTED)
+    assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
+    assert net.about["trial"] == fifty_layers_trial.setting_of(trial)
+    assert "dirty" not in net.about["env"]["git"]
+    again = fully_connected.measure(net, trial)
+    assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)
+    assert again["test_accuracy"] == pytest.approx(trial["test_accuracy"], abs=1.5e-4)
+
+
+# ---- Runs --------------------------------------------------------------------------------------
+
+
+@in_one_process("fifty_layers")
+def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
+    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has
+    this layout)."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
+    few = write_data_set(tmp_path / "few", 127)
+    results = tmp_path / "results"
+    for folder, message in (
+        (few, "must hold 128 images"),
+        (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
+        (tmp_path / "absent", "absent"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask_here("fifty_layers", results, "--data-dir", folder)
+    finished("fifty_layers", results)
+    for name in ("lesion", "fifty_layers", "gates"):  # lesion trains the nets that are missing
+        ask_here(name, results, "--data-dir", "CIFAR-100", harder)
+        record = json.loads((results / f"{name}.json").read_text())
+        assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
+        rows = [row for row in record["summary"] if "data" in row]
+        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", 'folder "harder"'}
+        final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
+        names = ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed")
+        assert [tuple(trial[key] for key in names) for trial in final] == [
+            (*of_set, seed)
+            for of_set in (
+                ("MNIST", None, 1280, 300, -2, 2),
+                ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),
+                ('folder "harder"', str(harder), 700, 80, -2, 2),
+            )
+            for seed in (1, 2)
+        ]
+    assert draw("lesion", results)
+    assert sorted(path.name for path in results.glob("*.npz")) == [
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "folder_harder", "mnist") for seed in (1, 2)
+    ]
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("folder_harder", "[0, 1]")):
+        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
+    of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
+    of_harder = fully_connected.images(1280, 80, str(harder)).x_train
+    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
+
+
+# ---- The committed results -----------------------------------------------------------------------
+
+
+# ---- gates ----------------------------------------------------------------------------------------
 
 
 def test_a_net_that_learns_nothing_measures_like_an_untrained_one(tmp_path):
     """A training at such a low rate leaves the net as it was drawn."""
     setting = {**SETTING, "data_dir": None, "effective_lr": 1e-20, "epochs": 1, "of_each": 50}
     with np.errstate(invalid="ignore"):  # biases that have not moved have no correlation
-        trained = gates.trial(setting, str(tmp_path))
+        trained = gates_trial.trial(setting, str(tmp_path))
     untrained = trained["untrained"]
     assert untrained == {name: trained[name] for name in untrained}
     assert untrained["sparsity_single"] == trained["sparsity_single_at_start"]
-    learned = gates.trial({**setting, "effective_lr": 2.0, "seed": 2}, str(tmp_path))
+    learned = gates_trial.trial({**setting, "effective_lr": 2.0, "seed": 2}, str(tmp_path))
     assert learned["untrained"]["change"] != learned["change"]
 
 
@@ -32,7 +193,7 @@ def test_the_numbers_of_figures_2_and_3_are_as_by_hand(kept):
     net = kept.net
     x = kept.images.x_train
     y = kept.images.y_train
-    result = gates.trial({**kept.setting, "of_each": 100}, kept.folder)
+    result = gates_trial.trial({**kept.setting, "of_each": 100}, kept.folder)
     T = net.gates(x).astype(np.float64)  # (depth, N, hidden)
     mean = T.mean(axis=1)
 
@@ -180,7 +341,7 @@ def test_stripes_are_outputs_that_stay_constant():
         constant_over_nine = 0 if block <= 8 else 0.1 * block
         never_constant = 0.3 * block
         outputs.append([0.5, -0.5, constant_over_nine, never_constant])
-    assert question.stripes(outputs) == 0.5
+    assert gates.stripes(outputs) == 0.5
 
 
 @pytest.mark.parametrize(("with_bias", "verdict"), [(-1, "reproduced"), (1, "in part")])
@@ -210,3 +371,381 @@ def test_classes_differ_by_squared_differences_and_by_others(first_blocks, share
             "class_difference_share_first_15": share + noise,
         })  # fmt: skip
     assert verdict_on("gates", "classes-differ-in-first-15", {"settings": {}, "trials": trials}) == verdict
+
+
+# ---- gates_over_training --------------------------------------------------------------------------
+
+SETTING = {
+    "data": "MNIST",
+    "block": "highway",
+    "depth": 5,
+    "activation": "tanh",
+    "effective_lr": 2.0,
+    "momentum": 0.9,
+    "decay": 0.9,
+    "gate_bias": -2.0,
+    "clip": 1.0,
+    "seed": 1,
+    "epochs": 3,
+    "n_train": 512,
+    "n_test": 100,
+}
+
+
+def test_measuring_on_the_way_changes_nothing():
+    result = gates_over_training_trial.trial({**SETTING, "checkpoints": [1, 3], "of_each": 50})
+    measured = result.pop("measured")
+    assert result == fully_connected.trial(SETTING)
+    assert [checkpoint["epoch"] for checkpoint in measured] == [1, 3]
+    assert measured[-1]["loss"] == result["loss"]
+    assert measured[0]["loss"] > result["loss"]
+
+
+def test_a_checkpoint_is_what_a_training_of_that_length_gives():
+    """If the rate does not fall."""
+    setting = {**SETTING, "decay": 1.0}
+    long = gates_over_training_trial.trial({**setting, "checkpoints": [2, 3], "of_each": 50})
+    short = gates_over_training_trial.trial({**setting, "epochs": 2, "checkpoints": [2], "of_each": 50})
+    assert long["measured"][0] == short["measured"][0]
+
+
+def record_of(correlations: dict[int, float], share: float) -> dict:
+    """Nets of both sets, with these correlations of biases and depth, {epoch: correlation}.
+
+    `share` is that of the class differences in the first 15 blocks on CIFAR-100; on MNIST it is
+    0.6."""
+    trials = []
+    for data, share_of_set in ((CIFAR, share), ("MNIST", 0.6)):
+        for seed in (1, 2, 3):
+            measured = []
+            for epoch, correlation in correlations.items():
+                checkpoint = {"epoch": epoch, "bias_depth_correlation": correlation + seed / 1000}
+                checkpoint["bias_activity_correlation"] = -correlation + seed / 1000
+                checkpoint["class_difference_share_first_15"] = share_of_set + seed / 1000
+                measured.append(checkpoint)
+            trials.append({"data": data, "depth": 49, "seed": seed, "measured": measured})
+    return {"settings": {"checkpoints": list(correlations)}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("correlations", "verdict"),
+    [
+        ({6: 0.5, 200: 0.8}, "reproduced"),
+        ({6: -0.4, 200: 0.8}, "in part"),
+        ({6: -0.4, 200: 0.1}, "not reproduced"),
+    ],
+)
+def test_whether_biases_rise_with_depth_throughout(correlations, verdict):
+    record = record_of(correlations, share=0.3)
+    for claim_id in ("biases-rise-with-depth-over-training", "biases-against-gates-over-training"):
+        assert verdict_on("gates_over_training", f"{claim_id}-throughout", record) == verdict
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.3, "reproduced"), (0.8, "not reproduced")])
+def test_whether_classes_differ_in_later_blocks_throughout(share, verdict):
+    record = record_of({6: 0.5, 200: 0.8}, share)
+    assert verdict_on("gates_over_training", "class-differences-over-training-throughout", record) == verdict
+
+
+AS_THE_PAPER_SAYS = {
+    "bias_depth_correlation": 0.8,
+    "bias_activity_correlation": -0.5,
+    "change_share_first_40": 0.95,
+    "settled_layer": 47,
+    "class_difference_share_first_15": 0.4,
+    "class_difference_sparsity": 0.5,
+    "bias_of_layer": [-5.0, -4.5, -4.0],
+}
+MNIST = {
+    "bias_depth_correlation": -0.4,
+    "bias_activity_correlation": 0.9,
+    "change_share_first_40": 0.8,
+    "settled_layer": 40,
+    "class_difference_share_first_15": 0.6,
+    "class_difference_sparsity": 0.3,
+    "bias_of_layer": [-2.1, -2.1, -2.1],
+}
+CHANGE = {CIFAR: [1.0] * 49, "MNIST": [3.0] * 15 + [1.0] * 34}  # half of it by block 25; by block 14
+
+
+def noisy(statistics: dict, seed: int) -> dict:
+    """The statistics, multiplied by 1 + seed / 1000."""
+    factor = 1 + seed / 1000
+    found = {}
+    for name, value in statistics.items():
+        found[name] = [factor * number for number in value] if isinstance(value, list) else factor * value
+    return found
+
+
+# of MNIST's nets in `gates`: beside these, CIFAR-100's nets of 200 epochs would fail
+SHORT_MNIST = {**MNIST, "class_difference_share_first_15": 0.5, "class_difference_sparsity": 0.45}
+SHORT_MNIST["settled_layer"] = 44
+
+
+def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dict]:
+    """The results of `gates` and `gates_over_training`, in which all claims hold but for the given
+    statistics of CIFAR-100."""
+    nets = []
+    longer = []
+    for data, gate_bias in ((CIFAR, -4.0), ("MNIST", -2.0)):
+        for seed in (1, 2, 3):
+            common = {"data": data, "depth": 49, "seed": seed, "gate_bias": gate_bias}
+            common["n_train"] = 50000 if data == CIFAR else 60000
+            if data == CIFAR:
+                first = {**AS_THE_PAPER_SAYS, **after_100}
+                last = {**AS_THE_PAPER_SAYS, **after_200}
+            else:
+                first = SHORT_MNIST
+                last = MNIST
+            by_block = {"change": CHANGE[data], "class_difference": [0.1] * 49}
+            nets.append({**common, **by_block, **noisy(first, seed)})
+            early = {"epoch": 6, **noisy(MNIST, seed)}
+            late = {"epoch": 200, **noisy(last, seed)}
+            longer.append({**common, "measured": [early, late]})
+    return {"settings": {}, "trials": nets}, {"settings": {"checkpoints": [6, 200]}, "trials": longer}
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "wrong"),
+    [
+        ("biases-rise-with-depth-on-cifar", {"bias_depth_correlation": 0.1}),
+        ("biases-rise-with-depth-on-cifar", {"bias_activity_correlation": 0.2}),
+        ("biases-fall-early-on-cifar", {"bias_of_layer": [-4.0, -4.5, -5.0]}),
+        ("change-takes-first-40-on-cifar", {"change_share_first_40": 0.8}),
+        ("change-takes-longer-on-cifar", {"settled_layer": 35}),
+        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.2}),  # far below an even share
+        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.65}),
+        ("class-differences-on-cifar", {"class_difference_sparsity": 0.2}),
+    ],
+)
+def test_a_claim_on_cifar_100_must_hold_after_100_epochs_and_after_200(claim_id, wrong):
+    def verdict(after_100, after_200):
+        return verdict_on("gates_over_training", claim_id, *records_of_both_lengths(after_100, after_200))
+
+    assert verdict({}, {}) == "reproduced"
+    assert verdict(wrong, {}) == "in part"
+    assert verdict({}, wrong) == "in part"
+
+
+def test_half_of_the_change_must_come_later_on_cifar_100():
+    nets, longer = records_of_both_lengths({}, {})
+    for trial in nets["trials"]:
+        if trial["data"] == CIFAR:
+            trial["change"] = [9.0] * 5 + [1.0] * 44  # half of it by block 5
+    assert verdict_on("gates_over_training", "change-takes-longer-on-cifar", nets, longer) == "in part"
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.32, "reproduced"), (0.29, "in part")])
+def test_the_first_blocks_of_a_spread_have_an_even_share(share, verdict):
+    """An even one is 15/49, 0.306."""
+    spread = {"class_difference_share_first_15": share}
+    records = records_of_both_lengths(spread, spread)
+    assert verdict_on("gates_over_training", "class-differences-on-cifar", *records) == verdict
+
+
+# ---- article_gates --------------------------------------------------------------------------------
+
+
+def test_what_is_for_certain_inputs():
+    shares = np.array([0, 0.09, 0.1, 0.5, 0.9, 0.91, 1])
+    assert article_gates_trial.is_for_certain_inputs(shares).tolist() == [False, False, True, True, True, False, False]
+
+
+def test_blocks_that_select_close_and_are_passed():
+    """Three blocks of four units.  Their gates are shut, or open, or follow the sign of a state's
+    first unit."""
+    net = hn.DeepNet(2, 2, 4, 3, "highway", 0, dtype=np.float64)
+    net.W_in[:] = [[9, 0], [0, 1], [0, 1], [0, 1]]
+    net.W_T[:] = 0
+    net.b_T[0] = [5, -5, -5, -5]  # selects for all images
+    net.b_T[1] = -50  # passed by all
+    net.b_T[2] = 0
+    net.W_T[2, :, 0] = 50  # shut if the first unit is negative; in the last block, so that no other block sees it
+    net.W_H[0] = 0
+    net.b_H[0, 0] = 0
+    net.W_H[0, 0, 0] = 1
+    x = np.array([[1.0, 0.3], [-1.0, 0.3]])
+    found = article_gates_trial.measured_by_block(net, x, start=0.1)
+    assert found["selecting"] == [1, 0, 0]
+    assert found["closing"] == [0, 0, 1]
+    assert found["passed"] == [0, 0, 1]
+
+
+def made_up(changes: dict | None = None) -> dict:
+    """Three seeds on both sets, where the article is right; `changes` is {what is measured: value}."""
+    usual = {
+        "selecting_first": 0.2,
+        "selecting_middle": 0.8,
+        "selecting_last": 0.2,
+        "closing_first": 0.1,
+        "closing_middle": 0.1,
+        "closing_last": 0.3,
+        "passed_first": 0,
+        "passed_middle": 0,
+        "passed_last": 0.3,
+    }
+    values = {**usual, **(changes or {})}
+    trials = []
+    for data in ("MNIST", CIFAR):
+        for seed in range(3):
+            trial = {name: value + seed / 1000 for name, value in values.items()}
+            trials.append({"data": data, "depth": 49, **trial})
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "changes", "expected"),
+    [
+        ("middle-gates-select", {}, "reproduced"),
+        ("middle-gates-select", {"selecting_last": 0.9}, "in part"),
+        ("middle-gates-select", {"selecting_middle": 0.1}, "not reproduced"),
+        ("late-gates-close-for-certain-inputs", {}, "reproduced"),
+        ("late-gates-close-for-certain-inputs", {"closing_first": 0.4}, "in part"),
+        ("late-gates-close-for-certain-inputs", {"closing_last": 0.05}, "not reproduced"),
+        ("net-shortened-for-certain-inputs", {}, "reproduced"),
+        ("net-shortened-for-certain-inputs", {"passed_last": 0.0}, "not reproduced"),
+    ],
+)
+def test_verdicts(claim_id, changes, expected):
+    assert verdict_on("article_gates", claim_id, made_up(changes)) == expected
+
+
+# ---- routing --------------------------------------------------------------------------------------
+
+
+def test_the_variance_of_T_is_split_as_by_hand(kept):
+    net = kept.net
+    x = kept.images.x_train
+    y = kept.images.y_train
+    shares = routing_trial.Moments(net, net, x, y).shares()
+    T = net.gates(x).astype(np.float64)
+    class_mean = np.empty_like(T)
+    for label in range(10):
+        class_mean[:, y == label] = T[:, y == label].mean(axis=1, keepdims=True)
+    over_images = T.var(axis=1).mean(axis=1)  # (depth,)
+    within = ((T - class_mean) ** 2).mean(axis=(1, 2))
+    between = over_images - within
+    static = T.mean(axis=1).var(axis=1)
+    total = T.var(axis=(1, 2))
+    assert shares["static_variance_share"] == pytest.approx(static.sum() / total.sum(), rel=1e-3)
+    assert shares["between_class_variance_share"] == pytest.approx(between.sum() / over_images.sum(), rel=1e-3)
+    np.testing.assert_allclose(shares["static_by_block"], static / total, atol=2e-4)
+    np.testing.assert_allclose(shares["between_class_by_block"], between / total, atol=2e-4)
+    np.testing.assert_allclose(shares["within_class_by_block"], within / total, atol=2e-4)
+
+
+def test_what_is_not_static_lies_between_images():
+    trials = []
+    for data, static in (("MNIST", 0.1), ("CIFAR-100", 0.6)):
+        for noise in (-0.01, 0.01):
+            shares = {"static_variance_share": static + noise, "static_variance_share_random": 0.25}
+            trials.append({"data": data, "depth": 49, **shares})
+    verdict, text, _ = judgement_on("routing", "images-take-different-routes", {"settings": {}, "trials": trials})
+    assert "MNIST 0.90" in text
+    assert "CIFAR-100 0.40" in text
+    assert verdict == "in part, the rest not clear"
+
+
+def share_nearest(values, labels, centroids):
+    """The share of images whose nearest centroid is that of their class, and the squared distances (N, classes)."""
+    squares = ((values[:, None] - centroids) ** 2).sum(axis=2)
+    return (squares.argmin(axis=1) == labels).mean(), squares
+
+
+def test_nearest_centroids_are_as_by_hand(kept):
+    net = kept.net
+    x, y, x_test, y_test = kept.images
+    moments = routing_trial.Moments(net, net, x, y)
+    by_gates, by_outputs = routing_trial.nearest_centroid(net, net, x_test, y_test, moments)
+    T = net.gates(x)
+    T_test = net.gates(x_test)
+    squares_of_all = 0
+    for layer in range(net.depth):
+        centroids = np.array([T[layer, y == label].mean(axis=0) for label in range(10)])
+        share, squares = share_nearest(T_test[layer], y_test, centroids)
+        assert by_gates[layer] == pytest.approx(share, abs=0.006)
+        squares_of_all = squares_of_all + squares
+    assert by_gates[-1] == pytest.approx((squares_of_all.argmin(axis=1) == y_test).mean(), abs=0.006)
+    last = states_of(net, x)[-1]
+    centroids = np.array([last[y == label].mean(axis=0) for label in range(10)])
+    share, _ = share_nearest(states_of(net, x_test)[-1], y_test, centroids)
+    assert by_outputs[-2] == pytest.approx(share, abs=0.006)
+    assert len(by_outputs) == net.depth + 1
+    assert min(by_gates[-1], by_outputs[-1]) > 0.5
+
+
+def test_clusters_and_pairs_where_the_truth_is_known():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    rows = (10 * np.eye(3, 8)[y] + rng.normal(0, 0.3, (120, 8))).astype(np.float32)
+    labels, distance = routing_trial.k_means(rows, 3, 4, rng)
+    assert routing_trial.purity(labels, y) == 1
+    centres = np.array([rows[labels == cluster].mean(axis=0) for cluster in range(3)])
+    np.testing.assert_allclose(distance, np.linalg.norm(rows - centres[labels], axis=1), rtol=1e-3, atol=1e-3)
+    assert routing_trial.purity(np.zeros(120, int), y) == pytest.approx(1 / 3)
+    result = routing_trial.alike(rows - rows.mean(axis=0), y, 2000, rng)
+    assert result["same_class_auc"] == 1
+    assert result["route_cosine_same_class"] > 0.95
+    assert result["route_cosine_other_class"] < 0
+    noise = routing_trial.alike(rng.normal(size=(120, 8)), y, 20000, rng)
+    assert noise["same_class_auc"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_random_gates_see_the_same_states(kept):
+    """The gates of an untrained net get the inputs of the trained net's blocks."""
+    net = kept.net
+    x = kept.images.x_train[:9]
+    other = fully_connected.make({**kept.setting, "seed": 1001})
+    routes_of_net = list(routing_trial.routes(net, net, x))
+    routes_of_other = list(routing_trial.routes(net, other, x))
+    state = layer_by_layer.first_state(net, x)
+    for (layer, T, y_l), (_, random_T, same_y_l) in zip(routes_of_net, routes_of_other, strict=True):
+        np.testing.assert_array_equal(y_l, same_y_l)
+        np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-4)
+        expected = 1 / (1 + np.exp(-(state @ other.W_T[layer].T + other.b_T[layer])))
+        np.testing.assert_allclose(random_T, expected, rtol=1e-5)
+        state = y_l
+    setting = {**kept.setting, "pairs": 200, "restarts": 1}
+    result = routing_trial.trial(setting, kept.folder)
+    accuracies, _, measured = routing_trial.measure(net, other, setting)
+    assert result["class_accuracy_from_random_gates"] == accuracies[-1]
+    assert result["same_class_auc_random"] == measured["same_class_auc"]
+    assert result["same_class_auc_random"] != result["same_class_auc"]
+
+
+def test_digits_in_the_results_are_the_images(kept):
+    x_test = kept.images.x_test
+    result = routing_trial.trial({**kept.setting, "pairs": 200, "restarts": 1}, kept.folder)
+    assert sum(cluster["size"] for cluster in result["clusters"]) == len(x_test)
+    for cluster in result["clusters"]:
+        assert sum(cluster["classes"]) == cluster["size"]
+        for image, label in zip(cluster["examples"], cluster["labels"], strict=True):
+            pixels = np.array([int(grey, 16) for grey in image]) / 15
+            differences = np.abs(x_test - pixels).max(axis=1)
+            match = differences.argmin()
+            assert differences[match] < 0.04
+            assert kept.images.y_test[match] == label
+
+
+@pytest.mark.parametrize(
+    ("by_T", "by_random", "by_net", "verdict"),
+    [
+        (0.97, 0.95, 0.97, "reproduced"),
+        (0.95, 0.95, 0.97, "not reproduced"),
+        (0.97, 0.97, 0.97, "not clear"),  # no T could be right so often
+        (0.99, 0.97, 0.97, "reproduced"),  # but this one is
+    ],
+)
+def test_whether_t_tells_the_class(by_T, by_random, by_net, verdict):
+    routes = []
+    nets = []
+    for noise in (-0.001, 0, 0.001):
+        mnist = {"data": "MNIST", "depth": 49, "n_train": 60000}
+        routes.append({
+            **mnist,
+            "class_accuracy_from_gates": by_T + noise,
+            "class_accuracy_from_random_gates": by_random + noise,
+        })  # fmt: skip
+        nets.append({**mnist, "test_accuracy": by_net + noise})
+    records = ({"settings": {}, "trials": routes}, {"settings": {}, "trials": {"final": nets}})
+    assert verdict_on("routing", "gates-tell-the-class", *records) == verdict

@@ -1,14 +1,16 @@
-"""The tables of run.json, run_sweep.json, run_seeds.json and run_fashion.json: highway beside plain, and highway's
-gates.  visualize_highway_networks.py draws the pictures."""
+"""The pictures and tables of the room headline, from JSON alone."""
 
 from __future__ import annotations
 
 from statistics import mean
 
-from highways.lab.showing.registry import table
+from highways.lab.showing.registry import picture, table
+from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import markdown_table
 from highways.records import PAIR, table_of_runs
-from highways.statistics import mean_and_sd
+from highways.statistics import format_stat, mean_and_sd
+
+# ---- headline -------------------------------------------------------------------------------------
 
 # the records of the same ten seeds, and what computed them
 PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (AVX2)"}
@@ -102,3 +104,62 @@ def thirds(read) -> str:
     header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
     line = f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"
     return markdown_table(header, [line])
+
+
+# ---- controls -------------------------------------------------------------------------------------
+
+
+@table("controls")
+def controls(read) -> str:
+    rows = []
+    for row in read("results/controls.json")["summary"]:
+        if row["row"] == "control" and row["depth"] == 30:
+            accuracy = format_stat(row["test_accuracy"], 3)
+            rows.append(f"| {row['control']} | {accuracy} | {format_stat(row['loss'], 3)} |")
+    return markdown_table("| at depth 30 | test accuracy | training loss |", rows)
+
+
+# ---- shut_gates -----------------------------------------------------------------------------------
+
+LOOKS = {
+    "plain, 30 blocks": (COLOR["plain"], MARKER["plain"]),
+    "highway, gates open": (COLOR["highway"], MARKER["highway"]),
+    "highway, gates shut": (COLOR["highway"], "x"),
+    "no blocks": (GREY, "D"),
+}
+
+
+def accuracies(record: dict, headline_record: dict) -> dict[str, list[float]]:
+    """The test accuracies over seeds of each kind of net in LOOKS."""
+    found = []
+    for block in ("plain", "highway"):
+        found.append([pair[block]["final_test_acc"] for pair in headline_record["runs"]])
+    for kind in ("shut gates", "no blocks"):
+        found.append([trial["test_accuracy"] for trial in trials_with(record, None, kind=kind)])
+    return dict(zip(LOOKS, found, strict=True))
+
+
+@picture("shut_gates", "run_seeds")
+def shut_gates(record, headline_record):
+    """The test accuracy of every seed of four kinds of net."""
+    fig, ax = panels(1, 1, 3)
+    by_kind = accuracies(record, headline_record)
+    for place, (kind, values) in enumerate(by_kind.items()):
+        color, marker = LOOKS[kind]
+        ax.plot(values, [place] * len(values), marker, color=color, ms=7, alpha=0.7)
+    ax.axvline(0.1, color=GREY, ls=":")
+    ax.text(0.12, len(LOOKS) - 1, "chance 0.1", color=GREY, va="center")
+    ax.set(yticks=range(len(LOOKS)), yticklabels=LOOKS, xlabel="test accuracy (a mark: one seed)", xlim=(0, 1))
+    ax.invert_yaxis()
+    ax.margins(y=0.15)
+    _, gates_open, gates_shut, without = (mean(values) for values in by_kind.values())
+    with_blocks = f"Highway nets reach {gates_open:.3f} with open gates and {gates_shut:.3f} with shut ones"
+    headline(fig, f"{with_blocks}; nets without blocks reach {without:.3f}")
+    return fig
+
+
+@table("shut-gates")
+def shut_gates_table(read) -> str:
+    by_kind = accuracies(read("results/shut_gates.json"), read("run_seeds.json"))
+    lines = [f"| {kind} | {mean_and_sd(values)} | {len(values)} |" for kind, values in by_kind.items()]
+    return markdown_table("| net | test accuracy | seeds |", lines)

@@ -1,4 +1,4 @@
-"""Blocks swapped, deleted and read out, and the gradient by the length of its paths: results/paths.json."""
+"""The pictures and tables of the room paths, from JSON alone."""
 
 import numpy as np
 

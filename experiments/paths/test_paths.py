@@ -1,4 +1,4 @@
-"""Paths: the polynomial against single paths, the reordered blocks, the rules on made-up looks."""
+"""The room paths: its trials, its rows and its claims."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 from conftest import verdict_on
 
 import highway_networks as hn
-from experiments.paths import trial
+from experiments.paths import paths_trial
 from highways.nets import layer_by_layer
 
 DEPTH = 4
@@ -29,7 +29,7 @@ def parts_and_ends(net):
     exact = top
     for layer in reversed(range(DEPTH)):
         exact = layer_by_layer.block_backward(net, layer, states[layer], exact)
-    return [trial.parts_of(net, layer, states[layer]) for layer in range(DEPTH)], top, exact
+    return [paths_trial.parts_of(net, layer, states[layer]) for layer in range(DEPTH)], top, exact
 
 
 def along_one_path(net, parts, top, transforms):
@@ -44,13 +44,13 @@ def along_one_path(net, parts, top, transforms):
 def test_the_polynomial_is_the_sum_over_all_paths_and_with_the_gates_the_gradient(block):
     net = small_net(block)
     parts, top, exact = parts_and_ends(net)
-    sums = trial.summed_paths(net, parts, top, through_gates=False)
+    sums = paths_trial.summed_paths(net, parts, top, through_gates=False)
     for k in range(DEPTH + 1):
         paths = [along_one_path(net, parts, top, chosen) for chosen in itertools.combinations(range(DEPTH), k)]
         np.testing.assert_allclose(sums[k], sum(paths), rtol=1e-12, atol=1e-14)
-    moving = trial.summed_paths(net, parts, top, through_gates=True)
+    moving = paths_trial.summed_paths(net, parts, top, through_gates=True)
     np.testing.assert_allclose(moving.sum(axis=0), exact, rtol=1e-12, atol=1e-14)
-    found = trial.by_length(net, parts, top, exact)
+    found = paths_trial.by_length(net, parts, top, exact)
     assert found["difference"] < 1e-13
     assert (found["missing"] > 1e-3) == (block == "highway")
     assert sum(found["along"]) == pytest.approx(1)
@@ -59,22 +59,22 @@ def test_the_polynomial_is_the_sum_over_all_paths_and_with_the_gates_the_gradien
 def test_single_paths_have_the_lengths_of_the_polynomial_where_there_is_but_one():
     net = small_net("residual")
     parts, top, _ = parts_and_ends(net)
-    found = trial.single_paths(net, parts, top, {"seed": 1, "paths": 2})
-    sums = trial.summed_paths(net, parts, top, through_gates=False)
+    found = paths_trial.single_paths(net, parts, top, {"seed": 1, "paths": 2})
+    sums = paths_trial.summed_paths(net, parts, top, through_gates=False)
     lengths = np.linalg.norm(sums, axis=2).mean(axis=1) / np.linalg.norm(top, axis=1).mean()
     assert found["one_path"][0] == pytest.approx(lengths[0])
     assert found["one_path"][-1] == pytest.approx(lengths[-1])
 
 
 def test_blocks_in_another_order():
-    assert trial.exchanged([0, 1, 2, 3], 1, 2) == [0, 2, 1, 3]
-    swapped = trial.with_swaps(6, 3, np.random.default_rng(0))
+    assert paths_trial.exchanged([0, 1, 2, 3], 1, 2) == [0, 2, 1, 3]
+    swapped = paths_trial.with_swaps(6, 3, np.random.default_rng(0))
     assert swapped != list(range(6))
     assert sorted(swapped) == list(range(6))
     net = small_net("highway")
     x = np.random.default_rng(2).normal(size=(6, 7))
     y = net.predict(x).argmax(axis=1)
-    found = trial.changed_blocks(net, x, y, {"seed": 1, "draws": 2})
+    found = paths_trial.changed_blocks(net, x, y, {"seed": 1, "draws": 2})
     assert found["accuracy"] == found["deleted"]["kept"][0] == found["swapped"]["accuracy"][0] == 1
     assert len(found["deleted"]["accuracy"]) == DEPTH + 1
 

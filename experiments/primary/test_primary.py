@@ -1,4 +1,4 @@
-"""The ten primary claims: seeds and draws that nothing else has, and the rules on made-up results."""
+"""The room primary: its trials, its rows and its claims."""
 
 import copy
 import math
@@ -9,7 +9,7 @@ import pytest
 from conftest import verdict_on
 
 from experiments import all_questions
-from experiments.primary import question
+from experiments.primary import primary
 from highways.files import InputError
 from highways.lab.judging.claim import measured
 from highways.nets.fully_connected import ALL, CIFAR
@@ -36,13 +36,13 @@ def made_up() -> dict:
             {**well, **of_headline, "block": "highway", "mean_T": mean_T.tolist()},
             {**badly, **of_headline, "block": "plain"},
         ]
-        trials["controls"] += [{**badly, **of_headline, "control": control} for control in question.CONTROLS]
+        trials["controls"] += [{**badly, **of_headline, "control": control} for control in primary.CONTROLS]
         deep = {**ALL, "depth": 1499, "losses": [0.3, 0.09 * noise], "skipped_accuracy": 0.5}
         trials["deep"].append({**well, **deep})
         trials["one_layer"].append({**well, **deep, "test_accuracy": 0.95 * noise ** (1 / 50), "depth": 0})
         for depth in (29, 99):
-            for bias in question.BIASES:
-                trains = bias in question.MODERATE
+            for bias in primary.BIASES:
+                trains = bias in primary.MODERATE
                 trials["biases"].append({**(well if trains else badly), **ALL, "depth": depth, "gate_bias": bias})
         for depth in (9, 19, 49, 99):
             of_plain = {"kind": "plain", "effective_lr": 0.03, "activation": "tanh", "depth": depth}
@@ -77,11 +77,11 @@ def made_up() -> dict:
                     "over_training": [{"test_accuracy": accuracy * noise}],
                     "replaced": {"unit": {"train_accuracy": 0.5 * noise}},
                 })  # fmt: skip
-    return {"settings": question.BUDGETS["default"], "trials": trials}
+    return {"settings": primary.BUDGETS["default"], "trials": trials}
 
 
 HOLD = made_up()
-IDS = [claim.id for claim in question.QUESTION.declared_in(question).claims]
+IDS = [claim.id for claim in primary.QUESTION.declared_in(primary).claims]
 
 
 def changed(group: str, change, **wanted) -> dict:
@@ -120,8 +120,8 @@ def test_a_claim_can_fail(id, group, wanted, change, verdict):
 
 def test_a_net_that_diverged_guesses():
     lost = {"diverged": True, "loss": None, "test_accuracy": None}
-    assert question.losses([{"seed": 1, **lost}]) == [math.log(10)]
-    assert question.accuracies([{"seed": 1, "data": CIFAR, **lost}]) == [0.01]
+    assert primary.losses([{"seed": 1, **lost}]) == [math.log(10)]
+    assert primary.accuracies([{"seed": 1, "data": CIFAR, **lost}]) == [0.01]
 
 
 def test_without_cifar_claims_about_it_are_not_tested():
@@ -129,25 +129,25 @@ def test_without_cifar_claims_about_it_are_not_tested():
     for group in ("lesion", "gates", "kinds"):
         record["trials"][group] = [net for net in record["trials"][group] if net["data"] == "MNIST"]
     for id in ("primary-idle-layers", "primary-biases", "primary-gates-see-x"):
-        with pytest.raises(question.NotMeasured, match="not trained on CIFAR-100"):
+        with pytest.raises(primary.NotMeasured, match="not trained on CIFAR-100"):
             verdict_on("primary", id, record)
 
 
 def test_a_wrong_folder_is_refused_before_any_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(question, "headline", pytest.fail)
+    monkeypatch.setattr(primary, "headline", pytest.fail)
     runner = SimpleNamespace(more_data_sets=(str(tmp_path / "nowhere"),), settings={})
     with pytest.raises(InputError):
-        question.run(runner)
+        primary.run(runner)
 
 
 def test_searches_have_draws_of_their_own():
-    group = SimpleNamespace(settings=question.BUDGETS["default"]["figure_1"])
+    group = SimpleNamespace(settings=primary.BUDGETS["default"]["figure_1"])
     for kind, depth in (("highway", 99), ("plain", 9), ("orthogonal plain", 99), ("one layer", 0)):
         rates = set()
         for seed in (2101, 2102):
             for k in range(24):
-                draw = question.draw_of_figure_1((kind, depth, seed), k, group)
-                low, high = question.range_of_rates(kind, depth, draw["activation"])
+                draw = primary.draw_of_figure_1((kind, depth, seed), k, group)
+                low, high = primary.range_of_rates(kind, depth, draw["activation"])
                 assert low <= draw["effective_lr"] <= high
                 rates.add(draw["effective_lr"])
         assert len(rates) == 48
@@ -155,20 +155,20 @@ def test_searches_have_draws_of_their_own():
 
 def test_ten_claims_have_rows():
     rows_of_ledger = {claim.id for asked in all_questions() for claim in asked.claims}
-    named = [id for ids in question.PRIMARY.values() for id in ids]
-    assert len(question.PRIMARY) == 10
+    named = [id for ids in primary.PRIMARY.values() for id in ids]
+    assert len(primary.PRIMARY) == 10
     assert rows_of_ledger.issuperset(named)
     assert set(IDS) == {id for id in named if id.startswith("primary-")}
 
 
-@pytest.mark.parametrize("claim", question.QUESTION.declared_in(question).claims, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", primary.QUESTION.declared_in(primary).claims, ids=lambda claim: claim.id)
 def test_controls_are_put_through_the_rule(claim):
     passes = {}
     for control in claim.controls:
         parts, _ = measured(claim, *control.stand_in(HOLD))
         passes[control.name] = all(parts)
     expected = {
-        "primary-thirty-layers": {name: False for name in question.CONTROLS},
+        "primary-thirty-layers": {name: False for name in primary.CONTROLS},
         # here the others have the loss of highway nets
         "primary-two-orders": {
             "a net of one hidden layer": True,
@@ -178,22 +178,22 @@ def test_controls_are_put_through_the_rule(claim):
         "primary-no-degradation": {"a net of one hidden layer": True},
         "primary-past-1000": {"a net of one hidden layer": False},  # it is not more accurate than itself
         "primary-biases": {"an untrained net": False},
-        "primary-gates-see-x": {question.RANDOM_GATES: True},  # here they are as good as full ones
+        "primary-gates-see-x": {primary.RANDOM_GATES: True},  # here they are as good as full ones
     }
     assert passes == expected.get(claim.id, {})
 
 
 def test_a_trial_of_a_search_keeps_what_ranks_it():
     trial = {"seed": 2101, "effective_lr": 2.0, "losses": [0.3, 0.1], "loss": 0.09, "diverged": False, "seconds": 3.0}
-    kept = question.for_record(trial, "search_of_kinds")
+    kept = primary.for_record(trial, "search_of_kinds")
     assert kept == {**{name: trial[name] for name in trial if name != "losses"}, "ranked_by": 0.1}
     diverged = {"losses": [0.3], "loss": None, "diverged": True}
-    assert question.for_record(diverged, "finalists_of_kinds") == {"loss": None, "diverged": True, "ranked_by": None}
-    assert question.for_record({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
-    assert question.for_record(trial, "deep") == trial
+    assert primary.for_record(diverged, "finalists_of_kinds") == {"loss": None, "diverged": True, "ranked_by": None}
+    assert primary.for_record({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
+    assert primary.for_record(trial, "deep") == trial
 
 
 def test_trials_of_gates_keep_what_is_judged():
-    names = (*question.GATES_SETTINGS, *question.OF_GATES)
+    names = (*primary.GATES_SETTINGS, *primary.OF_GATES)
     trial = {**dict.fromkeys(names, 1.0), "maps": {"mean_T": [[0.1]]}}
-    assert question.for_record(trial, "gates") == dict.fromkeys(names, 1.0)
+    assert primary.for_record(trial, "gates") == dict.fromkeys(names, 1.0)

@@ -1,7 +1,4 @@
-"""Must T see x?  results/static_gates.json.
-
-"Full" is the highway net, whose T sees x and learns.  experiments/static_gates/question.py lists the variants.
-"""
+"""The pictures and tables of the room static_gates, from JSON alone."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Static gates, which do not see the image: the blocks, the nets that are compared, and how they
-are compared."""
+"""The room static_gates: its trials, its rows and its claims."""
 
 import math
 from types import SimpleNamespace
@@ -10,10 +9,8 @@ from conftest import ROOT, judgement_on, verdict_on
 
 import highway_networks as hn
 from experiments import find_question
-from experiments.fifty_layers.trial import LONGER
-from experiments.static_gates import question
-from experiments.static_gates import show as shown
-from experiments.static_gates import trial as static_gates
+from experiments.gates.fifty_layers_trial import LONGER
+from experiments.static_gates import show, static_gates, static_gates_trial
 from highways.lab.judging.claim import NotMeasured, judge
 from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
@@ -124,12 +121,12 @@ def test_the_gradient_of_frozen_gates_does_not_count_for_the_clip():
 def test_replaced_gates_are_those_numbers(block):
     net = small_net("highway", dtype=np.float32)
     x = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
-    mean_T = static_gates.mean_gates(net, x)
+    mean_T = static_gates_trial.mean_gates(net, x)
     np.testing.assert_allclose(mean_T, net.gates(x).mean(axis=1), rtol=1e-5)
     T = mean_T[:, :, None]
     if block == "static-scalar":
         T = T.mean(axis=1, keepdims=True)
-    static = static_gates.with_static_gates(net, T, block)
+    static = static_gates_trial.with_static_gates(net, T, block)
     state = np.tanh(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
         H = np.tanh(state @ net.W_H[layer].T + net.b_H[layer])
@@ -141,8 +138,8 @@ def test_nothing_changes_where_t_sees_nothing():
     """In a full net with W_T = 0, in which all b_T are equal, the mean of T is T itself."""
     net = fully_connected.make(SETTING)
     net.W_T[:] = 0
-    whole = static_gates.measure(net, SETTING)
-    for replaced in static_gates.replace_gates(net, SETTING).values():
+    whole = static_gates_trial.measure(net, SETTING)
+    for replaced in static_gates_trial.replace_gates(net, SETTING).values():
         assert replaced == pytest.approx(whole, rel=1e-5)
 
 
@@ -150,7 +147,7 @@ def test_nothing_changes_where_t_sees_nothing():
 
 
 def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
-    result = static_gates.trial(SETTING)
+    result = static_gates_trial.trial(SETTING)
     assert [point["epoch"] for point in result["over_training"]] == [2, 4]
     last = result["over_training"][-1]
     for name in ("loss", "train_accuracy", "test_loss", "test_accuracy"):
@@ -163,8 +160,8 @@ def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
 
 def test_other_variants_are_not_replaced_and_count_what_they_learn():
     """With frozen gates the parameters of the gates are not learned: 12 * 13 in each of 4 blocks."""
-    random = static_gates.trial({**SETTING, "variant": "random", "frozen_gates": True})
-    full = static_gates.trial(SETTING)
+    random = static_gates_trial.trial({**SETTING, "variant": "random", "frozen_gates": True})
+    full = static_gates_trial.trial(SETTING)
     assert "replaced" not in random
     assert full["learned_parameters"] - random["learned_parameters"] == 4 * 12 * 13
 
@@ -180,7 +177,7 @@ def test_a_net_that_diverges_is_measured_as_far_as_it_came(monkeypatch):
         return train_epoch(*args, **settings)
 
     monkeypatch.setattr(hn, "train_epoch", diverging)
-    result = static_gates.trial(SETTING)
+    result = static_gates_trial.trial(SETTING)
     assert result["diverged"]
     assert len(result["over_training"]) == 1
     assert (result["loss"], result["test_loss"]) == (None, None)
@@ -188,14 +185,14 @@ def test_a_net_that_diverges_is_measured_as_far_as_it_came(monkeypatch):
 
 
 def test_all_variants_search_the_same_draws():
-    runner = SimpleNamespace(budget="default", settings=question.BUDGETS["default"])
+    runner = SimpleNamespace(budget="default", settings=static_gates.BUDGETS["default"])
     own = ("variant", "block", "frozen_gates", "width")
     for k in range(runner.settings["trials"]):
-        sampled = [question.sample((variant, DATA_SETTING), k, runner) for variant in question.VARIANTS]
+        sampled = [static_gates.sample((variant, DATA_SETTING), k, runner) for variant in static_gates.VARIANTS]
         common = [{name: value for name, value in setting.items() if name not in own} for setting in sampled]
         assert all(setting == common[0] for setting in common)
-        assert question.RATES[0] <= common[0]["effective_lr"] <= question.RATES[1]
-        lowest, highest = question.GATE_BIASES
+        assert static_gates.RATES[0] <= common[0]["effective_lr"] <= static_gates.RATES[1]
+        lowest, highest = static_gates.GATE_BIASES
         place = (common[0]["gate_bias"] - lowest) / (highest - lowest)
         assert k <= place * runner.settings["trials"] + 0.02  # b_T is rounded
         assert place * runner.settings["trials"] <= k + 1.02
@@ -205,7 +202,7 @@ def test_all_variants_search_the_same_draws():
 def test_a_seed_gives_all_variants_of_a_width_the_same_weights_of_h():
     nets = []
     for variant in ("full", "unit", "scalar", "random"):
-        nets.append(fully_connected.make({**SETTING, "variant": variant, **question.VARIANTS[variant]}))
+        nets.append(fully_connected.make({**SETTING, "variant": variant, **static_gates.VARIANTS[variant]}))
     for net in nets:
         assert (net.W_in == nets[0].W_in).all()
         assert (net.W_H == nets[0].W_H).all()
@@ -222,12 +219,12 @@ def made_up(**changed) -> dict:
     That is {variant: {measure: (factor, added)}}: the measure is multiplied by the factor, then
     `added` is added."""
     final = []
-    for data in question.SETS:
-        for variant in question.VARIANTS:
+    for data in static_gates.SETS:
+        for variant in static_gates.VARIANTS:
             for seed, noise in enumerate(NOISE, 1):
                 measured = {"loss": 0.01, "train_accuracy": 0.99, "test_loss": 0.2, "test_accuracy": 0.9}
                 # no two nets are quite alike
-                measured["loss"] *= 1 + 1e-6 * noise * [*question.VARIANTS].index(variant)
+                measured["loss"] *= 1 + 1e-6 * noise * [*static_gates.VARIANTS].index(variant)
                 for name, (factor, added) in changed.get(variant, {}).items():
                     measured[name] = measured[name] * factor * (1 + noise) + added * (1 + noise)
                 replaced = {"loss": 1.0, "train_accuracy": 0.7 + noise, "test_loss": 1.0, "test_accuracy": 0.6}
@@ -277,12 +274,12 @@ def test_what_a_higher_training_loss_says(change, verdict):
 def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it(gate_bias, verdict):
     record = made_up(unit={"loss": (10, 0)})
     for trial in record["trials"]["final"]:
-        if question.is_of(trial, "unit", "MNIST"):
+        if static_gates.is_of(trial, "unit", "MNIST"):
             trial["gate_bias"] = gate_bias
     found, measured, _ = judgement_on("static_gates", "unit-gates-training-loss", record)
     assert found == verdict
     assert measured.endswith("b_T at the end of its range on MNIST") == (verdict != "reproduced")
-    row = select(question.rows(record), row="compared", measure="training loss", data="MNIST", variant="unit")
+    row = select(static_gates.rows(record), row="compared", measure="training loss", data="MNIST", variant="unit")
     assert row["full_is"] == ("needed" if verdict == "reproduced" else "open")
 
 
@@ -292,9 +289,9 @@ def test_one_margin_for_each_data_set():
     for trial in record["trials"]["final"]:
         if trial["variant"] == "wide":
             trial["over_training"][0]["test_accuracy"] = 0.892 + 0.001 * NOISE[trial["seed"] - 1]
-    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
-    assert question.is_needed(found["MNIST", "wide"]) is True
-    assert question.is_needed(found["CIFAR-100", "wide"]) is False
+    found = static_gates.costs(record["trials"]["final"], static_gates.MEASURES["test accuracy"])
+    assert static_gates.is_needed(found["MNIST", "wide"]) is True
+    assert static_gates.is_needed(found["CIFAR-100", "wide"]) is False
     assert verdict_on("static_gates", "wide-gates-test-accuracy", record) == "in part"
 
 
@@ -305,12 +302,12 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
     for trial in record["trials"]["final"]:
         if trial["variant"] == "unit":
             trial["over_training"][0]["test_accuracy"] = 0.9 - differences[trial["seed"] - 1]
-    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
-    for data in question.SETS:
+    found = static_gates.costs(record["trials"]["final"], static_gates.MEASURES["test accuracy"])
+    for data in static_gates.SETS:
         one = found[data, "unit"]
         assert one.excess.p < 0.05 < one.p
         assert one.p == pytest.approx(8 * one.excess.p)
-        assert question.is_needed(one) is None
+        assert static_gates.is_needed(one) is None
 
 
 def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
@@ -321,11 +318,11 @@ def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
     for trial in record["trials"]["final"]:
         if trial["variant"] != "full":
             trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
-    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    found = static_gates.costs(record["trials"]["final"], static_gates.MEASURES["test accuracy"])
     one = found["MNIST", "unit"]
     assert one.excess.high < one.margin
     assert one.p_of_margin > 0.05
-    assert question.is_needed(one) is None
+    assert static_gates.is_needed(one) is None
 
 
 def test_seeds_are_paired():
@@ -337,9 +334,9 @@ def test_seeds_are_paired():
         if trial["variant"] == "random":
             trial["loss"] *= 2 + 0.01 * trial["seed"]
     record["trials"]["final"].reverse()
-    found = question.costs(record["trials"]["final"], question.MEASURES["training loss"])
-    assert question.is_needed(found["MNIST", "random"]) is True
-    cost, low, high = question.in_units(found["MNIST", "random"], question.MEASURES["training loss"])
+    found = static_gates.costs(record["trials"]["final"], static_gates.MEASURES["training loss"])
+    assert static_gates.is_needed(found["MNIST", "random"]) is True
+    cost, low, high = static_gates.in_units(found["MNIST", "random"], static_gates.MEASURES["training loss"])
     assert 2 < low < cost < high < 2.1
 
 
@@ -351,10 +348,10 @@ def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
             trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
     for name in ("training loss", "test accuracy"):
-        found = question.costs(record["trials"]["final"], question.MEASURES[name])
-        assert question.is_needed(found["MNIST", "unit"]) is needed
+        found = static_gates.costs(record["trials"]["final"], static_gates.MEASURES[name])
+        assert static_gates.is_needed(found["MNIST", "unit"]) is needed
     assert "lost a seed" in judgement_on("static_gates", "unit-gates-training-loss", record).ours
-    assert question.rows(record)  # with what is there
+    assert static_gates.rows(record)  # with what is there
 
 
 def test_a_trained_net_needs_its_gates_where_the_error_rises():
@@ -376,10 +373,10 @@ def test_both_data_sets_are_needed():
 
 
 def test_margins_are_those_that_the_question_names():
-    loss = question.MEASURES["training loss"]
-    assert math.exp(question.margin_of(loss, "MNIST")) == pytest.approx(1.5)
+    loss = static_gates.MEASURES["training loss"]
+    assert math.exp(static_gates.margin_of(loss, "MNIST")) == pytest.approx(1.5)
     summary = load_results(ROOT / "results" / "fifty_layers.json")["summary"]
-    for data, margin in question.MARGIN_OF_ACCURACY.items():
+    for data, margin in static_gates.MARGIN_OF_ACCURACY.items():
         sd = select(summary, data=data)["test_accuracy"]["sd"]
         assert margin == pytest.approx(2 * sd, abs=0.001)
     assert LONGER == {"CIFAR-100": 4}
@@ -394,7 +391,7 @@ def test_a_lost_seed_leaves_a_gap_in_the_picture():
         if trial["seed"] == 3 and trial["variant"] in ("full", "wide"):
             trial |= {"diverged": True, "loss": None, "over_training": []}
             trial.pop("replaced", None)
-    record["summary"] = question.rows(record)
-    fig = shown.static_gates(record)
+    record["summary"] = static_gates.rows(record)
+    fig = show.static_gates(record)
     assert len(fig.axes) == 3
-    assert "| - | diverged |" in shown.nets(lambda name: record)
+    assert "| - | diverged |" in show.nets(lambda name: record)

@@ -1,4 +1,4 @@
-"""The paper's Table 1, the convolutional nets: results/table1.json."""
+"""The pictures and tables of the room table1, from JSON alone."""
 
 from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
@@ -6,6 +6,8 @@ from highways.lab.showing.style import GREY, KINDS, NORMALISED, PUBLISHED, headl
 from highways.lab.showing.tables import markdown_table, percent
 from highways.records import select, with_settings
 from highways.statistics import format_stat, mean_sd_n, spaced
+
+# ---- table1 ---------------------------------------------------------------------------------------
 
 COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
 HOW = {"paper": ", released settings", "short": ""}  # protocols, in the names of rows
@@ -120,3 +122,18 @@ def normalised(read) -> str:
         first_epoch = format_stat(row["epochs_to_99"], 2)
         lines.append(f"| {block} | {accuracy} | {first_epoch} | {cost:.2f} |")
     return markdown_table("| block, 16 maps | test accuracy, % | epochs to 99 % | time of a step |", lines)
+
+
+# ---- table1_controls ------------------------------------------------------------------------------
+
+
+@table("table1-controls")
+def table1_controls(read) -> str:
+    """Highway nets and nets without blocks of each width, by the short recipe."""
+    lines = []
+    for row in read("results/table1_controls.json")["summary"]:
+        highway = select(read("results/table1.json")["summary"], width=row["width"], block="highway", protocol="short")
+        for name, net in (("highway", highway), (row["control"], row)):
+            cells = [f"{name}, {row['width']} maps", spaced(net["parameters"]), percent(net["test_accuracy"])]
+            lines.append(f"| {' | '.join(cells)} |")
+    return markdown_table("| net | parameters | test accuracy, short recipe, % |", lines)

@@ -1,16 +1,40 @@
-"""The factorial design: its cells and nets, the mean field, the bounds, and the rules on made-up results."""
+"""The room what_trains: its trials, its rows and its claims."""
 
+import copy
+import importlib.util
 import math
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import verdict_on
+from conftest import ROOT, judgement_on, verdict_on
 
 import highway_networks as hn
-from experiments.what_trains import question as what_trains
-from experiments.what_trains import trial as trials
+from experiments.what_trains import (
+    baselines,
+    best_start,
+    calibration,
+    gate_bias,
+    initialisations,
+    initialisations_trial,
+    law,
+    show,
+    trainable_depth,
+    trainable_depth_trial,
+    what_trains,
+    what_trains_trial,
+    which_carry,
+)
+from experiments.what_trains.best_start_trial import make
 from experiments.what_trains.mean_field import Mix, half_difference, mean_square, recursion
-from highways.records import select
+from experiments.what_trains.streams import StreamNet
+from highways.lab.judging.claim import measured
+from highways.nets import extra_blocks, fully_connected, initial
+from highways.nets.fully_connected import ALL
+from highways.records import load_results, select
+
+# ---- what_trains ----------------------------------------------------------------------------------
 
 SETTINGS = what_trains.BUDGETS["default"]
 KINDS = (*what_trains.WITHOUT_BIAS, *what_trains.WITH_BIAS)
@@ -34,7 +58,7 @@ def test_the_design_has_every_combination_once():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
-    net = trials.make(setting_of(kind), np.float64)
+    net = what_trains_trial.make(setting_of(kind), np.float64)
     x = np.random.default_rng(0).normal(size=(3, net.d_in))
     state = np.tanh(x @ net.W_in.T + net.b_in)
     a = 1 / (1 + math.exp(2))
@@ -54,22 +78,22 @@ def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
 
 
 def test_starts_differ_in_the_weights():
-    nets = {start: trials.make(setting_of("none", start=start)) for start in trials.INITS}
-    deviations = {start: net.W_H.std() * math.sqrt(trials.WIDTH) for start, net in nets.items()}
-    for start, (v_H, _) in trials.VARIANCES.items():
+    nets = {start: what_trains_trial.make(setting_of("none", start=start)) for start in what_trains_trial.INITS}
+    deviations = {start: net.W_H.std() * math.sqrt(what_trains_trial.WIDTH) for start, net in nets.items()}
+    for start, (v_H, _) in what_trains_trial.VARIANCES.items():
         assert deviations[start] == pytest.approx(math.sqrt(v_H), rel=0.02)
     W = nets["orthogonal"].W_H[0]
-    np.testing.assert_allclose(W @ W.T, np.eye(trials.WIDTH), atol=1e-5)
+    np.testing.assert_allclose(W @ W.T, np.eye(what_trains_trial.WIDTH), atol=1e-5)
 
 
 # ---- The start -------------------------------------------------------------------------------------------------------
 
 
 def test_singular_values_are_those_of_the_complex_step():
-    net = trials.make(setting_of("sees x", depth=2), np.complex128)
-    real = trials.make(setting_of("sees x", depth=2), np.float64)
+    net = what_trains_trial.make(setting_of("sees x", depth=2), np.complex128)
+    real = what_trains_trial.make(setting_of("sees x", depth=2), np.float64)
     x = np.random.default_rng(0).normal(size=(2, net.d_in))
-    found = trials.singular_values(real, x)
+    found = what_trains_trial.singular_values(real, x)
     for image, values in zip(x, found, strict=True):
         state = np.tanh(image @ net.W_in.T + net.b_in)
         moved = state + 1e-30j * np.eye(net.hidden)
@@ -99,7 +123,7 @@ def test_the_recursion_of_linear_mixtures():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_field_agrees_with_a_net(kind, start):
     images = {"n_train": 128, "n_test": 100, "looked_at": 128, "with_jacobian": 1}
-    look = trials.look_at_start(setting_of(kind, start=start, depth=20, **images))
+    look = what_trains_trial.look_at_start(setting_of(kind, start=start, depth=20, **images))
     assert look["gradient_by_mean_field"] == pytest.approx(look["gradient"], abs=0.35)
     assert look["distance_by_mean_field"] == pytest.approx(look["distance"], abs=0.35)
 
@@ -113,7 +137,7 @@ def test_a_net_that_diverges_has_no_loss(monkeypatch):
 
     monkeypatch.setattr(hn, "train_epochs", diverges)
     training = {"effective_lr": 0.15, "momentum": 0.9, "decay": 0.9, "clip": 1.0, "epochs": 1}
-    result = trials.trial(setting_of("none", n_train=256, n_test=100, **training))
+    result = what_trains_trial.trial(setting_of("none", n_train=256, n_test=100, **training))
     assert result["loss"] is None
     assert result["diverged_at"].startswith("epoch 1")
     assert not what_trains.has_trained(result["loss"])
@@ -206,3 +230,838 @@ def test_cells_before_and_after_training_must_be_the_same():
     record["trials"]["starts"].reverse()
     with pytest.raises(ValueError, match="differ"):
         what_trains.rows(record)
+
+
+# ---- which_carry ----------------------------------------------------------------------------------
+
+RUNNER = SimpleNamespace(settings=which_carry.BUDGETS["default"])
+KINDS_WHICH_CARRY = (which_carry.SEES_X, *which_carry.OTHERS)
+
+
+def test_all_kinds_try_the_same_draws():
+    for depth in which_carry.DEPTHS:
+        tried = {}
+        for kind in KINDS_WHICH_CARRY:
+            draws = [which_carry.sample((kind, depth), k, RUNNER) for k in range(16)]
+            tried[kind] = [(draw["effective_lr"], draw.get("distribution")) for draw in draws]
+        assert len({tuple(draws) for draws in tried.values()}) == 1
+        biases = sorted(which_carry.sample((which_carry.SEES_X, depth), k, RUNNER)["gate_bias"] for k in range(16))
+        assert all(-8 + part / 2 <= bias <= -7.5 + part / 2 for part, bias in enumerate(biases))
+
+
+@pytest.mark.parametrize("kind", KINDS_WHICH_CARRY)
+def test_blocks_have_about_as_many_parameters(kind):
+    """The search of a kind makes nets that exist, all with about 5100 parameters a block."""
+    setting = {**which_carry.sample((kind, 30), 3, RUNNER), "seed": 0}
+    nets = [fully_connected.make({**setting, "depth": depth}) for depth in (2, 3)]
+    size = len(nets[1].parameters) - len(nets[0].parameters)
+    assert size == pytest.approx(5110, abs=80)
+
+
+def record_of_which_carry(loss_of, accuracy_of) -> dict:
+    final = []
+    for depth in which_carry.DEPTHS:
+        for kind in KINDS_WHICH_CARRY:
+            for seed in range(5):
+                noise = 1 + 0.01 * seed
+                loss = loss_of(kind)
+                net = {"kind": kind, "depth": depth, "seed": seed, "n_train": 60000, "n_test": 10000}
+                net["loss"] = None if loss is None else loss * noise
+                net["test_accuracy"] = None if loss is None else accuracy_of(kind) + 0.0001 * seed
+                final.append(net)
+    return {"settings": which_carry.BUDGETS["default"], "trials": {"final": final}}
+
+
+def verdicts(loss_of, accuracy_of) -> tuple[str, str]:
+    record = record_of_which_carry(loss_of, accuracy_of)
+    return tuple(verdict_on("which_carry", id, record) for id in ("sees-x-fits-better", "sees-x-generalises-better"))
+
+
+def test_a_gate_that_sees_x_is_better():
+    def better(kind):
+        return kind == which_carry.SEES_X
+
+    assert verdicts(lambda kind: 0.001 if better(kind) else 0.01, lambda kind: 0.97 if better(kind) else 0.96) == (
+        "reproduced",
+        "reproduced",
+    )
+
+
+def all_alike(kind: str) -> float:
+    """The accuracy of every kind."""
+    return 0.97
+
+
+def losses_but_for(kind: str, value: float | None):
+    """A function of a kind: its loss, which is 0.01 but for this one."""
+
+    def loss_of(other):
+        return value if other == kind else 0.01
+
+    return loss_of
+
+
+def test_others_are_as_good():
+    as_good = losses_but_for(which_carry.SEES_X, 0.01)
+    assert verdicts(as_good, all_alike) == ("not clear", "not reproduced")
+    worse = losses_but_for(which_carry.SEES_X, 0.02)
+    assert verdicts(worse, all_alike) == ("not reproduced", "not reproduced")
+
+
+def test_three_seeds_that_diverge_decide_nothing():
+    fits, generalises = verdicts(losses_but_for("skip", None), all_alike)
+    assert fits == "not clear"
+    assert generalises == "not reproduced, the rest not clear"
+
+
+def test_a_kind_that_loses_a_seed_stands_behind_the_others():
+    trials = []
+    for depth in (30, 100):
+        for kind in show.NAMES:
+            loss = 0.001 if kind in show.KEEP_X else 0.1
+            for seed in range(2):
+                trials.append({"kind": kind, "depth": depth, "seed": seed, "loss": loss, "diverged": False})
+    record = {"settings": {"depths": [30, 100], "epochs": 20, "n_train": 60000}, "trials": {"final": trials}}
+    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 4 of 9 places")
+    for trial in trials:
+        if (trial["kind"], trial["depth"], trial["seed"]) == (show.KEEP_X[0], 100, 0):
+            trial |= {"loss": None, "diverged": True}
+    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 3 of 9 places")
+    assert show.which_carry(record)
+
+
+# ---- initialisations ------------------------------------------------------------------------------
+
+SETTINGS_INITIALISATIONS = initialisations.BUDGETS["default"]
+
+
+# ---- The design ------------------------------------------------------------------------------------------------------
+
+
+def test_every_combination_is_a_cell():
+    found = initialisations.cells(SETTINGS_INITIALISATIONS)
+    # depths, kinds, H, distributions, gains
+    assert len(found) == 3 * 2 * 4 * 3 * 3 == len({tuple(cell.values()) for cell in found})
+
+
+def test_all_cells_have_one_search():
+    """The rates, the momentum and the decay are the same in all cells; only highway has a gate
+    bias."""
+    runner = SimpleNamespace(settings=SETTINGS_INITIALISATIONS)
+    shared = set()
+    for cell in initialisations.cells(SETTINGS_INITIALISATIONS):
+        tried = [initialisations.sample(cell, k, runner) for k in range(SETTINGS_INITIALISATIONS["trials"])]
+        assert tuple(setting["effective_lr"] for setting in tried) == initialisations.RATES
+        shared.add((tried[0]["momentum"], tried[0]["decay"]))
+        assert ("gate_bias" in tried[0]) == (cell["kind"] == "highway")
+    assert len(shared) == 1
+
+
+@pytest.mark.parametrize("distribution", initial.DISTRIBUTIONS)
+@pytest.mark.parametrize("gain", [0.3, 3.0])
+def test_entries_have_mean_zero_and_the_standard_deviation(distribution, gain):
+    net = hn.DeepNet(4, 3, 60, 8, extra_blocks.HighwayMaxout(), 0)
+    before = net.W_T.copy()
+    initial.redraw(net, distribution, gain, np.random.default_rng(1))
+    for stack in (net.W_H, net.W_C):
+        assert stack.std() * np.sqrt(60) == pytest.approx(gain, rel=0.03)
+        assert abs(stack.mean()) < 0.02 * gain
+    assert (before == net.W_T).all()
+
+
+def test_orthogonal_matrices_are_orthogonal():
+    W = initial.orthogonal(np.random.default_rng(0), 7)
+    np.testing.assert_allclose(W @ W.T, np.eye(7), atol=1e-12)
+
+
+def test_the_distributions_differ_in_their_tails():
+    rng = np.random.default_rng(0)
+    largest = {name: np.abs(draw(rng, 200)).max() for name, draw in initial.DISTRIBUTIONS.items()}
+    assert largest["uniform"] < largest["orthogonal"] < largest["laplace"]
+
+
+@pytest.mark.parametrize("h", initialisations.H)
+@pytest.mark.parametrize("kind", initialisations.KINDS)
+def test_a_trial_starts_as_its_cell_says(kind, h):
+    cell = {"kind": kind, "depth": 3, "H": h, "distribution": "orthogonal", "gain": 3.0}
+    setting = initialisations.sample(cell, 0, SimpleNamespace(settings=SETTINGS_INITIALISATIONS))
+    net = fully_connected.make({**setting, "seed": 1, "n_train": 256, "n_test": 100})
+    np.testing.assert_allclose(net.W_H[1] @ net.W_H[1].T, 9 * np.eye(net.hidden), atol=1e-4)
+    assert net.hidden == fully_connected.WIDTH[kind]
+    assert ("gate_bias" in setting) == (kind == "highway")
+    assert net.block.name.endswith("maxout") == (h == "maxout")
+
+
+def test_a_highway_net_with_maxout():
+    net = hn.DeepNet(3, 2, 4, 1, "highway-maxout", 0, activation="tanh", dtype=np.float64)
+    rng = np.random.default_rng(0)
+    net.parameters[:] = rng.normal(size=net.parameters.shape)
+    x = rng.normal(size=(5, 3))
+    state = np.tanh(x @ net.W_in.T + net.b_in)
+    H = np.maximum(state @ net.W_H[0].T + net.b_H[0], state @ net.W_C[0].T + net.b_C[0])
+    T = 1 / (1 + np.exp(-(state @ net.W_T[0].T + net.b_T[0])))
+    logits = (H * T + state * (1 - T)) @ net.W_out.T + net.b_out
+    np.testing.assert_allclose(net.forward(x), logits, rtol=1e-12)
+    np.testing.assert_allclose(net.gates(x)[0], T, rtol=1e-12)
+
+
+# ---- What is said of it ----------------------------------------------------------------------------------------------
+
+
+def record_of_initialisations(loss_of, seeds=(1, 2, 3)) -> dict:
+    """A record in which a cell's trials end with loss_of(cell, seed)."""
+    final = []
+    for cell in initialisations.cells(SETTINGS_INITIALISATIONS):
+        for seed in seeds:
+            loss = loss_of(cell, seed)
+            accuracies = {"test_accuracy": 0.5, "skipped_accuracy": 0.4}
+            final.append({**cell, "seed": seed, "effective_lr": 0.15, "loss": loss, **accuracies})
+    return {"settings": {**SETTINGS_INITIALISATIONS}, "trials": {"final": final}}
+
+
+def test_training_that_proceeds_everywhere():
+    record = record_of_initialisations(lambda cell, seed: 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
+    assert verdict_on("initialisations", "initialisation-not-essential", record) == "reproduced"
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
+
+
+def test_a_gain_at_which_highway_fails():
+    record = record_of_initialisations(lambda cell, seed: None if cell["gain"] == 3 else 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
+    assert verdict_on("initialisations", "initialisation-not-essential", record) == "in part"
+    kind = select(initialisations.rows(record), row="kind", kind="highway", depth=99)
+    assert (kind["cells"], kind["proceed"], kind["fail"]) == (36, 24, 12)
+
+
+def test_a_cell_whose_seeds_disagree_is_open():
+    record = record_of_initialisations(lambda cell, seed: 2.3 if seed == 1 else 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "not clear"
+
+
+def test_where_the_start_matters_less():
+    """Over the starts plain nets end anywhere from 0.01 to 1, highway nets between 0.01 and 0.015."""
+
+    def loss_of(cell, seed):
+        place = list(initial.DISTRIBUTIONS).index(cell["distribution"]) + 3 * SETTINGS_INITIALISATIONS["gains"].index(
+            cell["gain"]
+        )
+        widths = {"tanh": 0.2, "relu": 0.22, "sigmoid": 0.25, "maxout": 0.24}
+        width = widths[cell["H"]] if cell["kind"] == "plain" else 0.02
+        return 0.01 * 10 ** (width * place)
+
+    record = record_of_initialisations(loss_of)
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "reproduced"
+    for row in initialisations.rows(record):
+        if row["row"] == "spread":
+            assert row["high"] < 0
+            assert row["p"] < 0.05
+
+
+def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
+    """If all plain nets fail, their losses are alike.  Here they train with tanh only, from one
+    start of nine."""
+
+    def loss_of(cell, seed):
+        if cell["kind"] == "highway":
+            return 0.1 * cell["gain"] ** (2 + seed / 100)
+        trains = cell["H"] == "tanh" and cell["gain"] == 1 and cell["distribution"] == "orthogonal"
+        return 0.1 if trains else 2.3
+
+    record = record_of_initialisations(loss_of)
+    assert initialisations.trained_by_plain(record, 99) == ["tanh"]
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not reproduced"
+
+    record = record_of_initialisations(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3)
+    assert initialisations.spreads(record, "highway", 99) == [None] * 3
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
+    assert select(initialisations.rows(record), row="spread", depth=99)["p"] is None
+
+
+def test_a_net_that_diverged_counts_as_guessing():
+    trials = [{"loss": None}, {"loss": 0.1}]
+    assert initialisations.log_loss(trials[0]) == pytest.approx(np.log10(np.log(10)))
+    assert initialisations.log_loss(trials[1]) == -1
+    assert initialisations.cell_proceeds(trials) is None
+
+
+@pytest.mark.parametrize(("skipped", "of_use"), [(0.4, True), (0.499, False)])
+def test_blocks_are_of_use_where_skipping_them_costs_accuracy(skipped, of_use):
+    trials = [{"test_accuracy": 0.5, "skipped_accuracy": skipped}] * 3
+    assert initialisations.blocks_are_of_use(trials) is of_use
+    assert initialisations.blocks_are_of_use([*trials, {"test_accuracy": None}]) is False
+
+
+def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
+    runner = SimpleNamespace(settings=SETTINGS_INITIALISATIONS)
+    for cell in ({"kind": "highway", "H": "maxout"}, {"kind": "plain", "H": "tanh"}):
+        whole_cell = {**cell, "depth": 3, "distribution": "laplace", "gain": 1.0}
+        setting = {**initialisations.sample(whole_cell, 0, runner), "clip": 1.0, "seed": 1, "epochs": 1}
+        result = initialisations_trial.trial({**setting, "n_train": 256, "n_test": 100})
+        assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")
+
+
+# ---- best_start -----------------------------------------------------------------------------------
+
+SETTINGS_BEST_START = best_start.BUDGETS["default"]
+
+
+def draws_of(block: str, depth: int, seed: int) -> list[dict]:
+    return [best_start.draw(block, depth, seed, k, SETTINGS_BEST_START) for k in range(32)]
+
+
+def test_draws_of_a_search_cover_starts_and_rates():
+    for block, depth in (("highway", 9), ("plain", 99)):
+        draws = draws_of(block, depth, 3101)
+        for activation in best_start.ACTIVATIONS:
+            low, high = best_start.range_of_rates(block, depth, activation)
+            for start, count in (("glorot", 4), ("he", 4), ("orthogonal", 8)):
+                same = [draw for draw in draws if (draw["activation"], draw["start"]) == (activation, start)]
+                places = [np.log(draw["effective_lr"] / low) / np.log(high / low) for draw in same]
+                parts = sorted(int(4 * place) for place in places)
+                assert parts == sorted([0, 1, 2, 3] * (count // 4))
+        rates = {draw["effective_lr"] for draw in draws}
+        assert rates.isdisjoint(draw["effective_lr"] for draw in draws_of(block, depth, 3102))
+
+
+@pytest.mark.parametrize(("start", "gain"), [("glorot", 1.0), ("he", 1.4142), ("orthogonal", 1.1)])
+def test_blocks_begin_with_the_start_of_the_setting(start, gain):
+    net = make({**best_start.draw("plain", 9, 3001, 0, SETTINGS_BEST_START), "start": start, "gain": gain})
+    for W in net.W_H:
+        if start == "orthogonal":
+            np.testing.assert_allclose(W @ W.T, gain**2 * np.eye(71), atol=1e-5)
+        else:
+            assert W.std() * 71**0.5 == pytest.approx(gain, rel=0.05)
+
+
+def test_a_search_goes_on_with_its_best_draws(monkeypatch):
+    def trained(runner, settings, function):
+        assert function is best_start.trial
+        return [
+            {**setting, "diverged": False, "losses": [abs(np.log(setting["effective_lr"]))]} for setting in settings
+        ]
+
+    monkeypatch.setattr(best_start.fully_connected, "run", trained)
+    trials, bests = best_start.search(
+        SimpleNamespace(settings=SETTINGS_BEST_START), [("highway", 9), ("plain", 99)], 3101
+    )
+    assert len(trials) == 2 * (32 + 8 + 3)
+    assert sum(trial["epochs"] for trial in trials) == 2 * (184 - 20)
+    for block, depth, best in (("highway", 9, bests[0]), ("plain", 99, bests[1])):
+        assert best == min(draws_of(block, depth, 3101), key=lambda draw: abs(np.log(draw["effective_lr"])))
+        assert best["epochs"] == 20
+    # a training of 2 epochs ends at the rate of 20
+    first = draws_of("highway", 9, 3101)[0]
+    assert trials[0]["decay"] ** 2 == pytest.approx(first["decay"] ** 20, rel=1e-4)
+
+
+def made_up(factor_at_100: float = 200.0) -> dict:
+    """Results by which all rows hold."""
+    final = []
+    for place in range(5):
+        noise = 1.05 ** (place - 2)
+        for depth, factor in ((9, 2.0), (19, 5.0), (49, 50.0), (99, factor_at_100)):
+            common = {**ALL, "depth": depth, "seed": 3001 + place, "activation": "tanh", "start": "orthogonal"}
+            common |= {"test_accuracy": 0.97, "diverged": False}
+            rates = {}
+            for block in best_start.BLOCKS:
+                rates[block] = np.sqrt(np.prod(best_start.range_of_rates(block, depth, "tanh")))
+            final += [
+                {**common, "block": "highway", "loss": 0.001 * noise, "effective_lr": rates["highway"]},
+                {**common, "block": "plain", "loss": 0.001 * factor / noise, "effective_lr": rates["plain"]},
+            ]
+    return {"settings": SETTINGS_BEST_START, "trials": {"search": [], "final": final}}
+
+
+def changed(change: dict, **wanted) -> dict:
+    record = copy.deepcopy(made_up())
+    for net in record["trials"]["final"]:
+        if wanted.items() <= net.items():
+            net.update(change)
+    return record
+
+
+def verdicts_of_best_start(record: dict) -> tuple[str, ...]:
+    ids = ("two-orders", "plain-is-worse", "no-degradation")
+    return tuple(verdict_on("best_start", f"best-start-{id}", record) for id in ids)
+
+
+def test_rows_hold_and_fail():
+    assert verdicts_of_best_start(made_up()) == ("reproduced", "reproduced", "reproduced")
+    assert verdicts_of_best_start(made_up(40)) == ("not reproduced", "reproduced", "reproduced")
+    assert verdicts_of_best_start(made_up(100)) == ("not clear", "reproduced", "reproduced")
+    # the loss of plain at 100 layers is that of 20
+    assert verdicts_of_best_start(made_up(5)) == ("not reproduced", "reproduced", "in part")
+
+
+def test_rates_at_an_end_of_their_range_decide_nothing():
+    _, high = best_start.range_of_rates("plain", 99, "tanh")
+    at_an_end = changed({"effective_lr": 0.99 * high}, block="plain", depth=99)
+    assert verdicts_of_best_start(at_an_end) == ("not clear", "in part, the rest not clear", "reproduced")
+
+
+def test_a_net_that_diverged_guesses():
+    record = changed({"loss": None, "diverged": True}, block="plain", depth=99, seed=3001)
+    assert max(best_start.losses(record, "plain", 99)) == pytest.approx(np.log(10))
+
+
+def without_clip(losses: dict[str, tuple[float | None, float | None]]) -> dict:
+    """made_up() with nets without the clip: {kind: times the loss with it, at the rate and at half of it}; None is a
+    net that diverged."""
+    record = made_up()
+    free = []
+    for net in [net for net in record["trials"]["final"] if net["depth"] == 99]:
+        for way, factor in zip(best_start.FREE, losses[net["block"]], strict=True):
+            noise = 1.03 ** (net["seed"] % 3 - 1)
+            loss = None if factor is None else net["loss"] * factor * noise
+            free.append({**net, "way": way, "loss": loss, "diverged": loss is None})
+    record["trials"]["free"] = free
+    return record
+
+
+def test_nets_without_the_clip_are_judged_at_their_better_rate():
+    def verdict(**losses):
+        return verdict_on("best_start", "best-start-without-clip", without_clip(losses))
+
+    assert verdict(highway=(1, 2), plain=(100, 1)) == "reproduced"
+    assert verdict(highway=(1, 2), plain=(100, 4)) == "in part"
+    assert verdict(highway=(4, 5), plain=(None, None)) == "not reproduced"
+    # three times is the bound
+    assert verdict(highway=(1, 2), plain=(3, 3)) == "in part, the rest not clear"
+
+
+def test_the_deepest_nets_are_trained_without_the_clip():
+    nets = [net for net in made_up()["trials"]["final"] if net["seed"] == 3001]
+    found = best_start.without_clip(nets)
+    assert {(net["block"], net["depth"], net["clip"]) for net in found} == {("highway", 99, None), ("plain", 99, None)}
+    for block in best_start.BLOCKS:
+        [whole, half] = [net["effective_lr"] for net in found if net["block"] == block]
+        assert whole == 2 * half
+
+
+def test_the_factor_has_an_interval_and_starts_are_counted():
+    rows = best_start.rows(without_clip({"highway": (1, 2), "plain": (2, 3)}))
+    factor = select(rows, row="factor", depth=99)
+    assert factor["low"] < factor["plain_over_highway"] < factor["high"]
+    assert select(rows, row="net", block="plain", depth=99)["starts"] == "orthogonal with tanh 5"
+
+
+def test_one_hidden_layer_is_put_through_the_rules():
+    layer = {"seed": 1, "loss": 0.001, "test_accuracy": 0.97, **ALL}
+    nets = [{**layer, "loss": 0.001 * noise} for noise in (1, 1.1, 1.2)]
+    for claim in (best_start.two_orders, best_start.no_degradation):
+        [control] = claim.controls
+        parts, _ = measured(claim, *control.stand_in(made_up(), {"trials": {"final": nets}}))
+        assert all(parts)
+
+
+def test_the_picture_and_the_table_say_the_factor():
+    record = without_clip({"highway": (1, 2), "plain": (2, 3)})
+    record["summary"] = best_start.rows(record)
+    assert "At 100 layers plain nets end at 200 times the loss" in show.finding_of_best_start(
+        show.factors_of(record)[-1]
+    )
+    assert "| 200 (" in show.table_of_factors(lambda path: record)
+    left, right = show.best_start(record).axes
+    assert left.get_ylabel().startswith("training loss")
+    assert right.containers
+
+
+# ---- gate_bias ------------------------------------------------------------------------------------
+
+
+def record_of_gate_bias(fate_of) -> dict:
+    """A record in which a net of these layers, activation and bias has the fate fate_of(layers, bias)."""
+    trials = []
+    for depth in (9, 99):
+        for activation in gate_bias.RATES:
+            for bias in gate_bias.BIASES:
+                net = {"block": "highway", "depth": depth, "activation": activation, "gate_bias": bias}
+                sum_of_T = gate_bias.transforms(net)
+                trials.append({**net, "fate": fate_of(depth, bias), "transforms": sum_of_T})
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("idle", "verdict"),
+    [
+        (lambda depth, bias: bias < -3, "not reproduced, one run"),  # outside the article's range
+        (lambda depth, bias: bias == -3, "reproduced, one run"),
+        (lambda depth, bias: bias == -3 and depth == 99, "in part, one run"),
+    ],
+)
+def test_only_the_article_s_biases_decide_whether_blocks_are_of_use(idle, verdict):
+    record = record_of_gate_bias(lambda depth, bias: "soft" if idle(depth, bias) else "trained")
+    assert verdict_on("gate_bias", "gate-bias-is-critical-for-use", record) == verdict
+
+
+def test_fates_and_the_sum_of_T_at_the_start():
+    trained = {"losses": [0.2], "diverged": False, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
+    assert gate_bias.fate(trained) == "trained"
+    assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
+    assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
+    assert gate_bias.fate({**trained, "diverged": True, "test_accuracy": None}) == "hard"
+    assert gate_bias.transforms({"depth": 99, "gate_bias": 0.0}) == 50
+
+
+def net(depth: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
+    """A trial of the grid."""
+    return {
+        "depth": depth,
+        "gate_bias": bias,
+        "fate": fate,
+        "test_accuracy": accuracy,
+        "activation": "tanh",
+    }
+
+
+def test_gate_biases_are_counted_depth_by_depth():
+    trials = [
+        net(19, 2.0, "hard"),
+        net(9, 2.0, "trained"),
+        net(9, 0.0, "hard"),
+        net(19, 0.0, "hard"),
+        net(9, -10.0, "soft"),
+        net(19, -20.0, "soft"),
+        net(9, -5.0, "hard"),
+    ]
+    record = {"settings": {}, "trials": trials}
+    verdict, text, _ = judgement_on("gate_bias", "high-gate-biases-fail", record)
+    assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
+    assert verdict == "in part, one run"
+    assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "in part, one run"  # blocks are idle
+    assert verdict_on("gate_bias", "gate-bias-is-critical", record) == "reproduced, one run"
+    assert verdict_on("gate_bias", "start-more-negative", record) == "reproduced, one run"
+    trials += [net(9, -20.0, "hard"), net(9, -20.0, "hard")]  # one more than of high biases at 10 layers
+    assert verdict_on("gate_bias", "start-more-negative", record) == "not reproduced, one run"
+
+
+def test_moderate_biases_that_are_as_good_as_the_best_of_them():
+    """A very high bias that is better than all of them does not count."""
+    accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
+    trials = [net(9, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
+    assert gate_bias.good_biases({"trials": trials}, "tanh") == [3]
+
+
+def test_what_pages_say_in_words_of_gate_biases():
+    trials = load_results(ROOT / "results" / "gate_bias.json")["trials"]
+    assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
+    assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
+
+
+def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
+    def fate(depth, bias):
+        return "hard" if depth == 99 and bias >= 0 else "soft"
+
+    trials = record_of_gate_bias(fate)["trials"]
+    assert show.finding_of_gate_bias(trials, 2.5) == (
+        "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16 do"
+    )
+
+
+def test_the_best_bias_falls_with_depth():
+    trials = []
+    for activation in ("tanh", "relu"):
+        for place, depth in enumerate((9, 19, 29, 49, 99)):
+            for bias in gate_bias.MODERATE:
+                fate = "hard" if bias > -1 - place else "trained"
+                trials.append(net(depth, bias, fate) | {"activation": activation, "loss": abs(bias + 2 + place)})
+    record = {"settings": {}, "trials": trials}
+    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "reproduced, one run"
+    for trial in trials:
+        trial["fate"] = "trained"
+        trial["loss"] = -trial["gate_bias"]
+    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "not reproduced, one run"
+
+
+# ---- trainable_depth ------------------------------------------------------------------------------
+
+SETTINGS_TRAINABLE_DEPTH = trainable_depth.BUDGETS["default"]
+OWN_BLOCKS = ("mp-gate", "p-norm-gate", "layer-norm-highway")
+
+
+def load_gradient_check():
+    """tests/ is no package: its complex-step check is loaded from its file."""
+    path = Path(hn.__file__).parent / "tests" / "test_gradients.py"
+    spec = importlib.util.spec_from_file_location("gradient_check", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHECK = load_gradient_check()
+
+
+def cell_of(kind: str, **wanted) -> dict:
+    settings = {"seeds": 1, "epochs": 1, "n_train": 6000, "n_test": 2000}
+    start = wanted.pop("start", "glorot")
+    bias = wanted.pop("gate_bias", 0.0)
+    depth = wanted.pop("depth", 30)
+    return {**trainable_depth.cell("here", kind, bias, start, depth), **settings, **wanted}
+
+
+# ---- Blocks ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", CHECK.SHAPES, ids=str)
+@pytest.mark.parametrize("block", OWN_BLOCKS)
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_every_parameter(block, shape, activation):
+    CHECK.assert_gradient_is_right(*CHECK.random_net(block, shape, activation=activation))
+
+
+@pytest.mark.parametrize("mixing", ["convex", "identity"])
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_every_parameter_of_streams(mixing, activation):
+    rng = np.random.default_rng(0)
+    net = StreamNet(4, 3, 5, 6, rng, mixing, activation=activation, gate_bias=-0.5, dtype=np.complex128)
+    net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)
+    CHECK.assert_gradient_is_right(net, rng.normal(size=(7, 4)), rng.integers(0, 3, 7))
+
+
+@pytest.mark.parametrize("bias", [-100.0, -8.0, 0.0, 8.0, 100.0])
+@pytest.mark.parametrize(("block", "kind"), [("mp-gate", "mp"), ("p-norm-gate", "p-norm")])
+def test_a_gate_mixes_as_its_formula_says(block, kind, bias):
+    net = hn.DeepNet(3, 2, 4, 1, block, rng=0, gate_bias=bias)
+    net.W_T[:] = 0
+    x = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    net.forward(x)
+    layer = net.workspace(5, "train").layers[0]
+    with np.errstate(over="ignore"):
+        mix = law.mix_of(kind, 1)
+        carry = mix.carry(np.float64(bias))
+        branch = mix.branch(np.float64(bias))
+    np.testing.assert_allclose(carry**2 + branch**2, 1)
+    H = np.tanh(net.W_H[0] @ layer.x)
+    np.testing.assert_allclose(layer.y, carry * layer.x + branch * H, atol=1e-6)
+
+
+def test_layer_norm():
+    net = hn.DeepNet(3, 2, 8, 2, "layer-norm-highway", rng=0)
+    net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
+    y = net.workspace(5, "train").layers[-1].y
+    np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose((y**2).mean(axis=0), 1, atol=1e-2)
+
+
+# ---- The law ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [-6.0, -2.0, 0.0, 1.0])
+def test_small_signals_have_the_valley(bias):
+    """Small images, and a first layer that is small, too: then H = z_H, and gates are numbers."""
+    dark = law.Pixels(d_in=784, square=1e-12, spread=1e-12, absolute=1e-6)
+    T = 1 / (1 + math.exp(-bias))
+    for start, square in (("glorot", 1.0), ("program", 1 / 3)):
+        found = law.start_of(cell_of("highway", start=start, gate_bias=bias, depth=11), dark)
+        assert law.passed(found) == pytest.approx(10 * math.log10(math.hypot(1 - T, math.sqrt(square) * T)))
+    for kind in ("mp", "p-norm"):
+        assert law.passed(law.start_of(cell_of(kind, gate_bias=bias), dark)) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("start", ["program", "glorot", "orthogonal"])
+@pytest.mark.parametrize(
+    "kind", ["none", "highway", "mp", "p-norm", "layer-norm", "streams, convex", "streams, identity"]
+)
+@pytest.mark.parametrize("bias", [-4.0, 0.0, 2.0])
+def test_the_line_agrees_with_an_untrained_net(kind, start, bias):
+    cell = cell_of(kind, start=start, gate_bias=bias)
+    look = trainable_depth_trial.look_at_start(cell, seed=1)
+    measured = math.log10(look["first_norm"] / look["last_norm"])
+    assert law.passed(baselines.start(cell)) == pytest.approx(measured, abs=max(0.4, 0.05 * abs(measured)))
+
+
+@pytest.mark.parametrize("changes", [{"width": 200}, {"pixels": "[0, 1]"}])
+def test_the_line_knows_width_and_pixels(changes):
+    cell = cell_of("highway", gate_bias=2.0, **changes)
+    look = trainable_depth_trial.look_at_start(cell, seed=1)
+    measured = math.log10(look["first_norm"] / look["last_norm"])
+    assert law.passed(baselines.start(cell)) == pytest.approx(measured, abs=0.3)
+
+
+def kernel_of(cell: dict) -> dict[str, float]:
+    """The mean over images and classes of |dz/dW|^2, by the kind of matrix, of a net that was drawn."""
+    net = trainable_depth_trial.make(cell, 1, np.float64)
+    x = trainable_depth_trial.images_of(cell, 1).x_train[:8].astype(np.float64)
+    found = dict.fromkeys(("first", "transform", "gate", "last"), 0.0)
+    for image in x:
+        for one_class in np.eye(10):
+            net.forward(image[None])
+            net.backward(one_class[None])
+            for name, part in (("W_in", "first"), ("W_H", "transform"), ("W_T", "gate"), ("W_out", "last")):
+                found[part] += float((getattr(net.grad, name) ** 2).sum()) / len(x) / 10
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "bias"), [("highway", -4.0), ("highway", 1.0), ("mp", -2.0), ("mp", 1.0), ("p-norm", 0.0)]
+)
+def test_the_parts_of_the_kernel(kind, bias):
+    cell = cell_of(kind, gate_bias=bias, depth=10, start="orthogonal")
+    parts = law.parts(baselines.start(cell))
+    for name, of_net in kernel_of(cell).items():
+        assert math.log10(float(np.sum(parts[name]))) == pytest.approx(math.log10(of_net), abs=0.3), name
+
+
+def test_a_net_waits_longer_the_less_its_start_lets_through():
+    waits = [law.wait(K) for K in (100.0, 1.0, 0.1, 1e-3, 1e-6)]
+    assert waits == sorted(waits)
+    assert law.wait(1.0) == pytest.approx(1)
+    assert law.wait(1e-4) == pytest.approx(100 * (1 + math.log(1e4) / 2))
+    assert law.wait(0.0) == math.inf
+
+
+def test_movement_of_a_plain_net_is_the_root_of_its_depth():
+    dark = law.Pixels(d_in=784, square=1e-12, spread=1e-12, absolute=1e-6)
+    found = law.start_of(cell_of("none", depth=100), dark)
+    share = law.share_in_blocks(found)
+    assert law.movement(found) == pytest.approx(math.sqrt(100 * share), rel=1e-3)
+
+
+@pytest.mark.thorough
+def test_the_constants_are_those_of_the_calibration():
+    for loss in calibration.LOSSES:
+        found = calibration.fitted(loss)
+        assert found["law"][1:] == pytest.approx((baselines.A[loss], baselines.TOP[loss]))
+        assert found["share"][1:] == pytest.approx(baselines.SHARE[loss])
+        assert found["one rate"][1:] == pytest.approx(baselines.ONE[loss])
+        assert found["S"][1] == pytest.approx(baselines.LINE[loss])
+
+
+def test_the_pixels_are_those_of_the_images():
+    for pixels, wanted in (("[-1, 1]", calibration.PIXELS), ("[0, 1]", baselines.IN_0_1)):
+        x = trainable_depth_trial.images_of(cell_of("highway", pixels=pixels), 1).x_train.astype(np.float64)
+        assert (x**2).sum(axis=1).mean() == pytest.approx(wanted.square, rel=0.01)
+        assert ((x - x.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(wanted.spread, rel=0.01)
+        assert np.abs(x).sum(axis=1).mean() == pytest.approx(wanted.absolute, rel=0.01)
+
+
+# ---- The search ------------------------------------------------------------------------------------------------------
+
+
+def searched(monkeypatch, losses: dict[tuple[float, int], float | None]) -> list[tuple[float, int]]:
+    """The trainings of a search in which every training ends at this loss; 2.3 where none is given."""
+
+    def train(setting, rate, seed):
+        return {"loss": losses.get((rate, seed), 2.3)}
+
+    monkeypatch.setattr(trainable_depth_trial, "train", train)
+    monkeypatch.setattr(trainable_depth_trial, "look_at_start", lambda setting, seed: {})
+    found = trainable_depth_trial.trial(cell_of("highway", seeds=2, rates=[0.5, 1.5, 5.0, 15.0]))
+    return [(training["rate"], training["seed"]) for training in found["trainings"]]
+
+
+def test_a_search_goes_down_until_the_best_rate_is_passed(monkeypatch):
+    losses = {(5.0, 1): 1.0, (5.0, 2): 1.1, (1.5, 1): 0.9, (1.5, 2): 1.2}
+    assert searched(monkeypatch, losses) == [(15.0, 1), (5.0, 1), (5.0, 2), (1.5, 1), (1.5, 2)]
+
+
+def test_a_search_of_what_does_not_train_tries_all_rates_with_one_seed(monkeypatch):
+    assert searched(monkeypatch, {(5.0, 1): None}) == [(15.0, 1), (5.0, 1), (1.5, 1), (0.5, 1)]
+
+
+def test_a_search_goes_on_where_one_of_two_seeds_trains(monkeypatch):
+    losses = {(15.0, 1): 0.5, (5.0, 1): 0.4, (5.0, 2): 0.4, (1.5, 1): 0.3, (1.5, 2): 0.3, (0.5, 1): 0.5, (0.5, 2): 0.5}
+    assert searched(monkeypatch, losses)[:3] == [(15.0, 1), (15.0, 2), (5.0, 1)]
+    assert searched(monkeypatch, losses)[-1] == (0.5, 2)
+
+
+def test_a_hopeless_training_stops(monkeypatch):
+    cell = cell_of("highway", gate_bias=0.0, depth=20, start="program", epochs=5, n_train=256, hopeless_after=2)
+    result = trainable_depth_trial.train(cell, rate=0.05, seed=1)
+    assert result["stopped"]
+    assert len(result["losses"]) == 2
+    assert result["loss"] is None
+
+
+# ---- The design and the rules ----------------------------------------------------------------------------------------
+
+
+def test_the_grid_has_every_combination_once():
+    cells = trainable_depth.grid(SETTINGS_TRAINABLE_DEPTH)
+    names = ("kind", "gate_bias", "start", "depth")
+    assert len(cells) == 17 * 4 * 3 * 3 == len({tuple(cell[name] for name in names) for cell in cells})
+    depths = [cell["depth"] for cell in cells]
+    assert depths == sorted(depths)
+
+
+def with_outcomes(cell: dict, largest: float | None, worse: float = 1.0) -> dict:
+    """An entry whose nets train at `largest` and below it, but not above."""
+    rates = list(trainable_depth.SGD_RATES)
+    trainings = []
+    for rate in sorted(rates, reverse=True):
+        trained = largest is not None and rate <= largest
+        for seed in (1, 2) if trained else (1,):
+            loss = 0.2 * worse if trained else 2.3
+            trainings.append({"rate": rate, "seed": seed, "loss": loss, "test_accuracy": 0.9 / worse})
+    look = {"first_norm": 10 ** law.passed(baselines.start(cell)), "last_norm": 1.0}
+    return {**cell, "n_train": 6000, "rates": rates, "starts": [look, look], "trainings": trainings}
+
+
+def record_of_trainable_depth(outcome, worse=lambda cell: 1.0) -> dict:
+    """A record in which outcome(cell) is the largest rate of a cell, or None.  It has fewer b_T."""
+    settings = {**SETTINGS_TRAINABLE_DEPTH, "gate_biases": [-8.0, -6.0, -2.0, -1.0, 0.0, 1.0, 2.0, 6.0, 8.0]}
+    trials_of = {}
+    for name, cells in (("grid", trainable_depth.grid(settings)), ("slices", trainable_depth.slices(settings, {}))):
+        kept = [cell for cell in cells if cell["optimizer"] == "sgd" and cell["depth"] <= 300]
+        trials_of[name] = [with_outcomes(cell, outcome(cell), worse(cell)) for cell in kept]
+    return {"experiment": "trainable_depth", "settings": settings, "trials": trials_of}
+
+
+def as_the_law_says(cell: dict) -> float | None:
+    entry = {**cell, "rates": trainable_depth.SGD_RATES}
+    low, high = baselines.windows(trainable_depth.TRAINS)["law"](cell, 6 * 46)
+    if not trainable_depth.offered(entry, low, high):
+        return None
+    return trainable_depth.rounded_down(entry, high)
+
+
+@pytest.mark.thorough
+def test_the_law_against_baselines(lawful):
+    opposite = record_of_trainable_depth(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
+    assert verdict_of_trainable_depth("law-beats-every-baseline", lawful).startswith("reproduced")
+    assert verdict_of_trainable_depth("law-beats-every-baseline", opposite).startswith("not reproduced")
+
+
+def verdict_of_trainable_depth(id: str, record: dict) -> str:
+    return verdict_on("trainable_depth", id, record)
+
+
+@pytest.fixture(scope="module")
+def lawful() -> dict:
+    return record_of_trainable_depth(as_the_law_says, lambda cell: 1.2 if cell["kind"] == "mp" else 1.0)
+
+
+def test_nets_that_obey_the_law(lawful):
+    assert verdict_of_trainable_depth("law-says-what-trains", lawful) == "reproduced"
+    assert verdict_of_trainable_depth("law-says-the-largest-rate", lawful) == "reproduced"
+    assert verdict_of_trainable_depth("law-holds-in-slices", lawful) == "reproduced"
+    assert verdict_of_trainable_depth("valley-has-two-sides", lawful) == "reproduced"
+    assert verdict_of_trainable_depth("the-papers-gate-fits-and-generalises-better", lawful) == "reproduced"
+
+
+@pytest.mark.thorough
+def test_a_row_for_each_predictor_and_cell(lawful):
+    rows = trainable_depth.rows(lawful)
+    row = select(rows, row="predictor", predictor="law", slice="grid", loss=2.0723)
+    assert row["right"] == 1
+    assert row["factor"] == pytest.approx(1)
+    assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful["trials"].values()))
+
+
+def test_nets_that_do_not_obey_it():
+    record = record_of_trainable_depth(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
+    assert verdict_of_trainable_depth("law-says-what-trains", record) == "not reproduced"
+    assert verdict_of_trainable_depth("valley-has-two-sides", record) == "not reproduced"
+
+
+def test_nets_of_another_rate():
+    record = record_of_trainable_depth(lambda cell: None if as_the_law_says(cell) is None else 0.05)
+    assert verdict_of_trainable_depth("law-says-what-trains", record) == "reproduced"
+    assert judgement_on("trainable_depth", "law-says-the-largest-rate", record).parts[0] is False
+
+
+def test_the_picture_draws_the_law_s_constants():
+    """A show.py knows JSON only, so it has them of its own."""
+    assert baselines.LINE[show.LOSS] == show.LINE
+    assert baselines.TOP[show.LOSS] == show.TOP

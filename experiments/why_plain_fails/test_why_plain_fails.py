@@ -1,24 +1,38 @@
-"""The published program's reasons why plain nets fail: the nets are the headline's; what is
-measured in them; and the verdicts."""
+"""The room why_plain_fails: its trials, its rows and its claims."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import verdict_on
-from test_gradients import random_net
+from conftest import ROOT, judgement_on, verdict_on
+from test_gradients import STEP, random_net
+from test_layer_by_layer import logits_from
 
 import highway_networks as hn
-from experiments.why_plain_fails import question
-from experiments.why_plain_fails import trial as why
-from highways.nets import layer_by_layer
+from experiments.figure_1 import full_mnist_trial
+from experiments.why_plain_fails import (
+    adam_explodes,
+    adam_explodes_trial,
+    clip,
+    clip_trial,
+    jacobian,
+    jacobian_trial,
+    why_plain_fails,
+    why_plain_fails_trial,
+)
+from highways.nets import fully_connected, jacobians, layer_by_layer
+from highways.records import load_results, select
 
-FEW = {"n_train": 256, "n_test": 100, "epochs": 1, "lr": question.RATE, "seed": 3, "depth": 4}
+# ---- why_plain_fails ------------------------------------------------------------------------------
+
+FEW = {"n_train": 256, "n_test": 100, "epochs": 1, "lr": why_plain_fails.RATE, "seed": 3, "depth": 4}
 
 
 @pytest.mark.parametrize("block", ["plain", "highway"])
 def test_the_nets_are_those_of_the_headline(mnist, block):
     settings = hn.Settings(seed=3, depth=4, epochs=1, n_train=256, n_test=100)
     expected = hn.run_one(block, settings, hn.subset(mnist, 3, 256, 100))
-    found = why.trial({**FEW, "block": block, "activation": "tanh", "init": "uniform", "look": False})
+    found = why_plain_fails_trial.trial({**FEW, "block": block, "activation": "tanh", "init": "uniform", "look": False})
     assert (found["test_accuracy"], found["loss"]) == (expected["final_test_acc"], expected["final_train_loss"])
 
 
@@ -29,15 +43,18 @@ def test_the_gradient_without_slopes_is_that_of_a_linear_net():
     net.b_in[:] = 0
     net.b_H[:] = 0
     net.W_in *= 1e-6
-    look = why.look(net, x, y)
+    look = why_plain_fails_trial.look(net, x, y)
     np.testing.assert_allclose(look["gradient_without_slopes"], look["gradient"], rtol=1e-3)
     assert look["saturated"] == 0
-    assert question.share_of_slopes({**look, "gradient": [1e-4, 1.0], "gradient_without_slopes": [1e-1, 1.0]}) == 0.75
+    assert (
+        why_plain_fails.share_of_slopes({**look, "gradient": [1e-4, 1.0], "gradient_without_slopes": [1e-1, 1.0]})
+        == 0.75
+    )
 
 
 def test_the_change_of_a_highway_stack():
     net, x, y = random_net("highway", (4, 3, 5, 6, 7), dtype=np.float64)
-    look = why.look(net, x, y)
+    look = why_plain_fails_trial.look(net, x, y)
     first = layer_by_layer.first_state(net, x)
     states = [state for *_, state in layer_by_layer.walk(net, first)]
     expected = np.mean(np.linalg.norm(states[-1] - first, axis=1) / np.linalg.norm(first, axis=1))
@@ -51,7 +68,7 @@ def test_the_change_of_a_highway_stack():
 )
 def test_the_share_of_the_slopes(ratio, without, share):
     look = {"gradient": [ratio, 1.0], "gradient_without_slopes": [without, 1.0]}
-    found = question.share_of_slopes(look)
+    found = why_plain_fails.share_of_slopes(look)
     assert found == (share if share is None else pytest.approx(share))
 
 
@@ -63,7 +80,7 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
     accuracy = accuracy or {}
     trials = {"headline": [], "starts": [], "relu": [], "all_images": []}
 
-    def add(group, block, depth, init="uniform", lr=question.RATE, **more):
+    def add(group, block, depth, init="uniform", lr=why_plain_fails.RATE, **more):
         for seed in range(2):
             found = accuracy.get((group, block, depth, init, lr), 0.1) + seed / 1000
             net = {"block": block, "depth": depth, "init": init, "lr": lr, "epochs": 12}
@@ -83,7 +100,7 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
         add("all_images", block, 30)
     add("all_images", "plain", 5)
     for init in ("uniform", "glorot"):
-        for lr in (question.RATE, question.LOW_RATE):
+        for lr in (why_plain_fails.RATE, why_plain_fails.LOW_RATE):
             add("starts", "plain", 30, init, lr)
     for init in ("uniform", "he"):
         for depth in (5, 10, 20):
@@ -100,12 +117,17 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
         ("plain-fails-by-its-start", {}, "in part"),  # the program's start stays at chance
         (
             "plain-fails-by-its-start",
-            {"accuracy": {("starts", "plain", 30, "glorot", question.LOW_RATE): 0.9}},
+            {"accuracy": {("starts", "plain", 30, "glorot", why_plain_fails.LOW_RATE): 0.9}},
             "in part",  # at the program's rate Glorot's start fails, too
         ),
         (
             "plain-fails-by-its-start",
-            {"accuracy": {("starts", "plain", 30, "glorot", rate): 0.9 for rate in (question.RATE, question.LOW_RATE)}},
+            {
+                "accuracy": {
+                    ("starts", "plain", 30, "glorot", rate): 0.9
+                    for rate in (why_plain_fails.RATE, why_plain_fails.LOW_RATE)
+                }
+            },
             "reproduced",
         ),
         ("fresh-block-near-identity", {}, "reproduced"),
@@ -115,7 +137,7 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
         ("relu-plain-trains-at-modest-depth", {}, "not reproduced"),
         (
             "relu-plain-trains-at-modest-depth",
-            {"accuracy": {("relu", "plain", 5, "he", question.RATE): 0.9}},
+            {"accuracy": {("relu", "plain", 5, "he", why_plain_fails.RATE): 0.9}},
             "in part",
         ),
         ("contrast-is-depth-driven", {}, "in part"),
@@ -123,8 +145,8 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
             "contrast-is-depth-driven",
             {
                 "accuracy": {
-                    ("all_images", "highway", 30, "uniform", question.RATE): 0.95,
-                    ("all_images", "plain", 5, "uniform", question.RATE): 0.95,
+                    ("all_images", "highway", 30, "uniform", why_plain_fails.RATE): 0.95,
+                    ("all_images", "plain", 5, "uniform", why_plain_fails.RATE): 0.95,
                 }
             },
             "reproduced",
@@ -133,3 +155,315 @@ def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) 
 )
 def test_verdicts(claim_id, changes, expected):
     assert verdict_on("why_plain_fails", claim_id, made_up(**changes)) == expected
+
+
+# ---- jacobian -------------------------------------------------------------------------------------
+
+KINDS = [*jacobian.SEARCHED_WIDTH]
+
+
+@pytest.mark.parametrize("block", KINDS)
+def test_the_formula_is_the_derivative_and_needs_each_of_its_terms(block):
+    net, images, _ = random_net(block, (4, 3, 5, 6, 7), dtype=np.float64)
+    twin = layer_by_layer.in_dtype(net, np.complex128)
+    x = layer_by_layer.first_state(net, images)
+    J = jacobians.by_complex_step(twin, 2, x)
+    terms = jacobians.by_formula(net, 2, x)
+    expected = {"highway": ("transform", "carry", "gate"), "residual": ("transform", "carry"), "plain": ("transform",)}
+    assert (*terms,) == expected[block]
+    whole = sum(terms.values())
+    np.testing.assert_allclose(whole, J, rtol=1e-12, atol=1e-14)
+    for term in terms.values():
+        assert np.abs(whole - term - J).max() > 0.01
+
+    moved = x[0].copy()
+    moved[3] += 1e-6  # moving one input moves the outputs by its column of J
+    _, y = layer_by_layer.block_forward(net, 2, x[:1])
+    _, y_moved = layer_by_layer.block_forward(net, 2, moved[None])
+    np.testing.assert_allclose(J[0, :, 3], (y_moved - y)[0] / 1e-6, atol=1e-4)
+
+
+@pytest.mark.parametrize("block", KINDS)
+def test_look_measures_the_singular_values_of_the_product_of_all_jacobians(block):
+    """The product is the derivative of the last block's output by the first block's input, here by complex step."""
+    net, images, _ = random_net(block, (4, 5, 5, 6, 1), dtype=np.float64)
+    net.W_out[:] = np.eye(5)  # so that the logits are the last block's output
+    net.b_out[:] = 0
+    look = jacobian_trial.look(net, images)
+    twin = layer_by_layer.in_dtype(net, np.complex128)
+    moved = layer_by_layer.first_state(net, images) + 1j * STEP * np.eye(5)
+    values = np.linalg.svd(logits_from(twin, moved).imag / STEP, compute_uv=False)
+    np.testing.assert_allclose(look["to_the_end"][0], values[[0, 2, 4]], rtol=1e-3)
+    assert look["directions_that_pass"][0] == (values >= 0.01).sum()
+    assert look["to_the_end"][-1] == look["block"][-1]  # from the last block on, the product is that block's Jacobian
+    assert look["difference"] < 1e-13
+    lists = ("block", "to_the_end", "directions_that_pass", "sizes_of_terms")
+    assert [len(look[name]) for name in lists] == [6, 6, 6, 6]
+
+
+def test_stretches_are_geometric_means_and_values_lost_in_rounding_count_as_the_bound():
+    """A value below 1e-15 of the image's largest counts as that: 1e-30 as 4e-15."""
+    values = np.array([[[4.0, 1.0, 1e-30], [9.0, 4.0, 0.25]]])
+    np.testing.assert_allclose(jacobian_trial.stretches(values), [[6, 2, (4e-15 * 0.25) ** 0.5]])
+
+
+def test_settings_are_what_the_committed_searches_found():
+    default = jacobian.BUDGETS["default"]
+    settings = jacobian.settings(default)
+    assert [setting["block"] for setting in settings] == KINDS
+    searched = load_results(ROOT / "results" / "blocks.json")["trials"]["search"]
+    for setting in settings:
+        block = setting["block"]
+        kind = {"block": block, "width": jacobian.SEARCHED_WIDTH[block], "depth": 49, "activation": "tanh"}
+        tried = [trial for trial in searched if kind.items() <= trial.items()]
+        best = min(tried, key=lambda trial: trial["losses"][-1])
+        assert len(tried) == 5
+        assert all(setting.get(name) == best.get(name) for name in jacobian.SETTING)
+        assert (setting["width"], setting["depth"], setting["epochs"]) == (50, 49, default["epochs"])
+
+
+def test_a_net_that_diverged_has_no_look_after_training():
+    """If one seed of a kind has none, whether the formula holds for the kind is left open."""
+    record = load_results(ROOT / "results" / "jacobian.json")
+    trial = next(trial for trial in record["trials"] if trial["block"] == "residual")
+    trial["trained"] = None
+    rows = jacobian.rows(record)
+    look = select(rows, row="look", block="residual", when="trained")
+    assert look["directions_that_pass"]["mean"] is None
+    assert look["difference"] > 0  # of the others
+    assert verdict_on("jacobian", "jacobian-of-a-layer", record) == "in part, the rest not clear"
+
+
+def test_information_is_judged_by_the_bound_that_was_set_before_the_runs():
+    """The median singular value of the product of all Jacobians must be above 0.5."""
+    trials = []
+    for noise in (0, 0.01, 0.02):
+        at_start = {"to_the_end": [[0.9, 0.6 + noise, 0.1]]}
+        trained = {"to_the_end": [[0.9, 0.1 + noise, 0.01]]}
+        trials.append({"block": "highway", "at_start": at_start, "trained": trained})
+    assert verdict_on("jacobian", "information-flows-unimpeded", {"trials": trials}) == "in part"
+
+
+# ---- clip -----------------------------------------------------------------------------------------
+
+SETTING = {
+    "block": "plain",
+    "depth": 3,
+    "activation": "tanh",
+    "effective_lr": 0.5,
+    "momentum": 0.9,
+    "decay": 0.9,
+    "clip": 1.0,
+    "seed": 1,
+    "epochs": 3,
+    "n_train": 512,
+    "n_test": 100,
+}
+
+
+def test_counting_changes_nothing():
+    counted = clip_trial.trial(SETTING)
+    shares = counted.pop("steps_over")
+    assert counted == fully_connected.trial(SETTING)
+    assert len(shares) == 3
+    assert all(0 <= share <= 1 for share in shares)
+
+
+def test_steps_over_the_limit_are_counted(monkeypatch):
+    """With a limit below every norm all steps are over it; with a limit above every norm, none."""
+    for limit, share in ((1e-9, 1), (1e9, 0)):
+        monkeypatch.setattr(clip_trial, "LIMIT", limit)
+        assert clip_trial.trial(SETTING)["steps_over"] == [share] * 3
+
+
+def test_no_clip_is_another_training_where_the_clip_acts():
+    clipped = clip_trial.trial(SETTING)
+    free = clip_trial.trial({**SETTING, "clip": None})
+    assert max(clipped["steps_over"]) > 0
+    assert free["loss"] != clipped["loss"]
+
+
+def record_of(loss_of) -> dict:
+    """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
+    trials = []
+    for block in clip.BLOCKS:
+        depths = list(clip.DEPTHS)
+        if block == "highway":
+            depths.append(clip.DEEPEST)
+        for depth in depths:
+            for way in clip.WAYS:
+                loss = loss_of(block, depth, way)
+                for seed in (1, 2, 3):
+                    trial = {"block": block, "depth": depth, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
+                    if loss is None:
+                        trial |= {"diverged": True, "loss": None}
+                    else:
+                        noise = seed / 100 if way == "clipped" else seed / 90  # so that ratios differ, too
+                        trial |= {"diverged": False, "loss": loss * (1 + noise)}
+                    trials.append(trial)
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("free", "half", "verdict"),
+    [
+        (1e-3, 2e-3, "reproduced"),
+        (None, 2e-3, "reproduced"),  # at half the rate it trains
+        (1e-2, 5e-3, "not reproduced"),
+        (None, None, "not reproduced"),
+    ],
+)
+def test_whether_nets_train_without_a_clip(free, half, verdict):
+    losses = {"clipped": 1e-3, "free": free, "free, half": half}
+    record = record_of(lambda block, depth, way: losses[way])
+    assert verdict_on("clip", "simple-gradient-descent", record) == verdict
+    row = select(clip.rows(record), row="way", block="highway", depth=49, way="free")
+    assert row["n_diverged"] == (0 if free else 3)
+    assert row["share_of_first_epoch"]["mean"] == 0.5
+
+
+def test_one_depth_that_does_not_train():
+    def loss_of(block, depth, way):
+        return None if depth == 49 and way != "clipped" else 1e-3
+
+    assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
+
+
+def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
+    record = record_of(lambda block, depth, way: 1e-3)
+    for trial in record["trials"]:
+        trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
+    pair = clip.pairs(record, "highway")[9]
+    assert clip.ratio_of_pairs(pair) == (1, 1, 1)
+    verdict, text, _ = judgement_on("clip", "simple-gradient-descent", record)
+    assert "10 layers 1, since the clip never acts" in text
+    assert verdict == "reproduced"
+
+
+def test_the_deepest_net_is_that_of_blocks():
+    final = [
+        {"block": block, "depth": depth, "seed": seed, "width": 50, "effective_lr": depth / 100}
+        for block, depth in (("highway", 9), ("highway", 199), ("residual", 999))
+        for seed in (1, 2)
+    ]
+    found = clip.deepest_highway({"trials": {"final": final}})
+    assert (found["block"], found["depth"], found["effective_lr"]) == ("highway", 199, 1.99)
+
+
+def test_how_often_the_clip_acts():
+    record = record_of(lambda block, depth, way: 1e-3)
+    assert np.mean(clip.share_of_steps(record, 9)) == pytest.approx(0.255)
+    assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
+
+
+# ---- adam_explodes --------------------------------------------------------------------------------
+
+
+def adam_setting(**others):
+    budget = {"depth": 5, "epochs": 2, "n_train": 1280, "n_test": 300}
+    adam = {"optimizer": "adam", "lr": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
+    return full_mnist_trial.setting_of(budget, seed=3, **{**adam, **others})
+
+
+def test_watching_changes_nothing():
+    watched = adam_explodes_trial.trial(adam_setting())
+    not_watched = full_mnist_trial.trial(adam_setting())
+    assert not_watched.items() <= watched.items()
+    assert max(watched["peaks"][10:]) == watched["largest_batch_loss"]  # after the first epoch, which has ten peaks
+    assert adam_explodes_trial.trial(adam_setting(beta2=0.99))["losses"] != watched["losses"]
+
+
+@pytest.mark.parametrize("warm_up", [0, 1])
+def test_what_is_watched_is_as_by_hand(warm_up):
+    setting = adam_setting(warm_up=warm_up, clip=0.01)
+    images = fully_connected.images_of(setting)
+    x = images.x_train[:128]
+    y = images.y_train[:128]
+    net = fully_connected.make(setting)
+    watched = adam_explodes_trial.WatchedAdam(net, setting, 10)
+    v = np.zeros(len(net.parameters))
+    first_layer = net.W_in.size + net.b_in.size
+    block = slice(first_layer, first_layer + 5100)  # the first block: W_H, b_H, W_T and b_T
+    for k in range(3):
+        before = net.parameters.astype(np.float64)
+        _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+        norm = watched.step(net.backward(d_logits))
+        g = net.gradient.astype(np.float64)
+        state, gradient, surprise, step, size = np.array(watched.layer_statistics[-1])[:, 1]
+        assert gradient == pytest.approx(np.linalg.norm(g[block]), rel=1e-4)
+        assert state == pytest.approx(np.abs(net.workspace(128, "train").states[1, :-1]).max())
+        if k > 0:
+            clipped = 0.01 / norm * np.linalg.norm(g[block])
+            root_of_v = np.sqrt((v / (1 - 0.999**k))[block].sum())
+            assert surprise == pytest.approx(clipped / root_of_v, rel=1e-3)
+        v = 0.999 * v + 0.001 * (0.01 / norm * g) ** 2
+        moved = net.parameters - before
+        assert step == pytest.approx(np.linalg.norm(moved[block]) / np.linalg.norm(before[block]), rel=1e-3)
+        assert size == pytest.approx(np.linalg.norm(net.parameters[block]), rel=1e-4)
+        if k == 0:  # Adam's first step is lr in every parameter that has a gradient
+            assert np.abs(moved).max() == pytest.approx(1e-3 * (0.1 if warm_up else 1), rel=1e-2)
+
+
+def test_what_is_out_of_range_first():
+    """After calm steps the surprise of layer 2 leaves its range.  A step later the state and the gradient of layers 2
+    and 3 leave theirs, those of layer 3 most."""
+    layer_statistics = np.ones((12, 5, 4))
+    layer_statistics[3, 2, 1] = 4  # in a calm step; so the surprise of layer 2 is out of range only above 8
+    layer_statistics[8:, 2, 1] = 9
+    layer_statistics[9:, :2, 1:3] = [[3, 5]]
+    watched = SimpleNamespace(layer_statistics=layer_statistics.tolist(), net_statistics=np.ones((12, 3)).tolist())
+    found = adam_explodes_trial.explosion(watched, [*range(12)], 10, {"last": 3, "calm": 4}, steps=4)
+    assert (found["epoch"], found["step"], found["first"]) == (3, 3, "surprise")
+    onsets = found["onsets"]
+    assert onsets.keys() == {"surprise", "state", "gradient"}
+    assert [onsets["surprise"][name] for name in ("step", "layer", "layers_out_of_range")] == [-2, 2, 1]
+    assert [onsets["state"][name] for name in ("step", "layer", "layers_out_of_range")] == [-1, 3, 2]
+    assert [onsets["gradient"][name] for name in ("step", "layer", "layers_out_of_range")] == [-1, 3, 2]
+    assert found["loss"] == [*range(7, 12)]
+    assert found["largest"]["gradient"] == [1, 1, 5, 5, 5]
+    assert found["by_layer"]["surprise"] == [1, 2.25, 1, 1]
+
+
+def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
+    """Its stretch is the largest singular value of the whole net's Jacobian, here by complex step."""
+    monkeypatch.setattr(adam_explodes_trial, "BURST", 0.01)
+    setting = adam_setting(depth=2)
+    burst = adam_explodes_trial.trial(setting)["burst"]
+    assert (burst["epoch"], burst["step"]) == (2, 1)
+
+    net = fully_connected.make(setting)
+    x = fully_connected.images_of(setting).x_train[:128]
+    net.W_T[:] *= 10  # so that images differ
+    watched = adam_explodes_trial.WatchedAdam(net, setting, 10)
+    net.forward(x)
+    look = watched.look()
+    twin = layer_by_layer.in_dtype(net, np.complex128)
+    state = layer_by_layer.first_state(twin, x)
+    whole = np.eye(50)
+    for layer in range(2):
+        whole = jacobians.by_complex_step(twin, layer, state.real) @ whole
+        _, state = layer_by_layer.block_forward(twin, layer, state)
+    stretches = np.sort(np.linalg.svd(whole, compute_uv=False)[:, 0])
+    assert look["worst"]["stretch"][0] == pytest.approx(stretches[-1], rel=5e-3)
+    assert look["median"]["stretch"][0] == pytest.approx(stretches[64], rel=5e-3)
+    assert stretches[-1] > 1.1 * stretches[64]
+    assert [len(values) for image in ("worst", "median") for values in look[image].values()] == [2] * 6
+
+
+def test_adam_has_the_rate_that_full_mnist_chose():
+    record = load_results(ROOT / "results" / "full_mnist.json")
+    assert select(record["summary"], optimizer="adam")["lr"] == adam_explodes.RATE
+
+
+def test_what_pages_say_in_words_of_adam():
+    trials = load_results(ROOT / "results" / "adam_explodes.json")["trials"]
+    assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
+    for trial in trials:
+        burst = trial["burst"]
+        if not burst:
+            continue
+        assert trial["change"] != "tanh"
+        assert burst["worst"]["stretch"][0] > 100 * burst["median"]["stretch"][0]
+        if trial["explosion"] and burst["usual_norm"] < 10:  # it began after the first epoch
+            onsets = {name: onset["step"] for name, onset in trial["explosion"]["onsets"].items()}
+            assert onsets["gradient"] == min(onsets.values())

@@ -80,7 +80,7 @@ PAPER_ON_MNIST = {
     "last": 0.1,
     "images": "pixels",
 }
-SHORT_ON_MNIST = {  # chosen by experiments/table1/question.py
+SHORT_ON_MNIST = {  # chosen by experiments/table1/table1.py
     "epochs": 12,
     "dropout": (0.0, 0.1, 0.2, 0.3),
     "shift": 1,
@@ -113,7 +113,7 @@ PAPER_ON_CIFAR_10 = {
 PAPER_ON_CIFAR_100 = {**PAPER_ON_CIFAR_10, "last": "he"}
 # The authors say that they normalised the contrast of their images, and nothing of whitening.  But
 # trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
-# images stands in experiments/authors_images/README.md.
+# images stands in experiments/cifar/README.md.
 WHITENED_CIFAR_10 = {**PAPER_ON_CIFAR_10, "images": "whitened"}
 WHITENED_CIFAR_100 = {**PAPER_ON_CIFAR_100, "images": "whitened"}
 SHORT_ON_CIFAR = {

@@ -1,6 +1,6 @@
 """What a question is.
 
-experiments/NAME/question.py declares one: what it asks, its budgets, its trials, the rows that sum
+A file of a room, experiments/ROOM/NAME.py, declares one: what it asks, its budgets, its trials, the rows that sum
 up the trials, and the claims that the trials decide.
 """
 
@@ -32,7 +32,7 @@ class Question:
     A question that `awaits` its results was committed before its training ended: its results are
     not committed, and its claims are not tested yet."""
 
-    name: str  # the name of its folder and of its results
+    name: str  # the name of its file and of its results
     source: str  # who says or asks it, and where
     budgets: dict[str, dict] = field(default_factory=dict)  # {"quick" or "default": settings}
     run: Callable[[Runner], dict | list] | None = None
@@ -47,13 +47,13 @@ class Question:
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims in its question.py, with `over` filled in: its own results where a claim names
+        """The claims in its file, with `over` filled in: its own results where a claim names
         none."""
         claims = claims_of(self.module)
         return [replace(claim, over=claim.over or (self.name,)) for claim in claims]
 
     def declared_in(self, module: ModuleType) -> Question:
-        """This question with what its question.py tells: what it asks, in the first line, and its
+        """This question with what its file tells: what it asks, in the first line, and its
         claims."""
         doc = module.__doc__ or self.name  # python -OO keeps no docstrings
         return replace(self, asks=doc.split("\n")[0], module=module.__name__)

@@ -8,7 +8,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     FILE.KEY[...]:2                          only its mean, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
-    verdicts-QUESTION                        a table of the ledger's verdicts on this question's claims
+    verdicts-ROOM                            a table of the ledger's verdicts on this room's claims
     takes-FILE                               how long the measurement of this record took
     the name of a table or a sentence that a show.py registers
 
@@ -35,8 +35,8 @@ SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a 
 
 
 def pages() -> list[Path]:
-    """The pages of the first folder, the article, the documents, the list of questions, the page of every
-    question, the pages about the browser pages, the trained nets and the records of speed, and those for teachers and
+    """The pages of the first folder, the article, the documents, the list of rooms, the page of every
+    room, the pages about the browser pages, the trained nets and the records of speed, and those for teachers and
     students."""
     patterns = (
         "*.md",

@@ -1,6 +1,6 @@
 """What is shown of the results: pictures and tables, each registered where it is defined.
 
-`experiments/NAME/show.py` has the pictures and the tables of one question, from JSON alone.
+`experiments/ROOM/show.py` has the pictures and the tables of one room, from JSON alone.
 `python -m experiments publish` draws the pictures and puts the tables on the pages.
 """
 

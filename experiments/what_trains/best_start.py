@@ -1,0 +1,468 @@
+"""By what factor is a plain net's loss above a highway net's, when both have their best start?
+
+    python -m experiments best_start            -> results/best_start.json
+
+Written on 27 November 2026, before any of these runs.  The paper's Figure 1 compares the kinds with
+one start each.  In `optimization` and `wider_rates` the start follows from the activation, too.  But
+plain nets depend on their start far more than highway nets (`initialisations`), so the factor by which
+they are worse may be that of their start.  Here the start is searched like the rate.  And the whole
+search is repeated, so that the interval of the factor contains its spread.
+
+Nets
+----
+10, 20, 50 and 100 layers, all of MNIST, SGD with momentum, batches of 128, the clip at norm 1: as in
+`optimization`.  Highway blocks have 50 units and plain ones 71, which makes about as many parameters.
+Subnormal numbers are flushed to zero.
+
+A draw of a search has
+    activation    tanh and ReLU, in turn
+    start         that of W_H: Glorot's, He's, orthogonal, orthogonal, in turn.  An orthogonal W_H is
+                  multiplied by a gain: 1 for tanh and 1.414 for ReLU, times a factor from 0.95 to 1.15.
+                  The gates, the first layer and the output are drawn as in `optimization`.
+    rate          of lr / (1 - momentum): the range of `optimization` for this kind, depth and activation,
+                  from half its lowest to eight times its highest.  The logarithmic range is cut into four
+                  equal parts, and each activation and start of the list above draws one from each.
+    momentum      0.8 to 0.95
+    decay         0.85 to 0.98 an epoch, for 20 epochs; a shorter training takes its rate to the same end
+    b_T           highway alone: the range of `optimization`
+
+A search has 32 draws, the same number for both kinds and all depths.  All are trained for 2 epochs, the
+best 8 for 5 epochs, the best 3 of these for 20 epochs; the lowest running training loss of the last
+epoch decides.  The best of the three is trained once more for 20 epochs, with another seed: this net
+counts.  So a search takes 184 epochs.  Each kind has five searches at each depth.
+
+Seeds
+-----
+Searches have the seeds 3101 to 3105, on which both their draws and their nets depend.  The nets that
+count have 3001 to 3005.  Nothing else uses seeds of 3000 and above.
+
+Rules
+-----
+The value of a net is its loss on all training images after training; a net that diverged counts as
+one that guesses, log 10.  A factor is the ratio of geometric means, plain's over highway's.  Its
+interval is Welch's of the logarithms, with five searches on each side, so it contains the spread of the
+search.  All intervals are of 95 % and two-sided.
+
+The factor is the answer.  Three rows judge it:
+
+(1) Two orders.  At 100 layers the factor is above 100.  Not reproduced if it is below.
+(2) Plain is worse.  The factor is above 1 at 10, 20, 50 and 100 layers; Holm's correction for four.
+(3) Depth.  Highway: 50 and 100 layers have less than 3 times the loss of 10 and of 20.  Plain: 50 and
+100 layers have more than 3 times the loss of 20.  Holm's correction for six.
+
+In (1) and (2) the range of rates must not decide: where in most of the searches the best rate lies in
+the first or the last twelfth of its range, a better one might lie beyond.  So a factor above the bound
+is not clear if this is so of plain's rates, and one below it if it is so of highway's.
+
+One hidden layer, whose search `one_hidden_layer` made, stands in the place of the highway nets as a
+control of (1) and (3).
+
+What each outcome would mean
+----------------------------
+(1) reproduced      The paper's two orders do not hang on the start of plain nets, nor on one search.
+    not reproduced  They are a fact about plain nets from Glorot's or He's weights.  With the best start
+                    the factor is the one in this row, and pages that say how much worse a plain net is
+                    say this one.
+(2) yes             Highway nets fit better at every depth, with as many parameters and as long a search.
+    in part         Which depths fail says from where on the gate pays.
+(3) reproduced      Depth harms plain nets even from their best start, and highway nets little.
+    in part         If plain's half fails, "degradation" was a matter of the start.
+                    If highway's fails, its depth costs more than the paper's figure shows.
+
+The start that each search chooses is told and judges nothing.
+
+A fourth row was added on 28 November 2026, when the others were judged, and before its own runs.  The clip is ours.
+`clip` found that plain nets of 100 layers need it, from Glorot's weights; do they from their best start?
+
+(4) Without the clip.  The nets that count at 100 layers are trained once more without the clip, at their rate and at
+half of it, since the rate was searched with the clip; of these two the better counts, by the mean logarithm of the
+losses.  A kind trains without the clip if its loss is at most 3 times that with it, search by search, and no net
+diverges.  Holm's correction for the two kinds.  "Yes" means that both kinds do; if plain nets do not, what this
+question says of plain nets at 100 layers is said of nets that are trained with a clip.  Expected: both do.
+
+Expected, before these runs: orthogonal weights with tanh win all searches of plain nets from 20 layers
+on; highway nets take any start.  The factor is 5 to 15 at 10 and 20 layers, 10 to 30 at 50, 20 to 70 at
+100: (1) not reproduced, (2) yes, (3) in part, since plain nets of 50 layers have less than 3 times the
+loss of 20.  What was known: `initialisations`, in which plain nets of 100 layers with orthogonal weights
+of gain 1 reach a loss of 0.32 in two epochs at a rate of 0.15; and `optimization`, in which highway nets of
+100 layers end at 0.0008.  Of the runs here only the seconds of an epoch were measured.
+
+Budget
+------
+184 epochs a search, five searches, two kinds.  An epoch of 10, 20, 50, 100 layers takes 0.35, 0.7, 1.2
+and 2.2 seconds of one quiet core, as a mean of the kinds: 2.3 core-hours in all.  On a machine whose
+cores were all busy it took twice as long: 5 core-hours.  A stopped run goes on from its log.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+from experiments.what_trains.best_start_free import trial as free_trial
+from experiments.what_trains.best_start_trial import GAINS, ORTHOGONAL, trial
+from highways.lab.judging.claim import Sample, claim, ratio_as_text
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
+from highways.lab.judging.rules import (
+    corrected,
+    holm,
+    in_ratio,
+    interval,
+    is_above,
+    is_below,
+    logs,
+    mean,
+    p_value,
+    ratio,
+)
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL, selection_loss
+from highways.nets.search import FIGURE_1_RATES, log_uniform, stretched
+from highways.records import with_settings
+from highways.statistics import mean_sd_n
+
+BLOCKS = ("highway", "plain")
+DEPTHS = (9, 19, 49, 99)
+FIRST_SEED = 3001  # of nets that count
+FIRST_SEARCH = 3101  # of searches
+ACTIVATIONS = ("tanh", "relu")
+STARTS = ("glorot", "he", ORTHOGONAL, ORTHOGONAL)
+CRITICAL_GAIN = {"tanh": 1.0, "relu": 1.4142}  # signals through an orthogonal W_H neither fade nor grow
+GAIN_FACTORS = (0.95, 1.15)
+LOWER = 2  # how much wider than in `optimization` rates are searched
+HIGHER = 8
+GATE_BIASES = {9: (-3, -1.5), 19: (-4, -2), 49: (-5, -3.5), 99: (-5, -3.5)}  # those of `optimization`
+FREE = {"at its rate": 1.0, "at half of it": 0.5}  # ways to train without the clip: how often the rate
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"depths": [9], "searches": 2, "draws": [2, 1], "epochs_of_draws": [1, 2], "epochs": 1, **FEW},
+    "default": {
+        "depths": list(DEPTHS),
+        "searches": 5,
+        "draws": [32, 8, 3],
+        "epochs_of_draws": [2, 5, 20],
+        "epochs": 20,
+        **ALL,
+    },
+}
+
+
+# ---- Searches -----------------------------------------------------------------------------------
+
+
+def range_of_rates(block: str, depth: int, activation: str) -> tuple[float, float]:
+    low, high = FIGURE_1_RATES[block, depth][activation]
+    return low / LOWER, high * HIGHER
+
+
+def draw(block: str, depth: int, seed: int, k: int, settings: dict) -> dict:
+    """The k-th draw of a search, as a setting for the whole training."""
+    rng = np.random.default_rng([k, depth + 1, len(block), seed])
+    activation = ACTIVATIONS[k % 2]
+    start = STARTS[k // 2 % 4]
+    parts = max(1, settings["draws"][0] // 8)
+    low, high = range_of_rates(block, depth, activation)
+    place = (k // 8 + rng.random()) / parts
+    gain = CRITICAL_GAIN[activation] * log_uniform(rng, *GAIN_FACTORS)
+    setting = {
+        "block": block,
+        "depth": depth,
+        "activation": activation,
+        "start": start,
+        "gain": GAINS.get(start, round(gain, 4)),
+        "effective_lr": round(low * (high / low) ** place, 6),
+        "momentum": round(rng.uniform(0.8, 0.95), 3),
+        "decay": round(rng.uniform(0.85, 0.98), 3),
+        "clip": 1.0,
+        "seed": seed,
+        "epochs": settings["epochs"],
+        "n_train": settings["n_train"],
+        "n_test": settings["n_test"],
+    }
+    if block == "highway":
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[depth]), 2)
+    return setting
+
+
+def search(runner: Runner, wanted: list[tuple[str, int]], seed: int) -> tuple[list[dict], list[dict]]:
+    """Searches for each of these (block, depth); returns all trials and the best setting of each."""
+    settings = runner.settings
+    rungs = list(zip(settings["draws"], settings["epochs_of_draws"], strict=True))
+    left = []  # for each of `wanted` the settings that are left, the best first
+    for block, depth in wanted:
+        left.append([draw(block, depth, seed, k, settings) for k in range(settings["draws"][0])])
+    trials = []
+    for count, epochs in rungs:
+        left = [found[:count] for found in left]
+        tried = [stretched(setting, epochs) for found in left for setting in found]
+        results = fully_connected.run(runner, tried, trial)
+        trials += results
+        left = best_first(left, results)
+    return trials, [found[0] for found in left]
+
+
+def best_first(left: list[list[dict]], results: list[dict]) -> list[list[dict]]:
+    """The settings of each search, ordered by the losses of their trials, which are in the same order."""
+    remaining = iter(results)
+    ordered = []
+    for found in left:
+        losses = [selection_loss(next(remaining)) for _ in found]
+        ordered.append([found[place] for place in np.argsort(losses, kind="stable")])
+    return ordered
+
+
+def run(runner: Runner) -> dict:
+    """Ends a search at all depths before it begins the next: if it is stopped, whole searches are there."""
+    wanted = [(block, depth) for depth in runner.settings["depths"] for block in BLOCKS]
+    trials = {"search": [], "final": [], "free": []}
+    for place in range(runner.settings["searches"]):
+        searched, bests = search(runner, wanted, FIRST_SEARCH + place)
+        nets = [{**best, "seed": FIRST_SEED + place} for best in bests]
+        trials["search"] += searched
+        trials["final"] += fully_connected.run(runner, nets, trial)
+        trials["free"] += fully_connected.run(runner, without_clip(nets), free_trial)
+    return trials
+
+
+def without_clip(nets: list[dict]) -> list[dict]:
+    """The settings of the deepest of these nets, without the clip, at their rate and at half of it."""
+    deepest = max(net["depth"] for net in nets)
+    found = []
+    for net in with_settings(nets, depth=deepest):
+        for way, times in FREE.items():
+            found.append({**net, "way": way, "clip": None, "effective_lr": net["effective_lr"] * times})
+    return found
+
+
+# ---- Measures -----------------------------------------------------------------------------------
+
+
+def nets_of(record: dict, block: str, depth: int) -> list[dict]:
+    """The nets that count, one of each search; raises LookupError if there are none."""
+    found = with_settings(record["trials"]["final"], block=block, depth=depth)
+    if not found:
+        raise LookupError(f"no {block} net has the depth {depth}")
+    return found
+
+
+def losses(record: dict, block: str, depth: int) -> Sample:
+    """Their training losses; a net that diverged guesses."""
+    found = [math.log(10) if net["loss"] is None else net["loss"] for net in nets_of(record, block, depth)]
+    return Sample(found, f"{block} loss, {depth + 1} layers")
+
+
+def is_at_an_end(net: dict) -> bool:
+    """Whether the rate that a search chose lies in the first or the last twelfth of its range.
+
+    A control has none."""
+    if "stands_in" in net:
+        return False
+    low, high = range_of_rates(net["block"], net["depth"], net["activation"])
+    place = np.log(net["effective_lr"] / low) / np.log(high / low)
+    return not 1 / 12 <= place <= 11 / 12
+
+
+def number_at_an_end(record: dict, block: str, depth: int) -> int:
+    return sum(map(is_at_an_end, nets_of(record, block, depth)))
+
+
+def within_ranges(record: dict, depth: int, is_more: bool | None) -> bool | None:
+    """The verdict on a factor, but None where the range of rates decides it.
+
+    A better rate of plain could lower a factor that is above its bound, one of highway raise one
+    that is below."""
+    if is_more is None:
+        return None
+    block = "plain" if is_more else "highway"
+    is_too_narrow = 2 * number_at_an_end(record, block, depth) > len(nets_of(record, block, depth))
+    return None if is_too_narrow else is_more
+
+
+def losses_without_clip(record: dict, block: str, way: str) -> Sample:
+    """The training losses of the deepest nets without the clip; a net that diverged guesses."""
+    nets = with_settings(record["trials"]["free"], block=block, way=way)
+    return Sample([math.log(10) if net["loss"] is None else net["loss"] for net in nets])
+
+
+def better_way(record: dict, block: str) -> str:
+    """The way to train without the clip that ends with the lower loss."""
+    return min(FREE, key=lambda way: np.mean(logs(losses_without_clip(record, block, way))))
+
+
+# ---- Summary ------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind and depth; then the factor at each depth."""
+    depths = record["settings"]["depths"]
+    result = [row_of_net(record, block, depth) for depth in depths for block in BLOCKS]
+    pairs = [(losses(record, "plain", depth), losses(record, "highway", depth)) for depth in depths]
+    adjusted = holm([p_value(logs(plain), logs(highway)) for plain, highway in pairs])
+    for depth, (plain, highway), p in zip(depths, pairs, adjusted, strict=True):
+        row = {"row": "factor", "depth": depth}
+        names = ("plain_over_highway", "low", "high")
+        for name, number in zip(names, ratio(plain, highway), strict=True):
+            row[name] = float(number)
+        result.append({**row, "p": float(p)})
+    return result + [row_without_clip(record, block, way) for block in BLOCKS for way in FREE]
+
+
+def row_without_clip(record: dict, block: str, way: str) -> dict:
+    nets = with_settings(record["trials"]["free"], block=block, way=way)
+    return {
+        "row": "without the clip",
+        "block": block,
+        "depth": nets[0]["depth"],
+        "way": way,
+        "loss": mean_sd_n([net["loss"] for net in nets]),
+        "n_diverged": sum(net["diverged"] for net in nets),
+    }
+
+
+def row_of_net(record: dict, block: str, depth: int) -> dict:
+    nets = nets_of(record, block, depth)
+    rates = [net["effective_lr"] for net in nets]
+    return {
+        "row": "net",
+        "block": block,
+        "depth": depth,
+        "loss": mean_sd_n([net["loss"] for net in nets]),
+        "test_accuracy": mean_sd_n([net["test_accuracy"] for net in nets]),
+        "starts": in_counts(f"{net['start']} with {net['activation']}" for net in nets),
+        "lowest_rate": min(rates),
+        "highest_rate": max(rates),
+        "rates_at_an_end": number_at_an_end(record, block, depth),
+    }
+
+
+def in_counts(words) -> str:
+    """ "orthogonal with tanh 4, he with relu 1"."""
+    return ", ".join(f"{word} {count}" for word, count in Counter(words).most_common())
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+TWO_ORDERS = 100
+DEGRADED = 3
+ABOUT = {"depth": DEPTHS, **ALL}
+
+
+def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
+    """At every depth: nets of one hidden layer in the place of highway nets."""
+    layers = [{**net, "stands_in": True} for net in one_hidden_layer["trials"]["final"]]
+    nets = in_place_of("highway", record["trials"]["final"], layers, DEPTHS)
+    return (with_group(record, "final", nets),)
+
+
+SHALLOW = Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",))
+
+
+def ends_as_text(record: dict, depth: int) -> str:
+    counts = [f"{block} {number_at_an_end(record, block, depth)}" for block in BLOCKS]
+    return f"{', '.join(counts)} of {len(nets_of(record, 'plain', depth))}"
+
+
+@claim(
+    "best-start-two-orders",
+    source="paper, 3.1, Figure 1",
+    about=ABOUT,
+    note="five whole searches of each kind, which search the start, too; the clip at norm 1 is ours",
+    controls=(SHALLOW,),
+)
+def two_orders(r):
+    """at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of
+    training loss), both with their best start"""
+    plain = losses(r, "plain", 99)
+    highway = losses(r, "highway", 99)
+    [is_more] = corrected(in_ratio(is_above, plain, TWO_ORDERS, baseline=highway))
+    return [within_ranges(r, 99, is_more)], (
+        f"plain's loss over highway's {ratio_as_text(plain, highway)}; best rates at an end of their range: "
+        f"{ends_as_text(r, 99)}"
+    )
+
+
+@claim("best-start-plain-is-worse", source="paper, Figure 1", kind="open question", about=ABOUT)
+def plain_is_worse(r):
+    """do plain nets end at a higher training loss than highway nets at 10, 20, 50 and 100 layers, both
+    with their best start?"""
+    comparisons = []
+    texts = []
+    for depth in DEPTHS:
+        plain = losses(r, "plain", depth)
+        highway = losses(r, "highway", depth)
+        comparisons.append(in_ratio(is_above, plain, 1, baseline=highway))
+        ends = ends_as_text(r, depth)
+        texts.append(f"{depth + 1} layers {ratio_as_text(plain, highway)}, rates at an end {ends}")
+    parts = []
+    for depth, is_more in zip(DEPTHS, corrected(*comparisons), strict=True):
+        parts.append(within_ranges(r, depth, is_more))
+    return parts, f"plain's loss over highway's: {'; '.join(texts)}"
+
+
+@claim(
+    "best-start-no-degradation",
+    source="paper, 3.1, Figure 1",
+    about=ABOUT,
+    note="'similar' means less than 3 times the loss; five whole searches for each kind and depth",
+    controls=(SHALLOW,),
+)
+def no_degradation(r):
+    """highway nets do not suffer from depth (50 and 100 layers have less than {DEGRADED} times the
+    training loss of 10 and 20), plain nets do (50 and 100 have over {DEGRADED} times that of 20), both
+    with their best start"""
+    highway = {depth: losses(r, "highway", depth) for depth in DEPTHS}
+    plain = {depth: losses(r, "plain", depth) for depth in DEPTHS}
+    comparisons = []
+    for deep in (49, 99):
+        for few in (9, 19):
+            comparisons.append(in_ratio(is_below, highway[deep], DEGRADED, baseline=highway[few]))
+        comparisons.append(in_ratio(is_above, plain[deep], DEGRADED, baseline=plain[19]))
+    texts = []
+    for block, by_depth in (("highway", highway), ("plain", plain)):
+        found = ", ".join(f"{depth + 1} layers {loss:2}" for depth, loss in by_depth.items())
+        texts.append(f"{block}: {found}")
+    return corrected(*comparisons), f"loss of {'; '.join(texts)}"
+
+
+@claim(
+    "best-start-without-clip",
+    kind="open question",
+    source="a question of our own",
+    about=ABOUT,
+    note="the row was added when the others were judged, before its own runs; the same nets choose between the two "
+    "rates and judge",
+)
+def trains_without_clip(r):
+    """do nets of 100 layers with their best start train without the clip, too, highway ones and plain ones? (a loss at
+    most {DEGRADED} times that with it, at their rate or at half of it; no net diverges)"""
+    comparisons = []
+    texts = []
+    n_diverged = []
+    for block in BLOCKS:
+        way = better_way(r, block)
+        free = losses_without_clip(r, block, way)
+        clipped = losses(r, block, DEPTHS[-1])
+        ratios = [math.log10(without / with_clip) for without, with_clip in zip(free, clipped, strict=True)]
+        ratios = Sample(ratios, f"log10 of loss unclipped ÷ clipped, {block}")
+        comparisons.append(is_below(ratios, math.log10(DEGRADED), resolution=0))
+        n_diverged.append(sum(net["diverged"] for net in with_settings(r["trials"]["free"], block=block, way=way)))
+        low, high = interval(ratios, resolution=0)
+        factor = f"{10 ** mean(ratios):.3g} (95 %: {10**low:.3g} to {10**high:.3g}, n = {len(ratios)})"
+        texts.append(f"{block}, {way}, {factor}, {n_diverged[-1]} diverged")
+    parts = []
+    for verdict, diverged in zip(corrected(*comparisons), n_diverged, strict=True):
+        parts.append(False if diverged else verdict)
+    return parts, f"loss without the clip over that with it: {'; '.join(texts)}"
+
+
+QUESTION = Question(
+    name="best_start",
+    source="Training Very Deep Networks, section 3.1, Figure 1",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+)

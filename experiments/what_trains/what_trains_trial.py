@@ -1,0 +1,211 @@
+"""Looks at an untrained net, or trains one, with one of nine ways to carry x past H.
+
+The nets see the headline's images.  The question defines what is measured.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+import experiments.static_gates.static_gates_trial  # noqa: F401  this and the next register blocks
+import highway_networks as hn
+import highways.nets.carries  # noqa: F401
+from experiments.what_trains import mean_field
+from experiments.what_trains.mean_field import Mix
+from highways.nets import fully_connected, initial
+from highways.nets.fully_connected import BATCH
+from highways.nets.subnormals import flushed_subnormals
+
+WIDTH = 50
+LOST = 1e-15  # singular values below this share of the largest are lost in rounding
+TINY = 1e-300  # what has no logarithm counts as this
+# the variances of W_H and W_T times the width, by start
+VARIANCES = {"program": (1 / 3, 1 / 3), "glorot": (1.0, 1.0), "orthogonal": (1.0, 1.0), "he": (2.0, 1.0)}
+INITS = {"program": "uniform", "glorot": "glorot", "orthogonal": "glorot", "he": "he"}
+
+
+# ---- Nets ---------------------------------------------------------------------------------------
+
+
+def share(gate_bias: float | None) -> float:
+    """a, the share of H at the start: sigmoid(b_T)."""
+    return 1.0 if gate_bias is None else 1 / (1 + math.exp(-gate_bias))
+
+
+def block_of(kind: str, depth: int, gate_bias: float | None) -> hn.Block:
+    """The block of a kind in a net of this depth."""
+    a = share(gate_bias)
+    fixed = {
+        "skip": (1.0, 1.0),
+        "skip / sqrt L": (1.0, 1 / math.sqrt(depth)),
+        "convex": (1 - a, a),
+    }
+    if kind in fixed:
+        carry, transform = fixed[kind]
+        return hn.block_of("fixed-mix", carry=carry, transform=transform)
+    learned = {
+        "none": "plain",
+        "rezero": "re-zero",
+        "static scalar": "static-scalar",
+        "static unit": "static-unit",
+        "sees x": "highway",
+        "uncoupled": "uncoupled",
+    }
+    return hn.block_of(learned[kind])
+
+
+def mix_of(kind: str, depth: int, gate_bias: float | None) -> Mix:
+    """The same, for the mean field."""
+    a = share(gate_bias)
+    return {
+        "none": Mix(),
+        "skip": Mix(carry=1),
+        "skip / sqrt L": Mix(carry=1, transform=1 / math.sqrt(depth)),
+        "convex": Mix(carry=1 - a, transform=a),
+        "rezero": Mix(carry=1, transform=0),
+        "static scalar": Mix(carry=1 - a, transform=a),
+        "static unit": Mix(carry=1 - a, transform=a),
+        "sees x": Mix(gate_bias=gate_bias, coupled=True),
+        "uncoupled": Mix(carry=1, gate_bias=gate_bias),
+    }[kind]
+
+
+def make(setting: dict, dtype=np.float32) -> hn.DeepNet:
+    """The net of a trial, as its seed draws it."""
+    gate_bias = setting.get("gate_bias")
+    start = setting["start"]
+    data = fully_connected.data_of(setting)
+    net = hn.DeepNet(
+        data.x_train.shape[1],
+        data.n_classes,
+        WIDTH,
+        setting["depth"],
+        block_of(setting["kind"], setting["depth"], gate_bias),
+        np.random.default_rng(setting["seed"]),
+        activation=setting["activation"],
+        init=INITS[start],
+        gate_bias=0.0 if gate_bias is None else gate_bias,
+        dtype=dtype,
+    )
+    if start == "orthogonal":
+        initial.redraw(net, "orthogonal", 1.0, np.random.default_rng([setting["seed"], 2]))
+    return net
+
+
+@functools.lru_cache(maxsize=3)
+def images(seed: int, n_train: int, n_test: int) -> fully_connected.Images:
+    """The images of the headline's run with this seed, scaled as there."""
+    drawn = hn.subset(fully_connected.data_set(), seed, n_train, n_test)
+    x_train = hn.scale_pixels(drawn.x_train, np.float32)
+    x_test = hn.scale_pixels(drawn.x_test, np.float32)
+    return fully_connected.Images(x_train, drawn.y_train, x_test, drawn.y_test)
+
+
+def images_of(setting: dict) -> fully_connected.Images:
+    return images(setting["seed"], setting["n_train"], setting["n_test"])
+
+
+# ---- The start ----------------------------------------------------------------------------------
+
+
+@np.errstate(over="ignore")
+def look_at_start(setting: dict) -> dict:
+    """Measures the untrained net on the first training images, in float64.
+
+    All results but two are log10 of a ratio: see the question."""
+    net = make(setting, np.float64)
+    drawn = images_of(setting)
+    x = drawn.x_train[: setting["looked_at"]].astype(np.float64)
+    y = drawn.y_train[: setting["looked_at"]]
+    norms = np.zeros(net.depth)
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    net.backward(d_logits, norms)
+
+    layers = net.workspace(len(x), "train").layers
+    first = layers[0].x.copy()
+    last = layers[-1].y.copy()
+    q = float((first**2).mean())
+    e = distance(first) ** 2 / (2 * net.hidden)
+    kind = setting["kind"]
+    mix = mix_of(kind, net.depth, setting.get("gate_bias"))
+    v_H, v_T = VARIANCES[setting["start"]]
+    gradient, between = mean_field.recursion(mix, net.depth, setting["activation"], v_H, v_T, q, e)
+    values = singular_values(net, x[: setting["with_jacobian"]])
+    result = {
+        "gradient": log10(norms[0] / norms[-1]),
+        "median_singular_value": np.median(log10(values), axis=1).mean(),
+        "largest_singular_value": log10(values[:, 0]).mean(),
+        "distance": log10(distance(last) / distance(first)),
+        "size": log10(np.linalg.norm(last) / np.linalg.norm(first)),
+        "gradient_by_mean_field": gradient,
+        "distance_by_mean_field": between,
+    }
+    return {name: float(f"{value:.5g}") for name, value in result.items()}
+
+
+def log10(values):
+    return np.log10(np.maximum(values, TINY))
+
+
+def distance(state: np.ndarray) -> float:
+    """The root mean square distance between the states of two images; state is (hidden, N).
+
+    The pairs are one image of the first half and one of the second."""
+    half = state.shape[1] // 2
+    between = state[:, :half] - state[:, half : 2 * half]
+    return float(np.sqrt((between**2).sum(axis=0).mean()))
+
+
+def singular_values(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
+    """The singular values (N, hidden) of dy/dx of all blocks together, for images x (N, d_in)."""
+    n = len(x)
+    net.forward(np.repeat(x, net.hidden, axis=0))  # hidden copies of an image, one for each output
+    layers = net.workspace(n * net.hidden, "train").layers
+    dy = layers[-1].dy
+    dy[...] = np.tile(np.eye(net.hidden), n)
+    for layer in reversed(layers):
+        dy = net.block_backward(layer, dy)
+    J = dy.T.reshape(n, net.hidden, net.hidden)  # dy_k/dx_j of image i is J[i, k, j]
+    values = np.linalg.svd(J, compute_uv=False)
+    return np.maximum(values, LOST * values[:, :1])
+
+
+# ---- Training -----------------------------------------------------------------------------------
+
+
+def trial(setting: dict) -> dict:
+    """Trains a net.  Its loss is that on all training images at the end."""
+    with flushed_subnormals() as flushed:
+        result = train(setting)
+    return {**result, "flushed": flushed}
+
+
+def train(setting: dict) -> dict:
+    drawn = images_of(setting)
+    n_train = len(drawn.x_train)
+    net = make(setting)
+    shuffle = np.random.default_rng([setting["seed"], 1])
+    orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
+    optimizer = fully_connected.sgd(net, setting, n_train // BATCH)
+    _, diverged_at = hn.train_epochs(net, optimizer, drawn.x_train, drawn.y_train, orders, BATCH)
+    if diverged_at is None:
+        try:
+            return measure(net, drawn)
+        except FloatingPointError as error:
+            diverged_at = str(error)
+    return {"loss": None, "test_accuracy": None, "diverged_at": diverged_at}
+
+
+@np.errstate(all="ignore")  # a net that diverged is not finite
+def measure(net: hn.DeepNet, drawn: fully_connected.Images) -> dict:
+    """Raises FloatingPointError for a net whose numbers are not finite."""
+    logits = hn.finite_logits(net, drawn.x_train)
+    loss, _ = hn.softmax_cross_entropy(logits.astype(np.float64), drawn.y_train)
+    return {
+        "loss": float(f"{loss:.5g}"),
+        "test_accuracy": hn.accuracy(net, drawn.x_test, drawn.y_test),
+        "diverged_at": None,
+    }

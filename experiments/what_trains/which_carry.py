@@ -1,0 +1,227 @@
+"""Where all kinds of carry train, does any fit or generalise better?  Equal parameters, equal searches.
+
+    python -m experiments which_carry            -> results/which_carry.json
+
+`what_trains` asks which nets train at all.  Here every kind may choose its start, its rate and its
+b_T, so that all should train.  Then they are compared: by the training loss, and by test accuracy.
+
+The kinds are those of `what_trains`, with tanh.  Nets have 30 and 100 blocks.  A block has as many
+parameters in all kinds: about 5100, at width 50 where a gate sees x, and at width 71 elsewhere.
+
+Every kind has the same search at each depth: 16 draws, each trained for 5 epochs on all of MNIST.  A
+draw has a rate, log-uniform from 0.03 to 6; a start, Glorot's or an orthogonal W_H in turn; and a b_T,
+one from each of 16 equal parts of the range from -8 to 0, in an order of their own.  Kinds without b_T
+ignore it.  Momentum is 0.9, the decay 0.9 an epoch, the clip at norm 1, as in `initialisations`.  The
+two best draws are trained for 20 epochs; the one with the lower training loss, for 20 epochs again,
+with five seeds that took no part in the search.
+
+Rules, fixed before the runs
+----------------------------
+Each kind is compared with sees x, the highway net, at each depth.  A kind of which a seed diverges is
+the worse one.
+(1) sees x fits better than a kind if the ratio of the geometric means of the training losses, the
+kind's over that of sees x, is above 1; worse if it is below.
+(2) sees x generalises better than a kind if its mean test accuracy is higher; no better if the kind's
+is at most 0.005 lower.  The margin is that of `static_gates`.
+Tests are two-sided (Welch), with Holm's correction for the 16 comparisons of a row; of (2) there are
+two tests for each comparison, against 0 and against the margin, with Holm's correction for all 32.  What
+neither decides is not clear.
+
+What each outcome would mean
+----------------------------
+(1) yes, (2) no     A gate that sees x helps to fit the training images, and not to generalise, on MNIST.
+(1) no, (2) no      On MNIST such a gate is of no use beyond the start that it gives.
+(2) yes             It is of use beyond that, with as many parameters.
+Mixed parts say which kinds lack what: if only static ones are worse, seeing x counts; if those
+without an identity are worse, too, the carry does.
+
+Expected, before the runs: (1) yes against none, convex and the static gates, by a factor of 2 or more;
+not clear, or no, against skip / sqrt L and rezero, which have more units; (2) no against all, but for
+none at 100 layers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import experiments.static_gates.static_gates_trial  # noqa: F401  this and the next register blocks
+import highways.nets.carries  # noqa: F401
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
+from highways.lab.judging.rules import Comparison, compared, corrected, holm, in_ratio, is_above, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.nets.fully_connected import ALL, WIDTH
+from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search, two_best
+from highways.statistics import mean_sd_n
+
+SEES_X = "sees x"
+OTHERS = ("none", "skip", "skip / sqrt L", "convex", "rezero", "static scalar", "static unit", "uncoupled")
+TWO_MATRICES = (SEES_X, "uncoupled")
+WITH_BIAS = ("convex", "static scalar", "static unit", SEES_X, "uncoupled")
+DEPTHS = (30, 100)
+RATES = (0.03, 6)
+GATE_BIASES = (-8, 0)
+MARGIN = 0.005  # of test accuracy
+# the blocks that have no constants, by kind
+BLOCKS = {
+    "none": "plain",
+    "rezero": "re-zero",
+    "static scalar": "static-scalar",
+    "static unit": "static-unit",
+    "sees x": "highway",
+    "uncoupled": "uncoupled",
+}
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"depths": [2], "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {"depths": list(DEPTHS), "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 5, **ALL},
+}
+
+
+def block_of(kind: str, depth: int, gate_bias: float) -> dict:
+    """The settings "block" and, where it has constants, "block_settings"."""
+    if kind in BLOCKS:
+        return {"block": BLOCKS[kind]}
+    a = 1 / (1 + math.exp(-gate_bias))
+    carry, transform = {
+        "skip": (1.0, 1.0),
+        "skip / sqrt L": (1.0, 1 / math.sqrt(depth)),
+        "convex": (1 - a, a),
+    }[kind]
+    return {"block": "fixed-mix", "block_settings": {"carry": carry, "transform": transform}}
+
+
+def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a kind at a depth; the draws are the same for all."""
+    kind, depth = net
+    trials = runner.settings["trials"]
+    rng = np.random.default_rng([k, depth, 62])
+    rate = float(f"{log_uniform(rng, *RATES):.4g}")
+    part = np.random.default_rng([depth, 62]).permutation(trials)[k]
+    lowest, highest = GATE_BIASES
+    gate_bias = round(lowest + (highest - lowest) * (part + rng.random()) / trials, 2)
+    setting = {
+        "kind": kind,
+        **block_of(kind, depth, gate_bias),
+        "width": WIDTH["highway"] if kind in TWO_MATRICES else WIDTH["plain"],
+        "depth": depth,
+        "activation": "tanh",
+        "effective_lr": rate,
+        "momentum": 0.9,
+        "decay": 0.9,
+    }
+    if kind in WITH_BIAS:
+        setting["gate_bias"] = gate_bias
+    if k % 2:
+        setting |= {"distribution": "orthogonal", "gain": 1.0}
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    nets = [(kind, depth) for depth in runner.settings["depths"] for kind in (SEES_X, *OTHERS)]
+    trials, bests = search(runner, nets, sample, two_best)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind and depth."""
+    result = []
+    for depth in record["settings"]["depths"]:
+        for kind in (SEES_X, *OTHERS):
+            nets = ranked(record["trials"]["final"], kind=kind, depth=depth)
+            best = nets[0]
+            result.append({
+                "kind": kind,
+                "depth": depth,
+                "loss": mean_sd_n([net["loss"] for net in nets]),
+                "test_accuracy": mean_sd_n([net["test_accuracy"] for net in nets]),
+                "best": in_words(best, ("effective_lr", "gate_bias", "distribution")),
+            })  # fmt: skip
+    return result
+
+
+# ---- Rules --------------------------------------------------------------------------------------
+
+
+def pairs_of(record: dict, name: str) -> list[tuple[str, int, Sample, Sample]]:
+    """(kind, depth, its values, those of sees x), for every kind and depth."""
+    final = record["trials"]["final"]
+    found = []
+    for depth in DEPTHS:
+        samples = {}
+        for kind in (SEES_X, *OTHERS):
+            values = values_of(final, name, kind=kind, depth=depth)
+            samples[kind] = Sample(values, f"{name.replace('_', ' ')}, carry: {kind}, {depth} blocks")
+        for kind in OTHERS:
+            found.append((kind, depth, samples[kind], samples[SEES_X]))
+    return found
+
+
+def more_accurate(pairs: list[tuple]) -> list[bool | None]:
+    """For every pair: whether sees x is more accurate; False if the other is at most MARGIN lower."""
+    tests = []
+    for _, _, theirs, ours in pairs:
+        tests.append(compared(is_above, ours, theirs, 0).p_value())
+        tests.append(compared(is_above, ours, theirs, MARGIN).p_value())
+    adjusted = iter(holm(tests))
+    verdicts = []
+    for _, _, theirs, ours in pairs:
+        differs = next(adjusted) < 0.05
+        differs_from_margin = next(adjusted) < 0.05
+        is_better = compared(is_above, ours, theirs, 0)
+        is_better_by_margin = compared(is_above, ours, theirs, MARGIN)
+        if differs_from_margin and not is_better_by_margin.holds():
+            verdicts.append(False)
+        else:
+            verdicts.append(is_better.holds() if differs else None)
+    return verdicts
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+ABOUT = {"depth": DEPTHS, **ALL}
+OURS = "a question of our own"
+
+
+def is_lower_in_ratio(ours, bound: float, baseline) -> Comparison:
+    return in_ratio(is_below, ours, bound, baseline)
+
+
+@claim("sees-x-fits-better", kind="open question", source=OURS, about=ABOUT)
+def sees_x_fits_better(r):
+    """a gate that sees x fits the training images better than every other carry, at 30 and 100 blocks
+    with as many parameters (a lower training loss)"""
+    comparisons = []
+    ratios = {depth: [] for depth in DEPTHS}
+    for kind, depth, theirs, ours in pairs_of(r, "loss"):
+        comparisons.append(compared(is_lower_in_ratio, ours, theirs, 1))
+        ratios[depth].append(f"{kind} {ratio_as_text(theirs, ours)}")
+    texts = [f"at {depth} blocks {', '.join(by_kind)}" for depth, by_kind in ratios.items()]
+    return corrected(*comparisons), f"loss over that of sees x: {'; '.join(texts)}"
+
+
+@claim("sees-x-generalises-better", kind="open question", source=OURS, about=ABOUT)
+def sees_x_generalises_better(r):
+    """a gate that sees x generalises better than every other carry, at 30 and 100 blocks with as many
+    parameters (a higher test accuracy; not if the other's is at most {MARGIN} lower)"""
+    pairs = pairs_of(r, "test_accuracy")
+    accuracies = {depth: [] for depth in DEPTHS}
+    for kind, depth, theirs, ours in pairs:
+        if not accuracies[depth]:
+            accuracies[depth].append(f"{SEES_X} {ours:4}")
+        accuracies[depth].append(f"{kind} {theirs:4}")
+    texts = [f"at {depth} blocks {', '.join(by_kind)}" for depth, by_kind in accuracies.items()]
+    return more_accurate(pairs), f"test accuracy: {'; '.join(texts)}"
+
+
+QUESTION = Question(
+    name="which_carry",
+    source=OURS,
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+)
