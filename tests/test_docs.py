@@ -610,10 +610,10 @@ def test_what_a_json_says_is_text_on_a_page(where):
     row = select(ledger["trials"], id="maxout-copes-better")
     others = [other for other in ledger["trials"] if other["id"] != row["id"]]
     read = {"results/claims.json": ledger | {"trials": [*others, row | {where: hostile}]}}.get
-    page = "x <!-- verdicts-lstm_and_maxout --><!-- end --> y"
+    page = "x <!-- verdicts-blocks --><!-- end --> y"
     filled = fill.fill(page, read)
     assert fill.fill(filled, read) == filled
-    assert filled.startswith("x <!-- verdicts-lstm_and_maxout -->")
+    assert filled.startswith("x <!-- verdicts-blocks -->")
     assert filled.endswith("<!-- end --> y")
     assert filled.count("<") == 2  # those of the mark
     [cells] = [line for line in filled.splitlines() if "alert" in line]
@@ -628,7 +628,7 @@ def test_a_question_s_table_of_verdicts():
     row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
     others = [other for other in ledger["trials"] if other["id"] != row["id"]]
     read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
-    filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
+    filled = fill.fill("<!-- verdicts-blocks --><!-- end -->", read)
     assert (
         "| paper, 3.3.1 | [maxout (1 - T) copes better, too](../../pages/claims.html#claim=maxout-copes-better) "
         "| **not clear**; passed, too, by a plain net |\n" in filled
