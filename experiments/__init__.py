@@ -81,14 +81,15 @@ def all_questions() -> list:
 
 
 def register_pictures_and_tables() -> None:
-    """Imports every module that registers pictures or tables: the show.py of every room, those
-    of the benchmarks, that of the article, and those that all share."""
+    """Imports every module that registers pictures or tables: the show.py of every room, those of the
+    benchmarks, of the article and of the browser pages, and those that all share."""
     for module in (
         "article.show",
         "benchmarks.show",
         "benchmarks.records.show",
         "highways.lab.showing.ledger",
         "highways.lab.showing.trained_nets",
+        "pages.show",
     ):
         importlib.import_module(module)
     for file in sorted(FOLDER.glob("*/show.py")):
