@@ -102,13 +102,12 @@ SHORT = 18  # words: measurements of more words stand on the claims page alone
 
 @table("rooms")
 def table_of_rooms(read) -> str:
-    """Every room with what it asks, the finding, and its questions with how long they take."""
+    """Every room: what it asks, the finding, and its questions with how long they take."""
     rows = []
     for room, names in rooms().items():
         link = f"[{room}]({room}/README.md)"
-        rows.append(f"| {link} | {asks(room)} | {finding(read, room)} | {taking(read, names)} |")
-    columns = "room | what it asks | finding | its questions, and how long they take on two cores"
-    return markdown_table(f"| {columns} |", rows)
+        rows.append(f"| {link} | **{asks(room)}** {finding(read, room)} | {taking(read, names)} |")
+    return markdown_table("| room | what it asks, and what was found | questions, and their time on two cores |", rows)
 
 
 def taking(read, names: list[str]) -> str:

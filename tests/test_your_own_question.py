@@ -152,7 +152,7 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     [row] = [line for line in ledger.splitlines() if "#claim=narrow-nets-learn" in line]
     assert f"**{claim['verdict']}**" in row
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
-    assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
+    assert "| [narrow](narrow/README.md) | **How narrow may a highway net of depth 30 be?** " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 
