@@ -5,10 +5,13 @@ import pytest
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments.headline import controls_trial, headline, show
+from experiments.headline import controls_trial, headline, pixels, pixels_trial, show
 from experiments.headline.headline import in_place_of
+from experiments.headline.pixels_trial import NETS
+from highway_networks import PIXELS
 from highways.files import read_json
 from highways.lab.showing import style
+from highways.nets import fully_connected
 
 # ---- Verdicts -------------------------------------------------------------------------------------
 
@@ -162,3 +165,69 @@ def test_the_picture_shows_every_seed():
         [ax] = fig.axes
         assert [len(line.get_xdata()) for line in ax.get_lines()][:4] == [10, 10, 10, 10]
         style.plt.close(fig)
+
+
+# ---- A rate for every net, pixels in [-1, 1] and in [0, 1] ---------------------------------------
+
+
+def searched(accuracy, best=None) -> dict:
+    """A record of `pixels` in which accuracy(kind, interval of pixels) is the mean over seeds; the best rate is the
+    fifth, or best(kind)."""
+    budget = pixels.BUDGETS["default"]
+    search, final = [], []
+    for interval in PIXELS:
+        for kind in NETS:
+            net = {"pixels": interval, "kind": kind, "depth": 30, "epochs": 12, "n_train": 6000, "diverged": False}
+            place = best(kind) if best else 4
+            for rate in budget["rates"]:
+                of_rate = 0.5 + (rate == budget["rates"][place]) * accuracy(kind, interval) / 10
+                search.append({**net, "lr": rate, "n_test": 4000, "accuracy": of_rate, "loss": 0.2})
+            for seed in range(10):
+                noise = 1e-3 * np.sin(seed + len(kind))
+                final.append(
+                    {**net, "seed": seed, "n_test": 10000, "accuracy": accuracy(kind, interval) + noise, "loss": 0.2}
+                )
+    return {"settings": budget, "trials": {"search": search, "final": final}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "highway", "verdict"),
+    [
+        ("searched-highway-over-shut", {"[-1, 1]": 0.91, "[0, 1]": 0.91}, "reproduced"),
+        ("searched-highway-over-shut", {"[-1, 1]": 0.89, "[0, 1]": 0.91}, "in part"),
+        ("searched-highway-over-no-blocks", {"[-1, 1]": 0.89, "[0, 1]": 0.89}, "not reproduced"),
+        ("searched-plain-as-accurate", {"[-1, 1]": 0.905, "[0, 1]": 0.905}, "reproduced"),
+        ("searched-plain-as-accurate", {"[-1, 1]": 0.92, "[0, 1]": 0.92}, "not reproduced"),
+        ("pixels-decide-the-gain", {"[-1, 1]": 0.90, "[0, 1]": 0.91}, "reproduced"),
+        ("pixels-decide-the-gain", {"[-1, 1]": 0.91, "[0, 1]": 0.90}, "not reproduced"),
+    ],
+)
+def test_the_order_of_nets_with_a_rate_each(claim, highway, verdict):
+    record = searched(lambda kind, interval: highway[interval] if kind == "highway" else 0.9)
+    assert verdict_on("pixels", claim, record) == verdict
+
+
+def test_a_best_rate_at_an_end_leaves_a_row_open():
+    record = searched(
+        lambda kind, interval: 0.91 if kind == "highway" else 0.9, lambda kind: 8 if kind == "highway" else 4
+    )
+    assert verdict_on("pixels", "searched-highway-over-shut", record) == "not clear"
+
+
+def test_a_net_that_diverged_counts_as_guessing_in_the_search():
+    record = searched(lambda kind, interval: 0.9)
+    for trial in record["trials"]["search"]:
+        if trial["lr"] == pixels.RATES[4]:
+            trial |= {"diverged": True, "accuracy": None}
+    rate, accuracy = pixels.best_rate(record["trials"]["search"], "highway", PIXELS[0])
+    assert rate != pixels.RATES[4]
+    assert accuracy == 0.5
+
+
+def test_images_held_out_are_not_trained_on():
+    drawn = pixels_trial.images(300, 200, 100, held_out=True)
+    assert (len(drawn.x_train), len(drawn.x_test)) == (200, 100)
+    trained_on = {image.tobytes() for image in drawn.x_train}
+    assert not trained_on & {image.tobytes() for image in drawn.x_test}
+    in_training_set = {image.tobytes() for image in fully_connected.data_set().x_train}
+    assert all(image.tobytes() in in_training_set for image in drawn.x_test)
