@@ -20,7 +20,14 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
+from experiments import (
+    find_question,
+    finding,
+    judging,
+    question_names,
+    register_pictures_and_tables,
+    rooms,
+)
 from experiments.cifar import cifar
 from highways import records
 from highways.conv import protocols
@@ -649,10 +656,10 @@ def test_the_command_of_fashion_mnist():
     }
 
 
-@pytest.mark.parametrize("name", [question.name for question in all_questions() if not question.awaits])
-def test_a_question_s_page_begins_with_its_finding(name):
-    """The list of questions shows it, without marks and links."""
-    found = finding(READ, name)
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_s_page_begins_with_its_finding(room):
+    """The list of rooms shows it, without marks and links."""
+    found = finding(READ, room)
     assert found.endswith((".", "?", "!"))
     assert "<!--" not in found
     assert "](" not in found

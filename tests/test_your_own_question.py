@@ -148,7 +148,7 @@ def test_the_page_has_the_numbers(clone):
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 2 seeds \|", page)
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
-    assert "| [narrow](narrow/README.md) | How narrow may a highway net be? | " in questions
+    assert "| [narrow](narrow/README.md) | **How narrow may a highway net be?** " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 
