@@ -46,6 +46,7 @@ from functools import partial
 
 import experiments
 from experiments import publish
+from pages import make_claims
 
 experiments.room_of_every_question = lambda: {"narrow": "narrow"}
 
@@ -55,7 +56,7 @@ def products(read):
     draw = partial(publish.draw, picture, ["results/narrow.json"], read)
 
     def page():
-        return publish.claims_page.whole_page().encode()
+        return make_claims.whole_page().encode()
 
     return [publish.Product("viz/narrow.png", "", draw), publish.Product("pages/claims.html", "", page)]
 
@@ -110,8 +111,9 @@ def copy(folder, is_whole: bool) -> None:
     for name in {*FOLDERS} - ignore(ROOT, FOLDERS):
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     (folder / "results").mkdir(exist_ok=True)
-    for name in ("docs/your_own_question.md", "experiments/README.md"):
-        shutil.copy(ROOT / name, folder / name)
+    shutil.copy(ROOT / "docs/your_own_question.md", folder / "docs")
+    if not is_whole:  # the project's own list begins with claims of other questions
+        (folder / "experiments" / "README.md").write_text("# Rooms\n\n<!-- rooms --><!-- end -->\n", encoding="utf-8")
 
 
 def run(folder, command: str) -> None:
