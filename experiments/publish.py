@@ -42,7 +42,7 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import all_questions, api, question_names, register_pictures_and_tables, results_table, rooms
+from experiments import all_questions, api, question_names, register_pictures_and_tables, results_table
 from experiments import file_of as file_of_question
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
@@ -135,10 +135,10 @@ def products(read) -> list[Product]:
     """All pictures that matplotlib draws, the GIF, and the browser pages."""
     found = []
 
-    def add(name, make, program, sources, files=(), more=()):
+    def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others, *map(as_bytes, more)])
+        made_from = digest([*code_of(program), *records, *others])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -150,14 +150,14 @@ def products(read) -> list[Product]:
         add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
     add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
 
-    def add_page(program, sources, files, more=()):
+    def add_page(program, sources, files):
         name = f"pages/{program.PARTS.name}.html"
         parts = [program.PARTS / part for part in ("page.html", *program.PAGE_PARTS)]
 
         def make():
             return program.whole_page().encode()
 
-        add(name, make, Path(program.__file__), sources, [*parts, *files], more)
+        add(name, make, Path(program.__file__), sources, [*parts, *files])
 
     images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
     rules = [file_of_question(name) for name in question_names()]
@@ -165,7 +165,7 @@ def products(read) -> list[Product]:
     add_page(explorer, of_explorer, [ROOT / explorer.NET, *images])
     add_page(train_page, [], images)
     add_page(pointers, ["results/pointers.json"], [measure_pointers.NET])
-    add_page(claims_page, [LEDGER], rules, [claims_page.pictures(), rooms()])
+    add_page(claims_page, [LEDGER], rules)
     return found
 
 
