@@ -28,6 +28,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
     "depth_on_demand",
     "data_movement",
     "blocks",
+    "few_layers",
     "table1",
     "cifar",
     "market",
@@ -80,14 +81,15 @@ def all_questions() -> list:
 
 
 def register_pictures_and_tables() -> None:
-    """Imports every module that registers pictures or tables: the show.py of every room, those
-    of the benchmarks, that of the article, and those that all share."""
+    """Imports every module that registers pictures or tables: the show.py of every room, those of the
+    benchmarks, of the article and of the browser pages, and those that all share."""
     for module in (
         "article.show",
         "benchmarks.show",
         "benchmarks.records.show",
         "highways.lab.showing.ledger",
         "highways.lab.showing.trained_nets",
+        "pages.show",
     ):
         importlib.import_module(module)
     for file in sorted(FOLDER.glob("*/show.py")):
@@ -100,13 +102,12 @@ SHORT = 18  # words: measurements of more words stand on the claims page alone
 
 @table("rooms")
 def table_of_rooms(read) -> str:
-    """Every room with what it asks, the finding, and its questions with how long they take."""
+    """Every room: what it asks, the finding, and its questions with how long they take."""
     rows = []
     for room, names in rooms().items():
         link = f"[{room}]({room}/README.md)"
-        rows.append(f"| {link} | {asks(room)} | {finding(read, room)} | {taking(read, names)} |")
-    columns = "room | what it asks | finding | its questions, and how long they take on two cores"
-    return markdown_table(f"| {columns} |", rows)
+        rows.append(f"| {link} | **{asks(room)}** {finding(read, room)} | {taking(read, names)} |")
+    return markdown_table("| room | what it asks, and what was found | questions, and their time on two cores |", rows)
 
 
 def taking(read, names: list[str]) -> str:

@@ -42,8 +42,7 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import all_questions, api, question_names, register_pictures_and_tables, results_table
-from experiments import file_of as file_of_question
+from experiments import all_questions, api, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
 from highways.lab import committed
@@ -52,11 +51,6 @@ from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
-from pages import make_claims as claims_page
-from pages import make_explorer as explorer
-from pages import make_pointers as pointers
-from pages import make_train as train_page
-from pages import measure_pointers, screenshots
 
 LEDGER = "results/claims.json"
 DIGESTS = "viz/digests.json"
@@ -150,37 +144,42 @@ def products(read) -> list[Product]:
         add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
     add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
 
-    def add_page(program, sources, files):
-        name = f"pages/{program.PARTS.name}.html"
-        parts = [program.PARTS / part for part in ("page.html", *program.PAGE_PARTS)]
-
-        def make():
-            return program.whole_page().encode()
-
-        add(name, make, Path(program.__file__), sources, [*parts, *files])
-
-    images = sorted((ROOT / "data" / "mnist").glob("*.gz"))
-    rules = [file_of_question(name) for name in question_names()]
-    of_explorer = [f"results/{name}.json" for name in ("gates", "lesion", "explorer")]
-    add_page(explorer, of_explorer, [ROOT / explorer.NET, *images])
-    add_page(train_page, [], images)
-    add_page(pointers, ["results/pointers.json"], [measure_pointers.NET])
-    add_page(claims_page, [LEDGER], rules)
+    for page in registry.BROWSER_PAGES:
+        folder = page.program.PARTS
+        parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
+        program = Path(page.program.__file__)
+        add(
+            f"pages/{folder.name}.html",
+            partial(bytes_of, page),
+            program,
+            page.sources,
+            [*parts, *page.files],
+        )
     return found
+
+
+def bytes_of(page: registry.BrowserPage) -> bytes:
+    return page.program.whole_page().encode()
 
 
 def photographs(pages: list[Product]) -> list[Product]:
     """The pictures that a browser takes of these pages.  It opens their files."""
-    take_all = functools.cache(screenshots.pictures)
-    program = Path(screenshots.__file__).read_bytes()
     page_digests = {product.name: product.made_from for product in pages}
     found = []
-    for name, picture in screenshots.PICTURES.items():
-        page = picture.page.relative_to(ROOT).as_posix()
-        made_from = digest([program, page_digests[page].encode()])
-        path = ROOT / "viz" / f"{name}.png"
-        found.append(Product(f"viz/{name}.png", made_from, lambda path=path: take_all()[path]))
+    for camera in registry.CAMERAS:
+        take_all = functools.cache(camera.pictures)
+        program = Path(camera.__file__).read_bytes()
+        for name, picture in camera.PICTURES.items():
+            page = picture.page.relative_to(ROOT).as_posix()
+            made_from = digest([program, page_digests[page].encode()])
+            path = ROOT / "viz" / f"{name}.png"
+            found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
     return found
+
+
+def taken(take_all: Callable[[], dict[Path, bytes]], path: Path) -> bytes:
+    """The picture of this file, of all that a camera takes at once."""
+    return take_all()[path]
 
 
 def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
@@ -321,22 +320,23 @@ def make_anew(check: bool, save) -> int:
     texts |= differing({api.PAGE: api.page().encode(), results_table.FILE: results_table.table(records)})
 
     drawn = products(read)
-    taken = photographs(drawn)
+    photographed = photographs(drawn)
     digests = read_digests()
-    reasons = {product.name: why_stale(product, digests) for product in [*drawn, *taken]}
+    reasons = {product.name: why_stale(product, digests) for product in [*drawn, *photographed]}
     digests = {name: digests[name] for name, why in reasons.items() if not why}
     if check:
         return name_differences(texts, reasons, digests)
 
     digests_before = (ROOT / DIGESTS).read_bytes() if (ROOT / DIGESTS).exists() else b""
     n_written = write(texts, save)
-    for batch in (drawn, taken):
+    for batch in (drawn, photographed):
         stale = [product for product in batch if reasons[product.name]]
         if not stale:
             continue
-        if batch is taken and screenshots.missing():
+        missing = " and ".join(camera.missing() for camera in registry.CAMERAS if camera.missing())
+        if batch is photographed and missing:
             names = ", ".join(product.name for product in stale)
-            raise InputError(f"{names} must be taken anew, and there is no {screenshots.missing()}")
+            raise InputError(f"{names} must be taken anew, and there is no {missing}")
         for product in stale:
             data = product.make()
             digests[product.name] = entry_of(product, data)

@@ -1,6 +1,6 @@
 """What the project's programs share, and what experiments of one's own use:
 
-from highways import TrainedNet, check_layer, draw_sweep, like_mnist, load, read_grey, sweep
+from highways import TrainedNet, check_layer, draw_sweep, like_mnist, load, read_grey, sweep, train_net
 """
 
 from importlib import import_module
@@ -13,6 +13,7 @@ HOMES = {
     "load": "highways.trained.nets",
     "read_grey": "highways.digits",
     "sweep": "highways.lab.sweeps",
+    "train_net": "highways.trainer",
 }
 
 

@@ -18,28 +18,19 @@ from __future__ import annotations
 import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 import base64
 import copy
-import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 
-from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
+from highway_networks import Dataset, DeepNet, pixels_for
 from highways.commands import run_program
 from highways.files import ROOT, InputError
 from highways.lab.showing.style import drawing
 from highways.records import load_results, select
+from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
+from pages.measure import summary_of
 from pages.parts import ENGINE, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
-NET = "results/fifty_layers_mnist_1.npz"
-KIND = {  # what that net must be
-    "d_in": 784,
-    "d_out": 10,
-    "hidden": 50,
-    "depth": 49,
-    "block": "highway",
-    "activation": "tanh",
-}
 PARTS = ROOT / "pages" / "explorer"
 PAGE_PARTS = (
     STYLE,
@@ -60,39 +51,6 @@ IMAGES_A_KIND = 5
 # An image is "right" if its label has more than this probability.  The "doubtful" images are
 # those that are classified correctly with the lowest probabilities.
 SURE = 0.99
-
-
-def load_page_mnist() -> Dataset:
-    """MNIST, from $MNIST_DIR where it is set; raises InputError for another set."""
-    data = load_mnist()
-    if data.name != "MNIST":
-        raise InputError(f"$MNIST_DIR names {data.source}, which is not MNIST but {data.name}; the page is about MNIST")
-    return data
-
-
-def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
-    """The net that the page's text and programs are about; raises InputError for any other."""
-    net = DeepNet.load(path)
-    kind = {name: getattr(net, name) for name in KIND}
-    kind["block"] = net.block.name
-    kind["activation"] = net.activation.name
-    faults = []
-    for name, value in kind.items():
-        if value != KIND[name]:
-            faults.append(f"{name} {value}, not {KIND[name]}")
-    if net.dtype != np.float32:
-        faults.append(f"{net.dtype}, not float32")
-    trial = net.about.get("trial")
-    has_trial = isinstance(trial, dict)
-    for name in ("seed", "gate_bias"):
-        has_trial = has_trial and type(trial.get(name)) in (int, float)
-    if net.about.get("pixels") not in PIXELS or not has_trial:
-        faults.append("it does not say how it was trained")
-    elif net.about.get("data_sha256") != mnist.sha256:
-        faults.append("trained on other images than MNIST's")
-    if faults:
-        raise InputError(f"{path} is not the net of the page ({'; '.join(faults)}): git checkout {NET}")
-    return net
 
 
 def rounded(net: DeepNet) -> DeepNet:
@@ -176,16 +134,9 @@ def checked_results(name: str, mnist: Dataset) -> dict:
     return record
 
 
-def checksum_of_net() -> str:
-    """The SHA-256 of the file of the page's net."""
-    return hashlib.sha256((ROOT / NET).read_bytes()).hexdigest()
-
-
 def checked_measurement(mnist: Dataset) -> dict:
     """The record of results/explorer.json; raises InputError unless it is of the page's net and of
     these data."""
-    from pages.measure import summary_of  # only here: it imports this module
-
     path = ROOT / "results" / "explorer.json"
     record = load_results(path)
     with drawing(path, "the page"):

@@ -18,7 +18,7 @@ import numpy as np
 from highway_networks import Dataset, subset
 from highways.commands import run_program
 from highways.files import ROOT
-from pages.make_explorer import load_page_mnist
+from pages.explorer_net import load_page_mnist
 from pages.parts import CHARTS, ENGINE, PALETTE, STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "train"

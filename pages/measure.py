@@ -28,7 +28,7 @@ from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, environment
 from highways.nets import layer_by_layer
 from highways.records import RESULTS, record_bytes
-from pages.make_explorer import NET, checksum_of_net, load_page_mnist, load_page_net
+from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
 
 OUT = ROOT / "results" / "explorer.json"
 SHIFTS = np.arange(-4, 2.25, 0.25).tolist()  # added to b_T

@@ -20,7 +20,15 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, find_question, finding, judging, question_names, register_pictures_and_tables
+from experiments import (
+    all_questions,
+    find_question,
+    finding,
+    judging,
+    question_names,
+    register_pictures_and_tables,
+    rooms,
+)
 from experiments.cifar import cifar
 from highways import records
 from highways.conv import protocols
@@ -638,7 +646,7 @@ def test_a_question_s_table_of_verdicts():
     row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
     others = [other for other in ledger["trials"] if other["id"] != row["id"]]
     read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
-    filled = fill.fill("<!-- verdicts-lstm_and_maxout --><!-- end -->", read)
+    filled = fill.fill("<!-- verdicts-blocks --><!-- end -->", read)
     assert (
         "| paper, 3.3.1 | [maxout (1 - T) copes better, too](../../pages/claims.html#claim=maxout-copes-better) "
         "| **not clear**; passed, too, by a plain net |\n" in filled
@@ -659,10 +667,10 @@ def test_the_command_of_fashion_mnist():
     }
 
 
-@pytest.mark.parametrize("name", [question.name for question in all_questions() if not question.awaits])
-def test_a_question_s_page_begins_with_its_finding(name):
-    """The list of questions shows it, without marks and links."""
-    found = finding(READ, name)
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_s_page_begins_with_its_finding(room):
+    """The list of rooms shows it, without marks and links."""
+    found = finding(READ, room)
     assert found.endswith((".", "?", "!"))
     assert "<!--" not in found
     assert "](" not in found

@@ -45,6 +45,7 @@ from functools import partial
 
 import experiments
 from experiments import publish
+from pages import make_claims
 
 experiments.GROUPS = {}
 experiments.question_names = lambda: ["narrow"]
@@ -55,7 +56,7 @@ def products(read):
     draw = partial(publish.draw, picture, ["results/narrow.json"], read)
 
     def page():
-        return publish.claims_page.whole_page().encode()
+        return make_claims.whole_page().encode()
 
     return [publish.Product("viz/narrow.png", "", draw), publish.Product("pages/claims.html", "", page)]
 
@@ -151,7 +152,7 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     [row] = [line for line in ledger.splitlines() if "#claim=narrow-nets-learn" in line]
     assert f"**{claim['verdict']}**" in row
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
-    assert "| [narrow](narrow/README.md) | How narrow may a highway net of depth 30 be? | " in questions
+    assert "| [narrow](narrow/README.md) | **How narrow may a highway net of depth 30 be?** " in questions
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
 
 

@@ -8,12 +8,6 @@
 The claims judged here are the published program's.  highway_networks.py repeats its trainings:
 30 blocks of 50 units, 6000 images of MNIST, 12 epochs of Adam.  This question has no trials of its
 own.
-
-Ten seeds at depths 5 and 10 were added after seeds 0 to 2 of depth 10 had been seen (plain:
-0.585, 0.105, 0.540).  These rules were written down before the other seeds were run: Plain learns
-at depth 5 if its mean test accuracy is above 0.8.  It learns much less at depth 10 if its mean
-there is lower by more than half of the published difference.  At each depth the published run is
-like ours if it lies in the 95 % prediction interval of one more run of ours.
 """
 
 from __future__ import annotations

@@ -7,13 +7,20 @@ from statistics import mean
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import markdown_table
+from highways.nets.matched_blocks import early_and_late
 from highways.records import PAIR, table_of_runs
-from highways.statistics import format_stat, mean_and_sd
-
-# ---- headline -------------------------------------------------------------------------------------
+from highways.statistics import format_stat, mean_and_sd, mean_sd_n
 
 # the records of the same ten seeds, and what computed them
 PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (AVX2)"}
+
+
+def over_seeds(read, block: str, name: str = "final_test_acc", record: str = "run_seeds") -> list:
+    """A number of every seed's net; the test accuracy, unless `name` says otherwise."""
+    return [pair[block][name] for pair in read(f"{record}.json")["runs"]]
+
+
+# ---- The published program and ours ---------------------------------------------------------------
 
 
 @table("output")
@@ -29,23 +36,11 @@ def headline_table(read) -> str:
     for block in PAIR:
         cells = [f"{mean_and_sd(published[block])} (n = {len(published[block])})"]
         for record in PROCESSORS:
-            ours = of_seeds(read, block, record)
+            ours = over_seeds(read, block, record=record)
             cells.append(f"{mean_and_sd(ours)} (n = {len(ours)})")
         lines.append(f"| {block} | {' | '.join(cells)} |")
     ours = " | ".join(f"ours, {processor}" for processor in PROCESSORS.values())
     return markdown_table(f"| test accuracy | published | {ours} |", lines)
-
-
-def of_seeds(read, block: str, record: str = "run_seeds") -> list[float]:
-    """The test accuracy of every seed."""
-    return [pair[block]["final_test_acc"] for pair in read(f"{record}.json")["runs"]]
-
-
-@table("largest-move")
-def largest_move(read) -> str:
-    """By how much the accuracy of one highway net differs, at most, between the processors."""
-    of_processors = [of_seeds(read, "highway", record) for record in PROCESSORS]
-    return f"{max(abs(first - second) for first, second in zip(*of_processors, strict=True)):.2f}"
 
 
 @table("seeds")
@@ -56,24 +51,18 @@ def seeds_table(read) -> str:
     for block in PAIR:
         samples = {"published": published[block]}
         for record, processor in PROCESSORS.items():
-            samples[f"here, {processor}"] = of_seeds(read, block, record)
+            samples[f"here, {processor}"] = over_seeds(read, block, record=record)
         for which, sample in samples.items():
             extremes = f"{min(sample):.3f} | {max(sample):.3f}"
             lines.append(f"| {block} | {which} | {mean_and_sd(sample)} | {len(sample)} | {extremes} |")
     return markdown_table("| net | program, processor | test accuracy | seeds | lowest | highest |", lines)
 
 
-@table("fashion")
-def fashion(read) -> str:
-    pairs = read("run_fashion.json")["runs"]
-    lines = []
-    for block in PAIR:
-        accuracies = [pair[block]["final_test_acc"] for pair in pairs]
-        of_each_seed = " | ".join(f"{accuracy:.3f}" for accuracy in accuracies)
-        lines.append(f"| {block} | {mean_and_sd(accuracies)} | {of_each_seed} |")
-    columns = " | ".join(f"seed {pair['seed']}" for pair in pairs)
-    header = f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {columns} |"
-    return markdown_table(header, lines)
+@table("largest-move")
+def largest_move(read) -> str:
+    """By how much the accuracy of one highway net differs, at most, between the processors."""
+    accuracies = [over_seeds(read, "highway", record=record) for record in PROCESSORS]
+    return f"{max(abs(first - second) for first, second in zip(*accuracies, strict=True)):.2f}"
 
 
 @table("sweep", columns={"test_acc": "test accuracy", "train_loss": "training loss"})
@@ -93,33 +82,48 @@ def sweep(read, columns: dict) -> str:
     return markdown_table(f"| {' | '.join(header)} |", lines)
 
 
+@table("fashion")
+def fashion(read) -> str:
+    pairs = read("run_fashion.json")["runs"]
+    lines = []
+    for block in PAIR:
+        accuracies = [pair[block]["final_test_acc"] for pair in pairs]
+        by_seed = " | ".join(f"{accuracy:.3f}" for accuracy in accuracies)
+        lines.append(f"| {block} | {mean_and_sd(accuracies)} | {by_seed} |")
+    columns = " | ".join(f"seed {pair['seed']}" for pair in pairs)
+    header = f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {columns} |"
+    return markdown_table(header, lines)
+
+
 @table("thirds")
 def thirds(read) -> str:
     """Mean T of the lower and the upper third of the blocks, in the headline nets of all seeds."""
-    gates = [pair["highway"]["final_T_per_layer"] for pair in read("run_seeds.json")["runs"]]
-    n = len(gates[0]) // 3
-    lower = [mean(mean_T[:n]) for mean_T in gates]
-    upper = [mean(mean_T[-n:]) for mean_T in gates]
-    higher = sum(of_upper > of_lower for of_lower, of_upper in zip(lower, upper, strict=True))
-    header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
-    line = f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"
-    return markdown_table(header, [line])
+    pairs = [early_and_late(mean_T) for mean_T in over_seeds(read, "highway", "final_T_per_layer")]
+    lower, upper = zip(*pairs, strict=True)
+    higher = sum(last > first for first, last in pairs)
+    in_seeds = f"the higher one in {higher} of {len(pairs)} seeds"
+    return f"{mean_and_sd(lower)} over the first third of the blocks and {mean_and_sd(upper)} over the last, {in_seeds}"
 
 
-# ---- controls -------------------------------------------------------------------------------------
+# ---- Nets that lack a part ------------------------------------------------------------------------
 
 
 @table("controls")
 def controls(read) -> str:
-    rows = []
+    """The headline's nets at depth 30, and the controls."""
+    lines = []
+    for block in PAIR:
+        losses = over_seeds(read, block, "final_train_loss")
+        lines.append(line_of(f"{block} net", mean_sd_n(over_seeds(read, block)), mean_sd_n(losses)))
     for row in read("results/controls.json")["summary"]:
         if row["row"] == "control" and row["depth"] == 30:
-            accuracy = format_stat(row["test_accuracy"], 3)
-            rows.append(f"| {row['control']} | {accuracy} | {format_stat(row['loss'], 3)} |")
-    return markdown_table("| at depth 30 | test accuracy | training loss |", rows)
+            lines.append(line_of(row["control"], row["test_accuracy"], row["loss"]))
+    return markdown_table("| at depth 30 | test accuracy | training loss |", lines)
 
 
-# ---- shut_gates -----------------------------------------------------------------------------------
+def line_of(name: str, accuracy: dict, loss: dict) -> str:
+    return f"| {name} | {format_stat(accuracy, 3)} | {format_stat(loss, 3)} |"
+
 
 LOOKS = {
     "plain, 30 blocks": (COLOR["plain"], MARKER["plain"]),
@@ -156,10 +160,3 @@ def shut_gates(record, headline_record):
     with_blocks = f"Highway nets reach {gates_open:.3f} with open gates and {gates_shut:.3f} with shut ones"
     headline(fig, f"{with_blocks}; nets without blocks reach {without:.3f}")
     return fig
-
-
-@table("shut-gates")
-def shut_gates_table(read) -> str:
-    by_kind = accuracies(read("results/shut_gates.json"), read("run_seeds.json"))
-    lines = [f"| {kind} | {mean_and_sd(values)} | {len(values)} |" for kind, values in by_kind.items()]
-    return markdown_table("| net | test accuracy | seeds |", lines)

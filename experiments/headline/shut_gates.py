@@ -6,15 +6,6 @@ The headline compares highway nets of depth 30 with plain ones.  They differ in 
 highway block lets its input pass, and its gates choose how much.  So two more nets are trained by
 the headline's protocol: highway nets whose gates are shut, b_T = -20 at the start, and nets
 without blocks, which have the first and the last layer alone.  Both lack what the blocks compute.
-
-Known before this rule: a referee trained the same nets with this program, and reported test
-accuracies of 0.906 +- 0.011 with shut gates (10 seeds, T stays at 3e-9), and of 0.904 without
-blocks (6 seeds).  The rule was fixed before anything else was looked at.  Expected: it says yes.
-
-The rule: on this task the blocks add nothing to the headline's accuracy if the nets with shut
-gates and those without blocks have a mean test accuracy at most 0.01 below that of the headline's
-highway nets (run_seeds.json, the same ten seeds).  Gates count as shut if, after training, the
-mean T of the most open block is below a millionth in every seed.
 """
 
 from __future__ import annotations

@@ -2,18 +2,14 @@
 
     python -m experiments jacobian            -> results/jacobian.json
 
-An encyclopedia article says that a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), and
-that a plain layer has no I, a residual one all of it.  For one image, with H' = 1 - H^2, outputs
-as rows and inputs as columns, this is
+For one image, with H' = 1 - H^2, outputs as rows and inputs as columns, the encyclopedia article's
+formula is
 
     highway     J = diag(T H') W_H + diag(1 - T) + diag((H - x) T (1 - T)) W_T
     residual    J = diag(H') W_H + I
     plain       J = diag(H') W_H
 
-The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50, the
-same number of epochs, and the same three seeds, which no search used.  The setting of each kind is
-the one that the search in results/blocks.json found best for tanh.  (Plain nets were searched there
-at width 71.)  Nothing is chosen by test images, so we measure on them.  Before and after training:
+Before and after training, on test images:
 
 - the difference of J and the formula, where J is taken by complex step, a column for each unit.
   It is the largest entry of |J - formula| over the largest of |J|, and the worst of all blocks
@@ -24,16 +20,7 @@ at width 71.)  Nothing is chosen by test images, so we measure on them.  Before 
   back to it.  The largest, the median and the smallest are kept, as geometric means over images.
   A value below 1e-15 of the largest is lost in rounding, and counts as 1e-15 of the largest.
 - the number of directions that pass from block l to the end: the singular values of the product
-  that are at least 0.01, a mean over images.
-
-Written down before the runs: The formula holds if the difference is at most 1e-12, the precision
-to which gradients are tested.  Information flows unimpeded (the paper's abstract) if half of
-the directions keep half of their length from the first block to the end, that is, if the median
-singular value of the whole product is above 0.5.  Expected, before training and after: all 50
-directions pass through a residual net and through a highway net; fewer than half of them pass
-through a plain net.
-
-The bound of 0.01, at which a direction passes, only describes the nets; it judges no claim.
+  that are at least 0.01, a mean over images.  This bound only describes; it judges no claim.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The room why_plain_fails: its trials, its rows and its claims."""
+"""The room why_plain_fails: its verdicts, and what its numbers need."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, judgement_on, verdict_on
+from conftest import ROOT, verdict_on
 from test_gradients import STEP, random_net
 from test_layer_by_layer import logits_from
 
@@ -23,7 +23,146 @@ from experiments.why_plain_fails import (
 from highways.nets import fully_connected, jacobians, layer_by_layer
 from highways.records import load_results, select
 
-# ---- why_plain_fails ------------------------------------------------------------------------------
+# ---- Verdicts -------------------------------------------------------------------------------------
+
+RATE = why_plain_fails.RATE
+LOW_RATE = why_plain_fails.LOW_RATE
+KINDS = [*jacobian.SEARCHED_WIDTH]
+
+
+def reasons(accuracy=None, arrives=1e-8, slopes=1.1e-8, block_change=0.13, stack_change=0.95) -> dict:
+    """Two seeds of every net of why_plain_fails; `accuracy` is {(group, block, depth, init, lr): test accuracy}, else
+    at chance."""
+    accuracy = accuracy or {}
+    trials = {"headline": [], "starts": [], "relu": [], "all_images": []}
+
+    def add(group, block, depth, init="uniform", lr=RATE, **more):
+        for seed in range(2):
+            found = accuracy.get((group, block, depth, init, lr), 0.1) + seed / 1000
+            net = {"block": block, "depth": depth, "init": init, "lr": lr, "epochs": 12}
+            trials[group].append({**net, "test_accuracy": found, "loss": 1.0, **more})
+
+    look = {
+        "gradient": [arrives, 1.0],
+        "gradient_without_slopes": [slopes, 1.0],
+        "norms": [1.6, 9e-8],
+        "saturated": 0.0,
+        "change_of_block": block_change,
+        "change_of_stack": stack_change,
+        "identity_part": 0.02,
+    }
+    for block in ("plain", "highway"):
+        add("headline", block, 30, at_start=look, trained=look)
+        add("all_images", block, 30)
+    add("all_images", "plain", 5)
+    for init in ("uniform", "glorot"):
+        for lr in (RATE, LOW_RATE):
+            add("starts", "plain", 30, init, lr)
+    for init in ("uniform", "he"):
+        for depth in (5, 10, 20):
+            add("relu", "plain", depth, init)
+    return {"settings": {"depth": 30, "modest": (5, 10, 20)}, "trials": trials}
+
+
+GLOROT_AT_LOW_RATE = {("starts", "plain", 30, "glorot", LOW_RATE): 0.9}
+GLOROT_AT_BOTH_RATES = {**GLOROT_AT_LOW_RATE, ("starts", "plain", 30, "glorot", RATE): 0.9}
+RELU_AT_5 = {("relu", "plain", 5, "he", RATE): 0.9}
+DEPTH_DECIDES = {
+    ("all_images", "highway", 30, "uniform", RATE): 0.95,
+    ("all_images", "plain", 5, "uniform", RATE): 0.95,
+}
+
+
+def lengths(block, at_start, trained) -> dict:
+    """Three nets of this block, of whose directions half keep these lengths."""
+    trials = []
+    for noise in (0, 0.01, 0.02):
+        looks = {}
+        for when, median in (("at_start", at_start), ("trained", trained)):
+            looks[when] = {"to_the_end": [[0.9, median + noise, 0.01]]}
+        trials.append({"block": block, **looks})
+    return {"trials": trials}
+
+
+def differences(worst) -> dict:
+    trials = []
+    for block in KINDS:
+        look = {"difference": worst if block == "plain" else 1e-15}
+        trials.append({"block": block, "at_start": look, "trained": look})
+    return {"trials": trials}
+
+
+def losses(clipped, free, half, deep_free=None, shares=(0.5, 0.01)) -> dict:
+    """Three seeds of every net of `clip`; a net ends with these losses, None where it diverges.  Without the clip nets
+    of 50 layers end with `deep_free`, if it is given."""
+    trials = []
+    for block in clip.BLOCKS:
+        depths = list(clip.DEPTHS)
+        if block == "highway":
+            depths.append(clip.DEEPEST)
+        for depth in depths:
+            for way, loss in zip(clip.WAYS, (clipped, free, half), strict=True):
+                if depth == 49 and way != "clipped" and deep_free:
+                    loss = deep_free
+                for seed in (1, 2, 3):
+                    trial = {"block": block, "depth": depth, "way": way, "seed": seed, "steps_over": list(shares)}
+                    if loss is None:
+                        trial |= {"diverged": True, "loss": None}
+                    else:
+                        noise = seed / 100 if way == "clipped" else seed / 90  # so that ratios differ, too
+                        trial |= {"diverged": False, "loss": loss * (1 + noise)}
+                    trials.append(trial)
+    return {"settings": {}, "trials": trials}
+
+
+def without_any_clip() -> dict:
+    """The clip never acts: seeds differ by more than three times, the ways do not."""
+    record = losses(1e-3, 1e-3, 1e-3)
+    for trial in record["trials"]:
+        trial["loss"] = 1e-3 * (1 + trial["seed"])
+    return record
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "record", "verdict"),
+    [
+        ("why_plain_fails", "plain-gradient-vanishes", reasons(), "reproduced"),
+        ("why_plain_fails", "plain-gradient-vanishes", reasons(arrives=0.1), "not reproduced"),
+        ("why_plain_fails", "plain-fails-by-saturation", reasons(), "not reproduced"),
+        ("why_plain_fails", "plain-fails-by-saturation", reasons(slopes=1e-2), "reproduced"),
+        ("why_plain_fails", "plain-fails-by-its-start", reasons(), "in part"),  # the program's start stays at chance
+        ("why_plain_fails", "plain-fails-by-its-start", reasons(GLOROT_AT_LOW_RATE), "in part"),
+        ("why_plain_fails", "plain-fails-by-its-start", reasons(GLOROT_AT_BOTH_RATES), "reproduced"),
+        ("why_plain_fails", "fresh-block-near-identity", reasons(), "reproduced"),
+        ("why_plain_fails", "fresh-block-near-identity", reasons(block_change=0.3), "not reproduced"),
+        ("why_plain_fails", "fresh-stack-near-identity", reasons(), "not reproduced"),
+        ("why_plain_fails", "fresh-stack-near-identity", reasons(stack_change=0.4), "reproduced"),
+        ("why_plain_fails", "stable-gradient-at-negative-bias", reasons(), "not reproduced"),
+        ("why_plain_fails", "stable-gradient-at-negative-bias", reasons(arrives=0.6), "reproduced"),
+        ("why_plain_fails", "relu-plain-trains-at-modest-depth", reasons(), "not reproduced"),
+        ("why_plain_fails", "relu-plain-trains-at-modest-depth", reasons(RELU_AT_5), "in part"),
+        ("why_plain_fails", "contrast-is-depth-driven", reasons(), "in part"),
+        ("why_plain_fails", "contrast-is-depth-driven", reasons(DEPTH_DECIDES), "reproduced"),
+        ("jacobian", "jacobian-of-a-layer", differences(1e-15), "reproduced"),
+        ("jacobian", "jacobian-of-a-layer", differences(1e-11), "in part"),
+        ("jacobian", "information-flows-unimpeded", lengths("highway", 0.6, 0.6), "reproduced"),
+        ("jacobian", "information-flows-unimpeded", lengths("highway", 0.6, 0.1), "in part"),
+        ("jacobian", "residual-path-unattenuated", lengths("residual", 1.0, 0.1), "in part"),
+        ("clip", "simple-gradient-descent", losses(1e-3, 1e-3, 2e-3), "reproduced"),
+        ("clip", "simple-gradient-descent", losses(1e-3, None, 2e-3), "reproduced"),  # at half the rate it trains
+        ("clip", "simple-gradient-descent", losses(1e-3, 1e-2, 5e-3), "not reproduced"),
+        ("clip", "simple-gradient-descent", losses(1e-3, None, None), "not reproduced"),
+        ("clip", "simple-gradient-descent", losses(1e-3, 1e-3, 1e-3, deep_free=1e-2), "in part"),
+        ("clip", "simple-gradient-descent", without_any_clip(), "reproduced"),
+        ("clip", "clip-seldom-acts", losses(1e-3, 1e-3, 1e-3), "not reproduced"),
+        ("clip", "clip-seldom-acts", losses(1e-3, 1e-3, 1e-3, shares=(0.1, 0.01)), "reproduced"),
+    ],
+)
+def test_verdict(question, claim, record, verdict):
+    assert verdict_on(question, claim, record) == verdict
+
+
+# ---- why_plain_fails: trials ----------------------------------------------------------------------
 
 FEW = {"n_train": 256, "n_test": 100, "epochs": 1, "lr": why_plain_fails.RATE, "seed": 3, "depth": 4}
 
@@ -72,94 +211,7 @@ def test_the_share_of_the_slopes(ratio, without, share):
     assert found == (share if share is None else pytest.approx(share))
 
 
-# ---- Verdicts ----------------------------------------------------------------------------------
-
-
-def made_up(accuracy=None, slopes=1.1e-8, block_change=0.13, stack_change=0.95) -> dict:
-    """A record of two seeds; `accuracy` is {(group, block, depth, init, lr): test accuracy}, else at chance."""
-    accuracy = accuracy or {}
-    trials = {"headline": [], "starts": [], "relu": [], "all_images": []}
-
-    def add(group, block, depth, init="uniform", lr=why_plain_fails.RATE, **more):
-        for seed in range(2):
-            found = accuracy.get((group, block, depth, init, lr), 0.1) + seed / 1000
-            net = {"block": block, "depth": depth, "init": init, "lr": lr, "epochs": 12}
-            trials[group].append({**net, "test_accuracy": found, "loss": 1.0, **more})
-
-    look = {
-        "gradient": [1e-8, 1.0],
-        "gradient_without_slopes": [slopes, 1.0],
-        "norms": [1.6, 9e-8],
-        "saturated": 0.0,
-        "change_of_block": block_change,
-        "change_of_stack": stack_change,
-        "identity_part": 0.02,
-    }
-    for block in ("plain", "highway"):
-        add("headline", block, 30, at_start=look, trained=look)
-        add("all_images", block, 30)
-    add("all_images", "plain", 5)
-    for init in ("uniform", "glorot"):
-        for lr in (why_plain_fails.RATE, why_plain_fails.LOW_RATE):
-            add("starts", "plain", 30, init, lr)
-    for init in ("uniform", "he"):
-        for depth in (5, 10, 20):
-            add("relu", "plain", depth, init)
-    return {"settings": {"depth": 30, "modest": (5, 10, 20)}, "trials": trials}
-
-
-@pytest.mark.parametrize(
-    ("claim_id", "changes", "expected"),
-    [
-        ("plain-gradient-vanishes", {}, "reproduced"),
-        ("plain-fails-by-saturation", {}, "not reproduced"),
-        ("plain-fails-by-saturation", {"slopes": 1e-2}, "reproduced"),
-        ("plain-fails-by-its-start", {}, "in part"),  # the program's start stays at chance
-        (
-            "plain-fails-by-its-start",
-            {"accuracy": {("starts", "plain", 30, "glorot", why_plain_fails.LOW_RATE): 0.9}},
-            "in part",  # at the program's rate Glorot's start fails, too
-        ),
-        (
-            "plain-fails-by-its-start",
-            {
-                "accuracy": {
-                    ("starts", "plain", 30, "glorot", rate): 0.9
-                    for rate in (why_plain_fails.RATE, why_plain_fails.LOW_RATE)
-                }
-            },
-            "reproduced",
-        ),
-        ("fresh-block-near-identity", {}, "reproduced"),
-        ("fresh-block-near-identity", {"block_change": 0.3}, "not reproduced"),
-        ("fresh-stack-near-identity", {}, "not reproduced"),
-        ("fresh-stack-near-identity", {"stack_change": 0.4}, "reproduced"),
-        ("relu-plain-trains-at-modest-depth", {}, "not reproduced"),
-        (
-            "relu-plain-trains-at-modest-depth",
-            {"accuracy": {("relu", "plain", 5, "he", why_plain_fails.RATE): 0.9}},
-            "in part",
-        ),
-        ("contrast-is-depth-driven", {}, "in part"),
-        (
-            "contrast-is-depth-driven",
-            {
-                "accuracy": {
-                    ("all_images", "highway", 30, "uniform", why_plain_fails.RATE): 0.95,
-                    ("all_images", "plain", 5, "uniform", why_plain_fails.RATE): 0.95,
-                }
-            },
-            "reproduced",
-        ),
-    ],
-)
-def test_verdicts(claim_id, changes, expected):
-    assert verdict_on("why_plain_fails", claim_id, made_up(**changes)) == expected
-
-
 # ---- jacobian -------------------------------------------------------------------------------------
-
-KINDS = [*jacobian.SEARCHED_WIDTH]
 
 
 @pytest.mark.parametrize("block", KINDS)
@@ -234,16 +286,6 @@ def test_a_net_that_diverged_has_no_look_after_training():
     assert verdict_on("jacobian", "jacobian-of-a-layer", record) == "in part, the rest not clear"
 
 
-def test_information_is_judged_by_the_bound_that_was_set_before_the_runs():
-    """The median singular value of the product of all Jacobians must be above 0.5."""
-    trials = []
-    for noise in (0, 0.01, 0.02):
-        at_start = {"to_the_end": [[0.9, 0.6 + noise, 0.1]]}
-        trained = {"to_the_end": [[0.9, 0.1 + noise, 0.01]]}
-        trials.append({"block": "highway", "at_start": at_start, "trained": trained})
-    assert verdict_on("jacobian", "information-flows-unimpeded", {"trials": trials}) == "in part"
-
-
 # ---- clip -----------------------------------------------------------------------------------------
 
 SETTING = {
@@ -283,63 +325,6 @@ def test_no_clip_is_another_training_where_the_clip_acts():
     assert free["loss"] != clipped["loss"]
 
 
-def record_of(loss_of) -> dict:
-    """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
-    trials = []
-    for block in clip.BLOCKS:
-        depths = list(clip.DEPTHS)
-        if block == "highway":
-            depths.append(clip.DEEPEST)
-        for depth in depths:
-            for way in clip.WAYS:
-                loss = loss_of(block, depth, way)
-                for seed in (1, 2, 3):
-                    trial = {"block": block, "depth": depth, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
-                    if loss is None:
-                        trial |= {"diverged": True, "loss": None}
-                    else:
-                        noise = seed / 100 if way == "clipped" else seed / 90  # so that ratios differ, too
-                        trial |= {"diverged": False, "loss": loss * (1 + noise)}
-                    trials.append(trial)
-    return {"settings": {}, "trials": trials}
-
-
-@pytest.mark.parametrize(
-    ("free", "half", "verdict"),
-    [
-        (1e-3, 2e-3, "reproduced"),
-        (None, 2e-3, "reproduced"),  # at half the rate it trains
-        (1e-2, 5e-3, "not reproduced"),
-        (None, None, "not reproduced"),
-    ],
-)
-def test_whether_nets_train_without_a_clip(free, half, verdict):
-    losses = {"clipped": 1e-3, "free": free, "free, half": half}
-    record = record_of(lambda block, depth, way: losses[way])
-    assert verdict_on("clip", "simple-gradient-descent", record) == verdict
-    row = select(clip.rows(record), row="way", block="highway", depth=49, way="free")
-    assert row["n_diverged"] == (0 if free else 3)
-    assert row["share_of_first_epoch"]["mean"] == 0.5
-
-
-def test_one_depth_that_does_not_train():
-    def loss_of(block, depth, way):
-        return None if depth == 49 and way != "clipped" else 1e-3
-
-    assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
-
-
-def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
-    record = record_of(lambda block, depth, way: 1e-3)
-    for trial in record["trials"]:
-        trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
-    pair = clip.pairs(record, "highway")[9]
-    assert clip.ratio_of_pairs(pair) == (1, 1, 1)
-    verdict, text, _ = judgement_on("clip", "simple-gradient-descent", record)
-    assert "10 layers 1, since the clip never acts" in text
-    assert verdict == "reproduced"
-
-
 def test_the_deepest_net_is_that_of_blocks():
     final = [
         {"block": block, "depth": depth, "seed": seed, "width": 50, "effective_lr": depth / 100}
@@ -350,10 +335,14 @@ def test_the_deepest_net_is_that_of_blocks():
     assert (found["block"], found["depth"], found["effective_lr"]) == ("highway", 199, 1.99)
 
 
-def test_how_often_the_clip_acts():
-    record = record_of(lambda block, depth, way: 1e-3)
-    assert np.mean(clip.share_of_steps(record, 9)) == pytest.approx(0.255)
-    assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
+def test_rows_count_the_nets_that_diverged():
+    row = select(clip.rows(losses(1e-3, None, 2e-3)), row="way", block="highway", depth=49, way="free")
+    assert row["n_diverged"] == 3
+    assert row["share_of_first_epoch"]["mean"] == 0.5
+
+
+def test_the_ratio_is_that_of_pairs():
+    assert clip.ratio_of_pairs(clip.pairs(without_any_clip(), "highway")[9]) == (1, 1, 1)
 
 
 # ---- adam_explodes --------------------------------------------------------------------------------

@@ -4,40 +4,19 @@
 
 The README of the published program gives reasons for its headline.  They are judged by the
 headline's protocol: Adam with a rate of 5e-3, 12 epochs, 6000 images of MNIST, width 50, weights
-uniform in +-1/sqrt(fan_in), b_T = -2.  Where a line below names another setting, that one is used.
-There are ten seeds, and five for the trainings on all 60 000 images.
+uniform in +-1/sqrt(fan_in), b_T = -2.  Four groups of nets are trained:
 
-- "Gradients vanish through 30 saturating tanh layers."  They vanish if the norm of the gradient at
-  the first layer is less than a thousandth of that at the last.  This ratio is measured twice: as
-  it is, and with every slope 1 - H^2 replaced by 1, so that only the weights act.  The slopes'
-  part in the fading is 1 - log(ratio without slopes) / log(ratio).  It is over 1 if the gradient
-  would grow without them.  Saturation is the reason if this part is above a half, at the start and
-  after training.  The share of units beyond 0.9 and
-  the norm of the state in each block are shown, too.
-- If not saturation, is it that the start shrinks the signal?  This is our question.  The same
-  plain tanh nets are trained from Glorot's normal start, whose variance is three times as large,
-  and from the program's start; at the program's rate and at a fifth of it.  The start is the
-  reason if, at the lower rate, nets from Glorot's start train and nets from the program's do not.
-  Added after the runs: it is the only reason if nets from Glorot's start train at the program's
-  rate, too.
-- "Initialising b_T negative makes a fresh highway block start close to the identity."  It does if
-  the block changes its input by less than a quarter, |y - x| < 0.25 |x|, a mean over blocks and
-  images.  "A randomly initialised stack behaves at init like an unrolled near-identity chain."  It
-  does if all 30 blocks together change their input by less than a half.
-- "ReLU plain nets train at modest depth even without skips."  Plain ReLU nets of depth 5, 10 and
-  20 are trained from the program's start and from He's.
-- "The contrast is depth-driven, not data-driven", said after trainings on 6000 images.  It is if,
-  trained on all 60 000, plain nets of depth 30 stay at chance while highway nets of depth 30 and
-  plain nets of depth 5 train.
+    headline     plain and highway nets as they are; look() sees them before training and after
+    starts       plain nets from the program's start and from Glorot's, at the rate and at a fifth of it
+    relu         plain ReLU nets of depth 5, 10 and 20, from the program's start and from He's
+    all_images   on all 60 000: plain and highway nets of depth 30, plain nets of depth 5
 
-A net trains if its test accuracy is above 0.8, since the program says of 0.857 that plain
-"holds", and of 0.292 that it "partially trains".  A net stays at chance if its accuracy is below
-0.15, as in `headline`.  Both bounds are ours, and so are the quarter and the half.  A claim of
-several comparisons is judged with Holm's correction for their number.  Known before these rules:
-at the start no unit lies beyond 0.9, the norm of the state falls from 1.6 to 9e-8, and
-(1 - sigmoid(-2))^30 is 0.022.  Expected: the slopes' part is near 0 at the start; a block is near
-the identity and the stack is not; ReLU trains from He's start only; with 60 000 images the
-contrast stays.
+The slopes' part in the gradient's fading: the ratio of the gradient's norm at the first layer to
+that at the last is measured twice, as it is and with every slope 1 - H^2 replaced by 1, so that
+only the weights act.  The part is 1 - log(ratio without slopes) / log(ratio).  It is over 1 if the
+gradient would grow without them.
+
+A claim of several comparisons is judged with Holm's correction for their number.
 """
 
 from __future__ import annotations
@@ -92,7 +71,7 @@ ARRIVES = 0.001  # the gradient vanishes if a smaller share of it arrives at the
 MOST = 0.5  # most of the fading is a larger share of it
 NEAR = 0.25  # a block is near the identity if it changes its input by a smaller share
 NEAR_OF_STACK = 0.5  # the stack of all blocks is near the identity if it changes its input by a smaller share
-WHEN = ("at_start", "trained")
+WHEN = {"at_start": "untrained", "trained": "trained"}  # in words
 
 
 # ---- Training -----------------------------------------------------------------------------------
@@ -259,9 +238,6 @@ def plain_gradient_vanishes(r):
     return parts, (
         f"of the gradient arrives a share of {at_start:2} at the start, {median_as_text(trained)} after training"
     )
-
-
-WHEN = {"at_start": "untrained", "trained": "trained"}
 
 
 def shares_that_arrive(record: dict, when: str) -> Sample:

@@ -1,0 +1,217 @@
+"""With one to eight layers: does the gate's bias matter, and the gate, and how the layer was copied?
+
+    python -m experiments few_layers            -> results/few_layers.json
+
+Highway layers are used today with one to four layers, mostly not as in the paper: of 61 public layers that call
+themselves highway (not a random sample), 32 leave the gate's bias as the library draws it, near 0, seven have a
+softmax over the units as the gate, four an affine map of x as the carry.  Nobody answers their users' questions: why
+-2, why a gate at all, or residual, or nothing?
+
+Nets of width 50 with 0, 1, 2, 4 or 8 blocks between first and last layer, ReLU, weights as libraries draw them, on
+6 000 images of MNIST, pixels in [0, 1], 12 epochs of Adam:
+
+highway      y = H T + x (1 - T), b_T = -2, -1, or 0
+softmax      the same with T = softmax(W_T x + b_T) over the units
+affine       y = H T + (W_C x + b_C) (1 - T), b_T = 0
+residual     y = x + H
+plain        y = H
+nothing      no blocks
+
+and highway (-2 and 0), residual and plain with layer normalisation after every block.
+
+Fixed before these runs:
+
+- Seven rates, 0.0003 times 2^k.  Each is tried with three seeds that the final runs do not have; the rate with the
+  highest mean accuracy on 4 000 held-out training images is taken; a net that diverged counts as guessing.
+- Ten final seeds.  Accuracy on all 10 000 test images.  Nets of one seed have the same images: differences are taken
+  seed by seed.
+- Two kinds are as accurate as each other if the whole 95 % interval of the mean difference lies within 0.005.
+- A part is open if one of its nets has its rate at an end of the seven.
+
+Expected: with one and two blocks nothing of this matters, apart from having no blocks; with four the affine carry and
+the plain nets begin to lose; with eight they lose, and a bias of 0 too, without normalisation.  A pilot was known (one
+seed, one rate, other settings: at 4 layers paper's 0.906, default bias 0.910, softmax 0.899, affine 0.864, residual
+0.901, plain 0.865).
+"""
+
+from __future__ import annotations
+
+from experiments.few_layers.few_layers_trial import trial
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
+from highways.lab.judging.rules import corrected, is_above, mean, within
+from highways.lab.question import Question
+from highways.lab.trials import Runner
+from highways.nets import fully_connected
+from highways.records import with_settings
+from highways.statistics import mean_sd_n
+
+NETS = {  # {kind: its block, and its gate bias}
+    "highway, b_T -2": {"block": "highway", "gate_bias": -2.0},
+    "highway, b_T -1": {"block": "highway", "gate_bias": -1.0},
+    "highway, b_T 0": {"block": "highway", "gate_bias": 0.0},
+    "softmax gate": {"block": "softmax-highway", "gate_bias": 0.0},
+    "affine carry": {"block": "affine-carry", "gate_bias": 0.0},
+    "residual": {"block": "residual"},
+    "plain": {"block": "plain"},
+    "normalised highway, b_T -2": {"block": "normalised-highway", "gate_bias": -2.0},
+    "normalised highway, b_T 0": {"block": "normalised-highway", "gate_bias": 0.0},
+    "normalised residual": {"block": "normalised-residual"},
+    "normalised plain": {"block": "normalised-plain"},
+}
+NOTHING = "nothing"
+PAPER = "highway, b_T -2"
+RATES = [3e-4 * 2**k for k in range(7)]
+FIRST_SEED_OF_SEARCH = 400
+FIRST_SEED = 410
+GUESSING = 0.1
+MARGIN = 0.005
+DEPTHS = (1, 2, 4, 8)
+BUDGETS = {
+    "quick": {"depths": [1], "rates": [1e-3, 1e-2], "search_seeds": 1, "seeds": 2, "epochs": 1, "width": 10,
+              "n_train": 256, "n_held_out": 100, "n_test": 100},
+    "default": {"depths": list(DEPTHS), "rates": RATES, "search_seeds": 3, "seeds": 10, "epochs": 12, "width": 50,
+                "n_train": 6000, "n_held_out": 4000, "n_test": 10000},
+}  # fmt: skip
+
+
+def cells(budget: dict) -> list[tuple[str, int]]:
+    """The kinds of net and their depths."""
+    return [(NOTHING, 0), *((kind, depth) for depth in budget["depths"] for kind in NETS)]
+
+
+def run(runner: Runner) -> dict:
+    fully_connected.data_set()  # forked processes share it
+    budget = runner.settings
+    searched = []
+    for kind, depth in cells(budget):
+        for rate in budget["rates"]:
+            for place in range(budget["search_seeds"]):
+                of_search = {"held_out": True, "n_test": budget["n_held_out"]}
+                searched.append(setting(budget, kind, depth, rate, FIRST_SEED_OF_SEARCH + place) | of_search)
+    search = runner.run(trial, searched, fully_connected.data_of)
+    final = []
+    for kind, depth in cells(budget):
+        rate = best_rate(search, kind, depth)
+        for place in range(budget["seeds"]):
+            of_final = {"held_out": False, "n_test": budget["n_test"]}
+            final.append(setting(budget, kind, depth, rate, FIRST_SEED + place) | of_final)
+    return {"search": search, "final": runner.run(trial, final, fully_connected.data_of)}
+
+
+def setting(budget: dict, kind: str, depth: int, rate: float, seed: int) -> dict:
+    net = NETS.get(kind, {"block": "plain"})
+    same = {name: budget[name] for name in ("width", "epochs", "n_train")}
+    return {"kind": kind, **net, "depth": depth, "lr": rate, "seed": seed, **same}
+
+
+def best_rate(search: list[dict], kind: str, depth: int) -> float:
+    """The rate of the highest mean accuracy on held-out images; the lowest of equal ones."""
+    accuracies = {}
+    for found in with_settings(search, kind=kind, depth=depth):
+        accuracies.setdefault(found["lr"], []).append(GUESSING if found["diverged"] else found["accuracy"])
+    means = {rate: mean(values) for rate, values in sorted(accuracies.items())}
+    return max(means, key=means.get)
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind at each depth, with its difference from the paper's."""
+    result = []
+    final = record["trials"]["final"]
+    for kind, depth in cells(record["settings"]):
+        row = {"kind": kind, "depth": depth, "lr": best_rate(record["trials"]["search"], kind, depth)}
+        row["test_accuracy"] = mean_sd_n(values_of(final, "accuracy", kind=kind, depth=depth))
+        row["loss"] = mean_sd_n(values_of(final, "loss", kind=kind, depth=depth))
+        if depth and kind != PAPER:
+            row["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth))
+        result.append(row)
+    return result
+
+
+def differences(record: dict, kind: str, other: str, depth: int, depth_of_other: int | None = None) -> Sample:
+    """The accuracy of one kind less that of another, seed by seed; None where one diverged."""
+    final = record["trials"]["final"]
+    ours = values_of(final, "accuracy", kind=kind, depth=depth)
+    theirs = values_of(final, "accuracy", kind=other, depth=depth if depth_of_other is None else depth_of_other)
+    found = [None if None in pair else pair[0] - pair[1] for pair in zip(ours, theirs, strict=True)]
+    return Sample(found, f"{kind} less {other}, {depth} blocks")
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+SOURCE = "a question of our own, after users of highway layers"
+ABOUT = {"width": 50, "epochs": 12, "n_train": 6000, "n_test": (4000, 10000)}
+
+
+def is_at_an_end(record: dict, kind: str, depth: int) -> bool:
+    rates = record["settings"]["rates"]
+    return best_rate(record["trials"]["search"], kind, depth) in (min(rates), max(rates))
+
+
+def as_accurate(record: dict, kind: str, other: str) -> tuple[list[bool | None], str]:
+    """Whether two kinds are as accurate as each other, at every depth; and as text."""
+    parts = []
+    texts = []
+    for depth in record["settings"]["depths"]:
+        sample = differences(record, kind, other, depth)
+        is_open = is_at_an_end(record, kind, depth) or is_at_an_end(record, other, depth)
+        parts.append(None if is_open else within(sample, -MARGIN, MARGIN))
+        texts.append(f"{depth} {effect_as_text(sample)}")
+    return parts, f"{kind} less {other}, by blocks: {'; '.join(texts)}"
+
+
+@claim("few-layers-bias", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_bias(r):
+    """with 1, 2, 4 and 8 blocks, are nets of b_T = 0 as accurate as nets of b_T = -2? (within {MARGIN})"""
+    return as_accurate(r, "highway, b_T 0", PAPER)
+
+
+@claim("few-layers-bias-normalised", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_bias_normalised(r):
+    """with layer normalisation, and 1, 2, 4 and 8 blocks, are nets of b_T = 0 as accurate as nets of b_T = -2?
+    (within {MARGIN})"""
+    return as_accurate(r, "normalised highway, b_T 0", "normalised highway, b_T -2")
+
+
+@claim("few-layers-softmax", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_softmax(r):
+    """with 1, 2, 4 and 8 blocks, are nets with a softmax as the gate as accurate as the paper's? (within {MARGIN})"""
+    return as_accurate(r, "softmax gate", PAPER)
+
+
+@claim("few-layers-affine", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_affine(r):
+    """with 1, 2, 4 and 8 blocks, are nets with an affine carry as accurate as the paper's? (within {MARGIN})"""
+    return as_accurate(r, "affine carry", PAPER)
+
+
+@claim("few-layers-residual", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_residual(r):
+    """with 1, 2, 4 and 8 blocks, are residual nets as accurate as the paper's? (within {MARGIN})"""
+    return as_accurate(r, "residual", PAPER)
+
+
+@claim("few-layers-plain", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_plain(r):
+    """with 1, 2, 4 and 8 blocks, are plain nets as accurate as the paper's? (within {MARGIN})"""
+    return as_accurate(r, "plain", PAPER)
+
+
+@claim("few-layers-over-nothing", kind="open question", source=SOURCE, about=ABOUT)
+def few_layers_over_nothing(r):
+    """are highway nets of 1, 2, 4 and 8 blocks more accurate than nets without blocks?"""
+    samples = [differences(r, PAPER, NOTHING, depth, depth_of_other=0) for depth in r["settings"]["depths"]]
+    parts = corrected(*(is_above(sample, 0) for sample in samples))
+    for place, depth in enumerate(r["settings"]["depths"]):
+        if is_at_an_end(r, PAPER, depth) or is_at_an_end(r, NOTHING, 0):
+            parts[place] = None
+    return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
+
+
+QUESTION = Question(
+    name="few_layers",
+    source="users of highway layers, in the trackers of public programs",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    awaits=True,
+)

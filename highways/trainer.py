@@ -1,0 +1,79 @@
+"""train_net(): trains a net of one's own with an optimiser of one's own, and goes on where it stopped.
+
+    net = DeepNet(784, 10, hidden=50, depth=10, block="highway", rng=0)
+    optimizer = Adam(net.parameters, lr=5e-3)
+    history = train_net(net, optimizer, x, y, epochs=5)
+    history = train_net(net, optimizer, x, y, epochs=10, history=history)   # five more
+
+After the second call net and history hold the same numbers as after one call with epochs=10.  To go on in
+another process keep all three: pickle.dump((net, optimizer, history), file).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from highway_networks import measure_test, softmax_cross_entropy, train_epochs
+
+
+def train_net(
+    net,
+    optimizer,
+    x: np.ndarray,
+    y: np.ndarray,
+    epochs: int,
+    *,
+    batch_size: int = 128,
+    seed: int = 0,
+    loss=softmax_cross_entropy,
+    validation: tuple[np.ndarray, np.ndarray] | None = None,
+    schedule=None,
+    stop=None,
+    history: list[dict] = (),
+) -> list[dict]:
+    """Trains the net in place until it has seen x (N, d_in), y (N,) `epochs` times; returns its history, a
+    row for each epoch: "epoch", the means over its batches "train_loss", "train_acc" and "grad_norm", and
+    "lr", the rate of its last step.
+
+    net          a DeepNet, or anything with forward(x), backward(d_logits), predict(x) and parameters
+    x            floats, the net's inputs as they are
+    y            labels; or targets, a row for each example, with a loss of their own
+    seed         draws the order of the examples, anew in each epoch; a last batch that is not full is left out
+    loss         loss(outputs, y) gives the loss of a batch and its gradient by the outputs
+    validation   (x, y) by which every epoch is measured: "validation_acc", or "validation_loss" of targets
+    schedule     schedule(step) is the rate of that step; steps count from 0, through all epochs
+    stop         stop(history), asked after every epoch, ends the training where it is true
+    history      what an earlier call returned, with which this one goes on
+
+    A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
+    "epoch"; such a history cannot be gone on with (ValueError)."""
+    history = list(history)
+    if history and "diverged" in history[-1]:
+        raise ValueError(f"the training diverged in epoch {history[-1]['epoch']}: it cannot be gone on with")
+    x = np.asarray(x)
+    steps_an_epoch = len(x) // batch_size
+    while len(history) < epochs:
+        epoch = len(history) + 1
+        step = iter(range((epoch - 1) * steps_an_epoch, epoch * steps_an_epoch))
+
+        def set_rate(step=step):
+            if schedule is not None:
+                optimizer.lr = schedule(next(step))
+
+        def measure(row):
+            row["lr"] = optimizer.lr
+            if validation is not None:
+                measured = measure_test(net, *validation, loss)
+                row |= {name.replace("test", "validation"): value for name, value in measured.items()}
+
+        order = np.random.default_rng([seed, epoch]).permutation(len(x))
+        rows, diverged_at = train_epochs(
+            net, optimizer, x, y, [order], batch_size, loss=loss, report=measure, before_step=set_rate
+        )
+        if diverged_at is not None:
+            history.append({"epoch": epoch, "diverged": diverged_at.removeprefix("epoch 1, ")})
+            break
+        history.append({**rows[0], "epoch": epoch})
+        if stop is not None and stop(history):
+            break
+    return history
