@@ -128,10 +128,10 @@ def products(read) -> list[Product]:
     """All pictures that matplotlib draws, the GIF, and the browser pages."""
     found = []
 
-    def add(name, make, program, sources, files=(), more=()):
+    def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others, *map(as_bytes, more)])
+        made_from = digest([*code_of(program), *records, *others])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -153,7 +153,6 @@ def products(read) -> list[Product]:
             program,
             page.sources,
             [*parts, *page.files],
-            page.more,
         )
     return found
 

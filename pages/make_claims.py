@@ -1,201 +1,55 @@
-"""Writes pages/claims.html, a page on which a reader judges the claims again.  It is a single file
-that a browser opens from disk.
+"""Writes pages/claims.html, a table of all claims: what was measured, what the rule asks, the verdict, and at
+which bound it would turn.  It is a single file that a browser opens from disk.
 
     python -m pages.make_claims
 
-The page holds results/claims.json, the source of every claim's rule, and the programs of
-pages/claims/: page.html includes page.css, rules.js (the tests, as in
-highways/lab/judging/rules.py), and the others of PAGE_PARTS.  From pages/shared/ it has base.css, words.js and svg.js.
-The picture of an open claim is that of its question's page, and stays a file in viz/."""
+Its numbers are those of results/claims.json.  pages/claims/ has the page around the table, its style, and the
+search, without which the table is all there, too."""
 
 from __future__ import annotations
 
+import html
 import inspect
 import math
 import re
-import textwrap
+from pathlib import Path
 
-from experiments import all_questions, rooms
+from experiments import all_questions, without_brackets
 from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
-from highways.lab.judging.claim import Claim
-from highways.lab.judging.controls import verdict_in_words
-from highways.lab.judging.ledger import NOT_TRIED, without_additions
+from highways.lab.judging.claim import Claim, effect_as_text, in_words, ratio_as_text
+from highways.lab.judging.controls import ANSWERS, listed, verdict_in_words
+from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, VERDICTS, without_additions
+from highways.lab.judging.turns import Bound, Turn, bounds_of, resolution_of, turns_of
 from highways.records import load_results
-from pages.parts import STYLE, SVG, WORDS, json_in_page, page_of, run_page_command
+from pages.parts import STYLE, page_of, run_page_command
 
 LEDGER = ROOT / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
-PAGE_PARTS = (
-    STYLE,
-    "page.css",
-    "rules.js",
-    WORDS,
-    SVG,
-    "chart.js",
-    "state.js",
-    "glossary.js",
-    "search.js",
-    "list.js",
-    "changes.js",
-    "controls.js",
-    "claim.js",
-    "robust.js",
-    "page.js",
-)
-PICTURE = re.compile(r"!\[([^]]*)\]\(\.\./\.\./viz/([^)]*)\)")  # in the Markdown of a question's page
+PAGE_PARTS = STYLE, "page.css", "page.js"
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
-SEARCHED = re.compile(
-    r"of the (\d+) parts of its range of rates the best lies in part (\d+) for (\w+), (\d+) for (\w+)"
-)
-NO_RESULTS = re.compile(r"there are no results of (\w+) yet")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # claims whose parts happen to be what their tests answer, but rest on more; tests/test_claims.py asks every claim
 ON_MORE_THAN_TESTS = ("residual-needs-no-tuned-start",)
+MARKS = {  # what a verdict looks like
+    "reproduced": "holds",
+    "in part": "partly",
+    "not reproduced": "fails",
+    "not clear": "unclear",
+    "not tested": "untested",
+}
+ANSWERED = {"yes": "reproduced", "no": "not reproduced"}  # an open question's answers, and what they count as
+LONG = 200  # letters: what is longer stands in a row's details
+FEW = 3  # samples that a row names
 
 
-def claims_part(ledger: dict) -> list[dict]:
-    """The ledger's rows, each with its question, what a reader asks with it, the source of its rule, and
-    a picture.  The words are typeset."""
-    places = {}
-    asked_with = {name: title for title, names in rooms().items() for name in names}
-    of_questions = pictures()
-    for question in all_questions():
-        for claim in question.claims:
-            places[claim.id] = question.name, claim
-    found = []
-    for row in ledger["trials"]:
-        question, claim = places[row["id"]]
-        is_turned = [says_below(test) for test in row["tests"]]
-        tests = turned_where(is_turned, row["tests"])
-        number = primary_number(row["id"])
-        found.append({
-            **row,
-            "claim": typeset(row["claim"]),
-            "ours": typeset(say_searched(row["ours"])),
-            "note": typeset(claim.note),  # what the row adds to it, `controls` has
-            "tests": without_names(tests),
-            "controls": [control_part(control, claim, row["verdict"], is_turned) for control in row["controls"]],
-            "no_control": typeset(why_no_control(claim, row)),
-            "short_verdict": without_additions(row["verdict"]),
-            "verdict_in_words": with_missing_question_in_words(row["verdict"]),
-            "question": question,
-            "asked": asked_with[question if number is None else "primary"],
-            "code": source_of(claim),
-            "names": [[typeset(name) for name in test["names"]] for test in tests],
-            "why_fixed": why_fixed(row),
-            "primary": number,
-            "picture": of_questions[question],
-        })  # fmt: skip
-    return found
-
-
-def with_missing_question_in_words(verdict: str) -> str:
-    return NO_RESULTS.sub(r"the nets of the question `\1` are not trained yet", verdict)
-
-
-def control_part(control: dict, claim: Claim, verdict: str, is_turned: list[bool]) -> dict:
-    """A control of a row with this verdict."""
-    [place] = [known.place for known in claim.controls if known.name == control["control"]]
-    return {
-        **control,
-        "place": place,
-        "ours": typeset(say_searched(control["ours"])),
-        "verdict_in_words": verdict_in_words(control, verdict),
-        "tests": without_names(turned_where(is_turned, control["tests"])),
-    }
-
-
-def says_below(test: dict) -> bool:
-    """Whether a test that the ledger keeps as a / b > 1 / bound stands in its rule as b / a < bound."""
-    return test["log10"] and test["rule"] == "above" and math.copysign(1, test["bounds"][0]) < 0
-
-
-def turned_where(is_turned: list[bool], tests: list[dict]) -> list[dict]:
-    """The tests, some with their samples in the other order; other tests, as of a control that lost seeds, stay."""
-    if len(tests) != len(is_turned):
-        return tests
-    found = []
-    for turns, test in zip(is_turned, tests, strict=True):
-        found.append(turned(test) if turns and says_below(test) else test)
-    return found
-
-
-def turned(test: dict) -> dict:
-    """The same test with its samples in the other order: b - a < -bound for a - b > bound."""
-    low, high = test["interval"]
-    return {
-        **test,
-        "rule": "below",
-        "values": test["baseline"],
-        "baseline": test["values"],
-        "names": test["names"][::-1],
-        "bounds": [-bound or 0.0 for bound in test["bounds"]],
-        "interval": [None if end is None else -end for end in (high, low)],
-        "spreads": test["spreads"][::-1],
-    }
-
-
-def without_names(tests: list[dict]) -> list[dict]:
-    """The tests without their samples' names, which are the same for a claim and for its controls."""
-    return [{key: value for key, value in test.items() if key != "names"} for test in tests]
-
-
-def why_no_control(claim: Claim, row: dict) -> str:
-    """Why a row that is judged has no control; "" if it has one."""
-    if row["controls"] or row["verdict"].startswith("not tested"):
-        return ""
-    if row["kind"] == "count":
-        return "none: what is counted or follows by algebra needs no trained net"
-    if claim.no_control:
-        return claim.no_control
-    return "no simpler net was tried, since no part of this claim holds" if claim.controls else NOT_TRIED
-
-
-def say_searched(text: str) -> str:
-    """The text with where the best rates lie told in two clauses."""
-    return SEARCHED.sub(
-        r"the range of rates was searched in \1 parts; the best was part \2 for \3 and part \4 for \5", text
-    )
-
-
-def typeset(text: str) -> str:
-    """The text with the signs of print: − for a minus, 2.6 · 10⁻⁶ for 2.6e-06."""
-    return MINUS.sub("−", POWER.sub(_in_print, text))
-
-
-def _in_print(number: re.Match) -> str:
-    power = "10" + str(int(number[2])).translate(RAISED)
-    return power if number[1] == "1" else f"{number[1]} · {power}"
-
-
-def source_of(claim: Claim) -> str:
-    return textwrap.dedent(inspect.getsource(claim.rule)).strip()
-
-
-def pictures() -> dict[str, dict | None]:
-    """For each question the first picture of its page, {file, says}; None if it has no page or no
-    picture."""
-    found = {}
-    for question in all_questions():
-        page = ROOT / "experiments" / question.name / "README.md"
-        first = PICTURE.search(page.read_text(encoding="utf-8")) if page.exists() else None
-        found[question.name] = first and {"file": first[2], "says": " ".join(first[1].split())}
-    return found
-
-
-def primary_number(id: str) -> int | None:
-    """Which of the ten primary claims this row of the ledger judges; None if it judges none of them."""
-    for number, rows in enumerate(PRIMARY.values(), 1):
-        if id in rows:
-            return number
-    return None
+# ---- What the table says of a claim -------------------------------------------------------------
 
 
 def why_fixed(row: dict) -> str:
-    """Why the page cannot judge this claim again; "" if it can: each part is a test's answer."""
+    """Why no bound of a row can be moved; "" if each part is what one of its tests answers."""
     if row["verdict"].startswith("not tested"):
         return "it is not tested yet"
     if row["parts"] is None:
@@ -206,15 +60,332 @@ def why_fixed(row: dict) -> str:
         return "seeds were lost, and the rule compares how many"
     are_parts = [test["holds"] for test in row["tests"]] == row["parts"]
     if not are_parts or row["id"] in ON_MORE_THAN_TESTS:
-        return "the rule combines its tests in a way of its own, which the code shows"
+        return "the rule combines its tests in a way of its own"
     return ""
+
+
+def tests_of(row: dict) -> list[dict]:
+    """The tests of a row, each as its rule says it."""
+    return [turned(test) if says_below(test) else test for test in row["tests"]]
+
+
+def says_below(test: dict) -> bool:
+    """Whether a test that the ledger keeps as a / b > 1 / bound stands in its rule as b / a < bound."""
+    return test["log10"] and test["rule"] == "above" and math.copysign(1, test["bounds"][0]) < 0
+
+
+def turned(test: dict) -> dict:
+    """The same test with its samples in the other order: b - a < -bound for a - b > bound."""
+    return {
+        **test,
+        "rule": "below",
+        "values": test["baseline"],
+        "baseline": test["values"],
+        "names": test["names"][::-1],
+        "bounds": [-bound or 0.0 for bound in test["bounds"]],
+        "spreads": test["spreads"][::-1],
+    }
+
+
+def group_of(verdict: str) -> str:
+    """Which of VERDICTS it is, without its additions."""
+    short = without_additions(verdict)
+    return ANSWERED.get(short, short)
+
+
+def sources_of(source: str) -> list[str]:
+    """Who says a claim: of "paper, 2.2; blog" the paper and the blog."""
+    return [part.split(",")[0] for part in re.split("; |, and the ", source)]
+
+
+def primary_number(id: str) -> int | None:
+    """Which of the ten primary claims this row of the ledger judges; None if it judges none of them."""
+    for number, rows in enumerate(PRIMARY.values(), 1):
+        if id in rows:
+            return number
+    return None
+
+
+def why_no_control(claim: Claim, row: dict) -> str:
+    """Why a row that is judged has no control; "" if it has one."""
+    if row["controls"] or row["verdict"].startswith("not tested"):
+        return ""
+    if row["kind"] == "count":
+        return "what is counted or follows by algebra needs no trained net"
+    if claim.no_control:
+        return claim.no_control
+    return "no simpler net was tried, since no part of this claim holds" if claim.controls else NOT_TRIED
+
+
+# ---- As text ------------------------------------------------------------------------------------
+
+
+def typeset(text: str) -> str:
+    """The text with the signs of print: − for a minus, 2.6 · 10⁻⁶ for 2.6e-06; 95 % and n = 3 are not broken."""
+    unbroken = text.replace(" %", "\xa0%").replace("n = ", "n\xa0=\xa0")
+    return MINUS.sub("−", POWER.sub(_in_print, unbroken))
+
+
+def _in_print(number: re.Match) -> str:
+    power = "10" + str(int(number[2])).translate(RAISED)
+    return power if number[1] == "1" else f"{number[1]} · {power}"
+
+
+def capital(text: str) -> str:
+    """A sentence with its capital; a symbol such as b_T stays."""
+    return text[0].upper() + text[1:] if re.match("[a-z]+[ ,:]", text) else text
+
+
+def plain_number(value: float, test: dict) -> float:
+    return 10**value if test["log10"] else value
+
+
+def bound_as_text(value: float) -> str:
+    return typeset(f"{value:.4g}")
+
+
+def place_as_text(place: float, bound: float) -> str:
+    """The place with three digits, or with two of its distance from the bound."""
+    digits = 3
+    if place and place != bound:
+        digits = 2 + math.floor(math.log10(abs(place))) - math.floor(math.log10(abs(place - bound)))
+    return typeset(f"{place:.{min(max(digits, 3), 7)}g}")
+
+
+def name_of(test: dict) -> str:
+    """What a test is about: a sample, or two of them."""
+    sign = "÷" if test["log10"] else "−"
+    names = list(test["names"])
+    if not isinstance(test["baseline"], list) and test["baseline"] != 0:
+        names.append(bound_as_text(plain_number(test["baseline"], test)))
+    return typeset(f" {sign} ".join(names))
+
+
+def asked_by(test: dict) -> str:
+    """What a test asks: "above 0.5", "between 0.45 and 0.75"."""
+    bounds = [bound_as_text(plain_number(bound, test)) for bound in test["bounds"]]
+    if test["rule"] == "within":
+        return f"between {bounds[0]} and {bounds[1]}"
+    return " ".join([test["rule"], *bounds])
+
+
+def measured_by(test: dict) -> str:
+    """The mean of a test's sample, or the difference or the ratio of two, with its interval."""
+    values, baseline = test["values"], test["baseline"]
+    if test["log10"]:
+        return typeset(ratio_as_text(*map(without_logs, (values, baseline))))
+    return typeset(effect_as_text(values, baseline, test["level"], resolution_of(test)))
+
+
+def without_logs(sample):
+    if isinstance(sample, list):
+        return [None if value is None else 10**value for value in sample]
+    return 10**sample
+
+
+# ---- As HTML ------------------------------------------------------------------------------------
+
+
+def marked(text: str, ids=()) -> str:
+    """The text as HTML: typeset, with what stands in ticks as code, or as a link to the claim of this id."""
+    parts = []
+    for number, part in enumerate(text.split("`")):
+        if number % 2 == 0:
+            parts.append(html.escape(typeset(part)))
+        elif part in ids:
+            parts.append(f'<a href="#claim={part}"><code>{part}</code></a>')
+        else:
+            parts.append(f"<code>{html.escape(part)}</code>")
+    return "".join(parts)
+
+
+def rule_in_html(bound: Bound, tests: list[dict]) -> str:
+    """What the tests of a bound ask, with the names of the first of them."""
+    first = tests[bound.tests[0]]
+    names = [f"<span>{html.escape(name_of(tests[number]))}</span>" for number in bound.tests]
+    asked = f"<b>{asked_by(first)}</b>"
+    if len(names) == 1:
+        return f"<p>{names[0]} is {asked}</p>"
+    if len(names) > FEW:
+        names[FEW - 1 :] = [f"and {len(names) - FEW + 1} more"]
+    return f"<p>each is {asked}: {'; '.join(names)}</p>"
+
+
+def turns_in_html(row: dict, number: int, bound: Bound, tests: list[dict], turns: list[Turn]) -> str:
+    """Where the verdict turns if this bound moves; `number` is the bound's."""
+    test = tests[bound.tests[0]]
+    value = plain_number(bound.value, test)
+    lines = []
+    if test["rule"] == "within":
+        lines.append(f"<i>{('lower', 'upper')[bound.end]} bound:</i>")
+    for turn in turns:
+        place = plain_number(turn.place, test)
+        data = f'<data value="{place:.12g}">{place_as_text(place, value)}</data>'
+        lines.append(f"<span>turns {turn.side} {data}</span> <span>to {in_words(row['kind'], turn.verdict)}</span>")
+    if not turns:
+        lines.append("<i>turns nowhere</i>")
+    return f'<p class="turn" data-bound="{number}">{" ".join(lines)}</p>'
+
+
+def nearest(turns: list[Turn]) -> list[Turn]:
+    """The first turn on either side of a bound; or all, if they are two."""
+    if len(turns) <= 2:
+        return turns
+    sides = [[turn for turn in turns if turn.side == side] for side in ("above", "below")]
+    return [on_side[0] for on_side in sides if on_side]
+
+
+def bounds_in_html(row: dict) -> tuple[str, str]:
+    """What the rule asks and where the verdict turns; and all the turns, where these are more."""
+    tests = tests_of(row)
+    why = why_fixed(row)
+    lines = []
+    more = []
+    for number, bound in enumerate(bounds_of(tests)):
+        if bound.end == 0:
+            lines.append(rule_in_html(bound, tests))
+        if why:
+            continue
+        turns = turns_of(bound, tests)
+        lines.append(turns_in_html(row, number, bound, tests, nearest(turns)))
+        if nearest(turns) != turns:
+            if bound.end == 0:
+                more.append(rule_in_html(bound, tests))
+            more.append(turns_in_html(row, number, bound, tests, turns))
+    if why and not row["verdict"].startswith("not tested"):
+        lines.append(f'<p class="small">no bound to move: {why}</p>')
+    return "\n".join(lines) or "–", "\n".join(more)
+
+
+def verdict_in_html(row: dict) -> str:
+    short = without_additions(row["verdict"])
+    rest = marked(row["verdict"].removeprefix(short))
+    mark = f'<span class="mark {MARKS[group_of(row["verdict"])]}"></span>'
+    return f'<span class="verdict">{mark}<b>{short}</b>{rest}</span>'
+
+
+def controls_in_html(row: dict) -> str:
+    """Which controls pass and which do not."""
+    if not row["controls"]:
+        return "–" if row["verdict"].startswith("not tested") else "none"
+    lines = []
+    passing = [control["control"] for control in row["controls"] if control["passes"]]
+    failing = [control["control"] for control in row["controls"] if not control["passes"]]
+    if passing:
+        all_hold = group_of(row["verdict"]) == "reproduced"
+        says = "passed, too, by" if all_hold else "what holds also holds for"
+        lines.append(f"<p><b>{says}</b> {html.escape(listed(passing))}</p>")
+    if failing:
+        lines.append(f"<p>not passed by {html.escape(listed(failing))}</p>")
+    return "\n".join(lines)
+
+
+def parts_in_html(row: dict) -> str:
+    """A table of a row's tests; "" if it has none."""
+    lines = []
+    for number, test in enumerate(tests_of(row), 1):
+        if test["rule"] == "fewer lost":
+            continue
+        asked = f"{html.escape(name_of(test))} is {asked_by(test)}"
+        cells = [str(number), asked, measured_by(test), ANSWERS[test["holds"]]]
+        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    if not lines:
+        return ""
+    head = "<tr><th>part</th><th>the rule asks whether</th><th>measured</th><th>it</th></tr>"
+    return "\n".join(["<table>", head, *lines, "</table>"])
+
+
+def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
+    """All that a row leaves out, as a list of terms and what is said of them."""
+    entries = [("In full", f"<p>{marked(capital(row['claim']))}</p>")]
+    if len(row["ours"]) > LONG:
+        entries.append(("Measured", f"<p>{marked(row['ours'])}</p>"))
+    entries += [("Parts", parts_in_html(row)), ("All turns", turns)]
+    controls = []
+    for control in row["controls"]:
+        says = f"{control['control']} {verdict_in_words(control, row['verdict'])} ({control['ours']})"
+        controls.append(f"<li>{marked(says)}</li>")
+    if controls:
+        entries.append(("Controls", f"<ul>{''.join(controls)}</ul>"))
+    why_none = why_no_control(claim, row)
+    if why_none:
+        entries.append(("No control", f"<p>{marked(capital(why_none))}</p>"))
+    if claim.note:
+        entries.append(("Caveats", f"<p>{marked(capital(claim.note), ids)}</p>"))
+    commands = " and ".join(f"<code>{command}</code>" for command in row["commands"])
+    if commands:
+        entries.append(
+            ("Measure it", f"<p>{commands}: {minutes_as_text(row['minutes_on_two_cores'])} on two cores</p>")
+        )
+    rule = Path(inspect.getsourcefile(claim.rule)).resolve().relative_to(ROOT)
+    links = f'<a href="../{rule.parent}/README.md">the experiment</a>, <a href="../{rule}">its rules as a program</a>'
+    entries.append(("More", f"<p>{links}</p>"))
+    return "\n".join(f"<dt>{name}</dt><dd>{says}</dd>" for name, says in entries if says)
+
+
+def minutes_as_text(minutes: float) -> str:
+    if minutes < 1.5:
+        return "a minute"
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+
+
+def row_in_html(row: dict, claim: Claim, ids) -> str:
+    """A claim as a body of the table: a row, and below it the details."""
+    number = primary_number(row["id"])
+    source = marked(row["source"])
+    if row["kind"] == "open question" and not source.startswith("a question"):
+        source += " · a question"
+    if number is not None:
+        source = f"primary claim {number} of 10 · {source}"
+    title = marked(capital(without_brackets(row["claim"])))
+    measured = marked(row["ours"])
+    if row["ours"] == FOR_NOT_MEASURED:
+        measured = "–"
+    elif len(row["ours"]) > LONG:
+        measured = "in the details"
+    rule, turns = bounds_in_html(row)
+    sources = html.escape(";".join(sources_of(row["source"])))
+    return f"""<tbody id="claim={row["id"]}" data-verdict="{group_of(row["verdict"])}" data-sources="{sources}">
+<tr>
+<th scope="row"><p class="title">{title}</p><p class="small">{source}</p></th>
+<td data-label="measured">{measured}</td>
+<td data-label="the rule">{rule}</td>
+<td data-label="verdict">{verdict_in_html(row)}</td>
+<td data-label="controls">{controls_in_html(row)}</td>
+</tr>
+<tr class="more"><td colspan="5"><details><summary>details<span class="unseen">: {title}</span></summary>
+<dl>
+{details_in_html(row, claim, turns, ids)}
+</dl></details></td></tr>
+</tbody>"""
+
+
+def table_in_html(rows: list[dict]) -> str:
+    """The bodies of the table: the ten primary claims first, the others in the ledger's order."""
+    claims = {claim.id: claim for question in all_questions() for claim in question.claims}
+    ids = {row["id"] for row in rows}
+    in_order = sorted(rows, key=lambda row: primary_number(row["id"]) or len(PRIMARY) + 1)
+    return "\n".join(row_in_html(row, claims[row["id"]], ids) for row in in_order)
+
+
+def options(counts: dict[str, int]) -> str:
+    return "\n".join(
+        f'<option value="{html.escape(name)}">{html.escape(name)} ({n})</option>' for name, n in counts.items()
+    )
 
 
 def page(ledger: dict) -> str:
     """The page with this ledger."""
-    claims = json_in_page(claims_part(ledger))
-    asked = json_in_page([*rooms()])
-    return page_of(PARTS, PAGE_PARTS, {"claims": claims, "asked": asked})
+    rows = ledger["trials"]
+    of_verdicts = [group_of(row["verdict"]) for row in rows]
+    of_sources = [source for row in rows for source in sources_of(row["source"])]
+    data = {
+        "rows": table_in_html(rows),
+        "count": str(len(rows)),
+        "verdicts": options({verdict: of_verdicts.count(verdict) for verdict in VERDICTS}),
+        "sources": options({source: of_sources.count(source) for source in dict.fromkeys(of_sources)}),
+    }
+    return page_of(PARTS, PAGE_PARTS, data)
 
 
 def whole_page() -> str:
@@ -222,7 +393,7 @@ def whole_page() -> str:
 
 
 def main(argv=None) -> int:
-    return run_page_command(argv, "claims.html", "a page on which the claims can be judged again", whole_page)
+    return run_page_command(argv, "claims.html", "a table of the claims and their verdicts", whole_page)
 
 
 if __name__ == "__main__":

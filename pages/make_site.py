@@ -38,7 +38,6 @@ HOME = "README.md"
 LICENSE = "LICENSE"
 # What a site holds beside the Markdown pages, whether or not a page links to it.
 FIRST = (LICENSE, "CITATION.cff", "results/results.csv", "pages/*.html", "article/*.md", "article/*.pdf")
-FIRST_PROGRAMS = "experiments/*/*.py"  # the claims' page links to them by name
 NAVIGATION = {
     "Highway networks": HOME,
     "See it train": "pages/train.html",
@@ -47,7 +46,7 @@ NAVIGATION = {
     "Article": "article/article.md",
     "Questions": "experiments/README.md",
     "Ledger": "docs/ledger.md",
-    "Judge again": "pages/claims.html",
+    "Claims": "pages/claims.html",
     "Learn": "learn/README.md",
     "What is where": "docs/layout.md",
 }
@@ -329,7 +328,7 @@ def whole_site() -> dict[str, bytes]:
     """{name in the site: bytes} of the first pages, and of all that they link to, directly or not."""
     files = {STYLESHEET: file_of(PARTS / STYLESHEET, (STYLE,), {}).encode()}
     waiting = [page.relative_to(ROOT).as_posix() for page in markdown_pages()]
-    for pattern in (*FIRST, FIRST_PROGRAMS):
+    for pattern in FIRST:
         waiting += [path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)]
     while waiting:
         name = waiting.pop()

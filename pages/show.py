@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import file_of, question_names, rooms
+from experiments import file_of, question_names
 from highways.files import ROOT
 from highways.lab.showing.registry import BROWSER_PAGES, CAMERAS, BrowserPage
 from pages import make_claims, make_explorer, make_pointers, make_train, measure_pointers, screenshots
@@ -13,9 +13,9 @@ OF_EXPLORER = tuple(f"results/{name}.json" for name in ("gates", "lesion", "expl
 RULES = tuple(file_of(name) for name in question_names())
 
 BROWSER_PAGES += [
-    BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES), ()),
-    BrowserPage(make_train, (), IMAGES, ()),
-    BrowserPage(make_pointers, ("results/pointers.json",), (measure_pointers.NET,), ()),
-    BrowserPage(make_claims, ("results/claims.json",), RULES, (make_claims.pictures(), rooms())),
+    BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES)),
+    BrowserPage(make_train, (), IMAGES),
+    BrowserPage(make_pointers, ("results/pointers.json",), (measure_pointers.NET,)),
+    BrowserPage(make_claims, ("results/claims.json",), RULES),
 ]
 CAMERAS.append(screenshots)

@@ -26,7 +26,6 @@ class BrowserPage(NamedTuple):
     program: ModuleType
     sources: tuple[str, ...]  # the files of the records it is made from
     files: tuple[Path, ...]  # other files that it is made from
-    more: tuple  # what else it is made from, as JSON has it
 
 
 PICTURES: dict[str, Picture] = {}
