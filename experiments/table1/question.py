@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 
-from experiments.finished import finished_trial
+from experiments.add import finished_trial
 from experiments.published import PUBLISHED
 from experiments.table1.trial import is_pictured, setting, trial
 from experiments.table1_controls.trial import NO_BLOCKS
