@@ -33,8 +33,8 @@ from highways.records import (
     CONVOLUTIONAL_RUN,
     RESULTS,
     check,
+    check_digest,
     check_results_replaceable,
-    digest_of,
     load_results,
     ranks_of,
     record_bytes,
@@ -52,10 +52,9 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
+    check_digest(record, path)
     check(record, CONVOLUTIONAL_RUN, path)
     try:
-        if record.get("digest") != digest_of(record):
-            raise ValueError("its digest does not match: it is not as conv_highway_networks.py wrote it")
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
         if env["data_sets"].get(data_set, sha256) != sha256:

@@ -50,11 +50,16 @@ def load_results(path) -> dict:
     """What a committed record holds.  Raises InputError unless it has the digest of all its entries:
     what a record may hold was checked before it got that."""
     record = read_json(path)
-    if not isinstance(record, dict) or "digest" not in record:
-        raise InputError(f"{path} is refused: it has no digest")
-    if record["digest"] != digest_of(record):
-        raise InputError(f"{path} is refused: it was edited, for its digest does not match")
+    check_digest(record, path)
     return record
+
+
+def check_digest(record, place) -> None:
+    """Raises InputError, which begins with `place`, unless the record has the digest of all its entries."""
+    if not isinstance(record, dict) or "digest" not in record:
+        raise InputError(f"{place} has no digest")
+    if record["digest"] != digest_of(record):
+        raise InputError(f"{place} was edited: its digest does not match")
 
 
 def sealed(record: dict) -> dict:

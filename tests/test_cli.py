@@ -5,7 +5,7 @@ import os
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -222,6 +222,19 @@ def test_what_is_finished_when_a_command_ends_early_is_written(
         runs = read_json(out)["runs"]
         assert without_time(record) == without_time({**record, "runs": [runs[index] for index in finished]})
         assert {name: record[name] for name in said} == said
+    if len(finished) > 1:
+        nets = iter(range(2))
+        before = unfinished.read_bytes()
+        assert in_process(hn.main, *words).returncode == status
+        assert unfinished.read_bytes() == before
+
+
+def test_a_smoke_test_replaces_no_longer_runs(tmp_path):
+    out = tmp_path / "run.json"
+    before = (ROOT / "run.json").read_bytes()
+    out.write_bytes(before)
+    one_line_error(in_process(hn.main, "--quick", "--out", out))
+    assert out.read_bytes() == before
 
 
 def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):
