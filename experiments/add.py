@@ -207,6 +207,7 @@ def finished_trial(run: dict) -> dict:
     differs from them.  A branch may have another rate."""
     settings = conv_trials.settings_in(run)
     trial = {**conv_trials.setting(settings), **run}
+    find_net(trial["net"])  # raises ValueError for a net of another name
     if trial["protocol"] != "short":
         check_authors_settings(trial)
     return trial
