@@ -11,6 +11,7 @@ import json
 import math
 from pathlib import Path
 
+from highway_networks import table as table_of_runs  # noqa: F401  a show.py may not import the core
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json, strict_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json

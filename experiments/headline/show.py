@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from statistics import mean
 
-import highway_networks as hn
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import markdown_table
-from highways.records import PAIR
+from highways.records import PAIR, table_of_runs
 from highways.statistics import mean_and_sd
 
 # the records of the same ten seeds, and what computed them
@@ -17,7 +16,7 @@ PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{hn.table(read('run.json')['runs'])}\n```\n\n"
+    return f"\n\n```text\n{table_of_runs(read('run.json')['runs'])}\n```\n\n"
 
 
 @table("headline")
