@@ -71,12 +71,6 @@ def without_trials(question: Question) -> str:
     return f"{question.name} has no trials of its own; these commands write what judges its claims: {made_by(question)}"
 
 
-def check_has_trials(question: Question) -> None:
-    """Raises InputError for a question that has none."""
-    if question.run is None:
-        raise InputError(without_trials(question))
-
-
 def answer_without_trials(question: Question, argv) -> int:
     """The command of a question without trials: prints its help, or fails with the message."""
     parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question))
