@@ -2009,12 +2009,12 @@ def check_place(path: Path, suffix: str) -> None:
         raise InputError(f"{path} is not replaced: it is not a file, or is read-only")
 
 
-def check_replaceable(path: Path) -> None:
+def check_replaceable(path: Path, is_smoke_test: bool = False) -> int:
     """Raises InputError unless a record may be written to `path`: there is no file, or a record that
-    this program wrote."""
+    this program wrote.  A smoke test replaces no longer runs.  Returns how many pairs are there."""
     check_place(path, ".json")
     if not path.exists():
-        return
+        return 0
     try:
         record = json.loads(path.read_bytes())
         is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"} and all(run[PAIR[0]] for run in record["runs"])
@@ -2022,6 +2022,9 @@ def check_replaceable(path: Path) -> None:
         is_ours = False
     if not (is_ours and record["runs"]):
         raise InputError(f"{path} holds something else than runs of this program: choose another --out")
+    if is_smoke_test and record["epochs"] > QUICK["epochs"]:
+        raise InputError(f"{path} holds longer runs than a smoke test: choose another --out")
+    return len(record["runs"])
 
 
 def environment() -> dict:
@@ -2184,13 +2187,14 @@ def save_record(path: Path, record: dict) -> None:
 
 def train_pairs(args) -> None:
     """Trains all pairs, prints the table and writes the JSON.  If something ends it early, the pairs
-    that are finished go to NAME_unfinished.json: what NAME.json has is whole, and stays."""
+    that are finished go to NAME_unfinished.json, unless that has more pairs already: what NAME.json
+    has is whole, and stays."""
     start = time.perf_counter()
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
     unfinished = path.with_name(f"{path.stem}_unfinished.json")
     if not args.no_save:
-        check_replaceable(path)
+        check_replaceable(path, args.quick)
         check_replaceable(unfinished)
     if args.save:
         check_replaceable_net(Path(args.save))
@@ -2211,7 +2215,9 @@ def train_pairs(args) -> None:
         pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
         if pairs:
             say(table(pairs))
-        if pairs and not args.no_save:
+        if pairs and not args.no_save and path == unfinished and check_replaceable(path) > len(pairs):
+            say(f"not saved: {path} holds more pairs")
+        elif pairs and not args.no_save:
             save_record(path, record_of_runs(args, data, env, pairs))
             say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 

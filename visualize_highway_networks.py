@@ -563,6 +563,8 @@ def main(argv=None) -> None:
     parser.add_argument("--scale", type=float, default=1, help="the size of text, lines and markers (%(default)s)")
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "viz", help="instead of viz/")
     args = parser.parse_args(argv)
+    if not 0.1 <= args.scale <= 10:
+        parser.error("--scale lies between 0.1 and 10")
 
     set_style(args.scale)
     files = {}

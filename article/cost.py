@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from experiments import all_questions
 from highways.lab.showing.registry import table
+from highways.records import COMMANDS, core_seconds, groups_of, path_of, seconds_of, was_trained_apart
 
 
-def steps_of_everything() -> list:
-    from experiments import everything  # imported here: it imports what trains, and pictures need JSON alone
-
-    return everything.all_steps()
+def core_hours(read) -> tuple[list[float], float]:
+    """The core-hours of each command that measures something, and those of all long trainings that were added."""
+    names = [*COMMANDS]
+    names += [question.name for question in all_questions() if question.run and not question.awaits]
+    by_command = []
+    apart = 0.0
+    for name in names:
+        record = read(path_of(name))
+        by_command.append(core_seconds(record) / 3600)
+        for group in groups_of(record.get("trials", [])).values():
+            apart += sum(seconds_of(trial) for trial in group if was_trained_apart(trial)) / 3600
+    return by_command, apart
 
 
 @table("article-hours")
 def hours(read) -> str:
-    """The core-hours of all commands, as `everything --plan` counts them, and of the long trainings."""
-    steps = steps_of_everything()
-    by_command = sum(step.core_hours for step in steps)
-    apart = sum(step.hours_apart for step in steps)
-    return f"{by_command:.1f} core-hours in {len(steps)} commands, and {apart:.1f} in long trainings"
+    """The core-hours of all commands, and of the long trainings."""
+    by_command, apart = core_hours(read)
+    return f"{sum(by_command):.1f} core-hours in {len(by_command)} commands, and {apart:.1f} in long trainings"
 
 
 @table("article-hours-in-all")
 def hours_in_all(read) -> str:
-    return f"{sum(step.core_hours + step.hours_apart for step in steps_of_everything()):.0f}"
+    by_command, apart = core_hours(read)
+    return f"{sum(by_command) + apart:.0f}"

@@ -6,8 +6,6 @@ python -m experiments lesion --quick           a smoke test of it    -> results/
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
 python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
 python -m experiments publish --check          names those that are not as publish would write them
-python -m experiments everything --plan        says what it costs to measure everything anew; without --plan, does it
-python -m experiments catalog DIR              writes the folder that the published program's catalog asks for
 """
 
 from __future__ import annotations
@@ -22,8 +20,7 @@ from pathlib import Path
 from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError, Lock, commit, printable, read_json, write_whole
-from highways.lab import committed
+from highways.files import ROOT, InputError, Lock, commit, printable, write_whole
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
@@ -72,12 +69,6 @@ def made_by(question: Question) -> str:
 def without_trials(question: Question) -> str:
     """The message about a question that other commands answer."""
     return f"{question.name} has no trials of its own; these commands write what judges its claims: {made_by(question)}"
-
-
-def check_has_trials(question: Question) -> None:
-    """Raises InputError for a question that has none."""
-    if question.run is None:
-        raise InputError(without_trials(question))
 
 
 def answer_without_trials(question: Question, argv) -> int:
@@ -137,9 +128,9 @@ def answer(question: Question, args) -> dict:
         record = runner.record(question.source, question.run(runner))
         with Lock(runner.folder, seconds=LONGEST_WRITE):
             if question.accept and runner.path.exists():
-                from experiments import finished  # only here: it imports the convolutional nets
+                from experiments import add  # only here: it imports the convolutional nets
 
-                record = finished.with_added(load_results(runner.path), record)
+                record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
             check_results_replaceable(runner.path, question.name, args.budget == "quick")  # again: the trials took long
             write_whole({runner.path: record_bytes(record, RESULTS)})
@@ -206,44 +197,13 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
-# ---- Adding finished trainings ------------------------------------------------------------------
+# ---- Adding and publishing -----------------------------------------------------------------------
 
 
 def add_runs(argv) -> int:
-    parser = Parser(
-        prog=f"{PROGRAM} add",
-        description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
-        epilog=f"Then '{PROGRAM} publish' makes verdicts, pictures and pages anew.",
-    )
-    takers = " and ".join(question.name for question in all_questions() if question.accept)
-    parser.add_argument(
-        "question", choices=question_names(), metavar="NAME", help=f"the question; {takers} take trainings"
-    )
-    parser.add_argument(
-        "runs", type=path_name, nargs="+", metavar="RUN.json", help="JSON that conv_highway_networks.py wrote"
-    )
-    args = parser.parse_args(argv)
+    from experiments import add  # only here: it imports the convolutional nets
 
-    def work(save):
-        from experiments import finished  # only here: it imports the convolutional nets
-
-        path = ROOT / "results" / f"{args.question}.json"
-        with Lock(path.parent):
-            question = find_question(args.question)
-            check_has_trials(question)
-            if not question.accept:
-                raise InputError(f"{args.question} takes no single trainings")
-            check_results_replaceable(path, args.question)
-            results = committed.checked(args.question, load_results(path))
-            n_added = 0
-            for file in args.runs:
-                record = read_json(file)
-                results = finished.with_runs(question, results, Path(file), record)
-                n_added += len(record["runs"])
-            save({path: record_bytes(with_summary(question, results), RESULTS)})
-            print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
-
-    return run_command(parser.prog, work)
+    return add.main(argv)
 
 
 def publish_results(argv) -> int:
@@ -263,25 +223,11 @@ def publish_results(argv) -> int:
     return run_command(parser.prog, work)
 
 
-def write_catalog(argv) -> int:
-    from experiments.catalog import write  # only here: it imports matplotlib
-
-    return write.main(argv)
-
-
-def measure_everything(argv) -> int:
-    from experiments import everything  # only here: it imports all questions
-
-    return everything.main(argv, main)
-
-
 # ---- The command --------------------------------------------------------------------------------
 
 OTHER_COMMANDS = {
     "add": add_runs,
     "publish": publish_results,
-    "catalog": write_catalog,
-    "everything": measure_everything,
 }
 
 
@@ -290,15 +236,13 @@ def main(argv: list[str]) -> int:
         return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | publish | catalog | everything] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add | publish] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
     explained = (
         "a question to answer; or 'add', to add finished trainings to a question's results; "
-        "or 'publish', to make verdicts, pictures and pages anew; "
-        "or 'catalog', to write the folder that the published program's catalog asks for; "
-        "or 'everything', to answer all questions anew"
+        "or 'publish', to make verdicts, pictures and pages anew"
     )
     choices = [*question_names(), *OTHER_COMMANDS]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)

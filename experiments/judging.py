@@ -11,7 +11,7 @@ from highways.lab import committed
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim
 from highways.lab.question import PROGRAM, Question
-from highways.records import COMMANDS, agree, load_results, load_run, path_of, sealed
+from highways.records import COMMANDS, agree, load_results, path_of, sealed
 
 
 def with_summary(question: Question, record: dict) -> dict:
@@ -63,8 +63,7 @@ def read_results(folder: Path) -> dict[str, dict]:
         if not path.exists():
             how = COMMANDS.get(name, f"{PROGRAM} {name}")
             raise InputError(f"{path} is missing: {how} makes it")
-        load = load_run if name in COMMANDS else load_results
-        records[name] = committed.checked(name, load(path))
+        records[name] = committed.checked(name, load_results(path))
         if name in needed:
             check_budget(find_question(name), records[name])
     return records

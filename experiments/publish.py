@@ -5,6 +5,7 @@
 
 That is, in this order:
 
+- the digest of a new run*.json, when what it holds has been checked: this alone seals one
 - the summaries in results/*.json, from the trials in them
 - results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
@@ -71,6 +72,18 @@ DRAWING = re.compile(
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
+
+
+def runs_without_digest() -> dict[str, bytes]:
+    """The run*.json that highway_networks.py wrote since the last publish, checked and with their digests."""
+    found = {}
+    for name in COMMANDS:
+        path = ROOT / path_of(name)
+        record = read_json(path) if path.exists() else {"digest": None}
+        if "digest" not in record:
+            found[path_of(name)] = record_bytes(record, RUN)
+            committed.checked(name, record)
+    return found
 
 
 def current_records() -> dict[str, dict]:
@@ -310,10 +323,14 @@ def why_stale(product: Product, digests: dict[str, dict]) -> str:
 def make_anew(check: bool, save) -> int:
     """Writes what differs, or only names it; returns the exit status."""
     register_pictures_and_tables()
+    new_runs = runs_without_digest()
+    if new_runs and check:
+        return name_differences(new_runs, {}, read_digests())
+    write(new_runs, save)
     records = current_records()
     read = reader(records)
-    texts = differing({name: record_bytes(record, RESULTS) for name, record in records.items()})
-    texts |= differing({path_of(name): record_bytes(read(path_of(name)), RUN) for name in COMMANDS})
+    changed = differing({name: json_bytes(record) for name, record in records.items()})
+    texts = {name: record_bytes(records[name], RESULTS) for name in changed}
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
     texts |= differing({results_table.FILE: results_table.table(records)})
@@ -327,7 +344,7 @@ def make_anew(check: bool, save) -> int:
         return name_differences(texts, reasons, digests)
 
     digests_before = (ROOT / DIGESTS).read_bytes() if (ROOT / DIGESTS).exists() else b""
-    n_written = write(texts, save)
+    n_written = len(new_runs) + write(texts, save)
     for batch in (drawn, photographed):
         stale = [product for product in batch if reasons[product.name]]
         if not stale:

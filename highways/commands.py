@@ -166,7 +166,7 @@ def _reason(error: Exception, state) -> str:
         what = str(error) or "for the arrays needed"
         return what if what.startswith("not enough memory") else f"not enough memory: {what}"
     if isinstance(error, ModuleNotFoundError):
-        return f"{error.name} is not installed: python -m pip install -r requirements.txt"
+        return f"{error.name} is not installed: python -m pip install -r requirements.txt -r requirements-lab.txt"
     if isinstance(error, CannotStart):
         return f"{error}; try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show; {state()}"
     return " ".join(str(error).split())

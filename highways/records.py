@@ -1,10 +1,9 @@
 """Reads, checks and writes records: run*.json and results/*.json.
 
-schemas/*.json say what a record holds.  check() also checks what a schema cannot say.  It is used
-wherever a record is written, read, replaced, added or judged.
+schemas/*.json say what a record holds.  check() also checks what a schema cannot say.  It is asked
+when a record is written or taken in.  A digest says afterwards that nothing was edited.
 """
 
-import functools
 import hashlib
 import importlib.util
 import itertools
@@ -12,7 +11,7 @@ import json
 import math
 from pathlib import Path
 
-from highway_networks import table as table_of_runs  # noqa: F401  the headline's page shows it
+from highway_networks import table as table_of_runs  # noqa: F401  a show.py may not import the core
 from highways.files import InputError, check_writable, is_committed, json_bytes, read_json, strict_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
@@ -28,7 +27,6 @@ GATES = {"highway": 1, "plain": 0}  # of the blocks whose parameters are known h
 ROUNDING = 1e-5  # of mean gates in float32
 # what the runs of a convolutional record have in common
 SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
-PASSED = set()  # {(schema, SHA-256 of a record that has passed check())}
 COMMANDS = {  # that make the run*.json of the repository
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
@@ -49,21 +47,20 @@ def path_of(name: str) -> str:
     return f"{name}.json" if name in COMMANDS else f"results/{name}.json"
 
 
-def load_run(path) -> dict:
-    """What highway_networks.py wrote, and nothing else, with the digest that it gets when it is
-    taken in."""
-    record = read_json(path)
-    check(record, RUN, path)
-    return record if "digest" in record else sealed(record)
-
-
 def load_results(path) -> dict:
-    """What results/*.json holds."""
+    """What a committed record holds.  Raises InputError unless it has the digest of all its entries:
+    what a record may hold was checked before it got that."""
     record = read_json(path)
-    check(record, RESULTS, path)
-    if "digest" not in record:
-        raise InputError(f"{path} has no digest: it is not as this program writes it")
+    check_digest(record, path)
     return record
+
+
+def check_digest(record, place) -> None:
+    """Raises InputError, which begins with `place`, unless the record has the digest of all its entries."""
+    if not isinstance(record, dict) or "digest" not in record:
+        raise InputError(f"{place} has no digest")
+    if record["digest"] != digest_of(record):
+        raise InputError(f"{place} was edited: its digest does not match")
 
 
 def sealed(record: dict) -> dict:
@@ -105,22 +102,11 @@ def agree(first, second) -> bool:
 
 def check(record, schema: str, place) -> None:
     """Raises InputError, which begins with `place`, unless the record has this schema and does not
-    contradict itself.  A digest need not be there; if it is, it must be the record's.
-
-    A process checks no record twice: it remembers the SHA-256 of what has passed."""
-    content = schema, hashlib.sha256(json.dumps(record).encode()).digest()
-    if content not in PASSED:
-        _check(record, schema, place)
-        PASSED.add(content)
-
-
-def _check(record, schema: str, place) -> None:
-    error = next(_validator(schema).iter_errors(record), None)
+    contradict itself.  It is asked once, when a record is written or taken in."""
+    error = _first_error(record, _schema(schema))
     if error:
         says = f"highways/schemas/{schema}.json says what it may hold"
         _refuse(place, error.json_path[2:] or "the record", f"is refused: {_shortened(error.message)} ({says})")
-    if "digest" in record and record["digest"] != digest_of(record):
-        _refuse(place, "the record", "is not as it was written: its digest does not match")
     if schema == RESULTS:
         _check_trials(record["trials"], place)
         return
@@ -133,9 +119,7 @@ def _check(record, schema: str, place) -> None:
             _check_history(run, FINAL, place, f"runs[{i}]")
             _check_length(run, place, f"runs[{i}]")
             continue
-        blocks = record.get("blocks", PAIR)
-        _check_names(run, blocks, place, f"runs[{i}]")
-        for block in blocks:
+        for block in PAIR:
             _check_net(run[block], place, f"runs[{i}].{block}")
             _check_pair(record, run, block, place, f"runs[{i}].{block}")
     _check_distinct(_nets_of(record), "runs", place)
@@ -147,57 +131,22 @@ def check_entries(entries: dict, place) -> None:
     whole = _schema(CONVOLUTIONAL_RUN)
     of_run = whole["$defs"]["run"]["properties"]
     schema = {"$defs": whole["$defs"], "properties": {name: of_run[name] for name in entries}}
-    error = next(_validator_by(schema).iter_errors(entries), None)
+    error = _first_error(entries, schema)
     if error:
         _refuse(place, error.json_path[2:], f"is refused: {_shortened(error.message)}")
-
-
-@functools.cache
-def _validator(schema: str):
-    """Checks JSON by schemas/NAME.json."""
-    return _validator_by(_schema(schema))
 
 
 def _schema(name: str) -> dict:
     return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def _validator_by(schema: dict):
-    """Checks JSON by this schema.  1.0 is no whole number here; of many fractions in an array the
-    least and the greatest are checked, since the schemas ask for no more than a range."""
+def _first_error(record, schema: dict):
+    """What jsonschema finds first, or None.  1.0 is no whole number here."""
     from jsonschema import Draft202012Validator, validators  # only here: it takes a tenth of a second
 
-    definitions = schema.get("$defs", {})
-    without = {name: entry for name, entry in schema.items() if name != "$defs"}
-    schema = {**_with_definitions(without, definitions), "$defs": definitions}
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    kind = validators.extend(Draft202012Validator, {"items": _check_items}, type_checker=types)
-    return kind(schema)
-
-
-def _with_definitions(part, definitions: dict, within: tuple[str, ...] = ()):
-    """A part of a schema with the definition in place of each "$ref", save within itself: to look definitions up anew
-    for each value takes a third of a check's time."""
-    if isinstance(part, list):
-        return [_with_definitions(entry, definitions, within) for entry in part]
-    if not isinstance(part, dict):
-        return part
-    name = part.get("$ref", "").removeprefix("#/$defs/")
-    if name and name not in within:
-        return _with_definitions(definitions[name], definitions, (*within, name))
-    return {key: _with_definitions(entry, definitions, within) for key, entry in part.items()}
-
-
-def _check_items(validator, schema_of_items, array, schema):
-    if not isinstance(array, list):
-        return
-    fractions = [item for item in array if type(item) is float]
-    extremes = {min(fractions), max(fractions)} if fractions else set()
-    for i, item in enumerate(array):
-        if i < len(schema.get("prefixItems", ())):
-            continue
-        if type(item) is not float or item in extremes:
-            yield from validator.descend(item, schema_of_items, path=i)
+    kind = validators.extend(Draft202012Validator, type_checker=types)
+    return next(kind(schema).iter_errors(record), None)
 
 
 def _refuse(place, entry: str, what: str):
@@ -222,13 +171,6 @@ def _numbers_in(record):
             parts.extend(part)
         elif isinstance(part, (int, float)):
             yield part
-
-
-def _check_names(pair: dict, blocks, place, entry: str) -> None:
-    """A pair has the nets of these two blocks, and of no others."""
-    found = [name for name, value in pair.items() if isinstance(value, dict)]
-    if sorted(found) != sorted(blocks):
-        _refuse(place, entry, f"has the nets {', '.join(found)}, not {', '.join(blocks)}")
 
 
 def _check_net(run: dict, place, entry: str) -> None:
@@ -302,9 +244,7 @@ def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None
     expected |= {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
     expected["label"] = f"{block}, depth {pair['depth']}, seed {pair['seed']}"
     if "gate_bias" in net:
-        expected["gate_bias"] = pair.get("gate_bias", record["gate_bias"])
-        if "gate_bias" in pair:  # it is of several
-            expected["label"] += f", gate bias {pair['gate_bias']:g}"
+        expected["gate_bias"] = record["gate_bias"]
     _check_settings(net, expected, place, entry)
     _check_length(net, place, entry)
     _check_size(record, net, place, entry)
@@ -317,10 +257,8 @@ def _check_pair(record: dict, pair: dict, block: str, place, entry: str) -> None
 
 
 def _check_size(record: dict, net: dict, place, entry: str) -> None:
-    """The number of parameters is that of a net of these sizes, for the two blocks whose parameters
-    are known here.  Only the number of inputs is free, where the data are not MNIST."""
-    if net["block"] not in GATES:
-        return
+    """The number of parameters is that of a net of these sizes.  Only the number of inputs is free,
+    where the data are not MNIST."""
     hidden = net["hidden"]
     rows = hidden * (1 + GATES[net["block"]])
     behind_first = (net["depth"] * rows + record["n_classes"]) * (hidden + 1)
@@ -382,15 +320,9 @@ def _check_trial(trial: dict, place, entry: str) -> None:
 def _nets_of(record: dict) -> list[dict]:
     """The nets that a record of runs is about."""
     nets = []
-    without_gates = set()  # such a net is trained once, and stands in the pairs of all gate biases
     for run in record["runs"]:
-        of_pair = [value for value in run.values() if isinstance(value, dict) and "history" in value]
-        for net in of_pair or [run]:
-            if "gate_bias" in run and "gate_bias" not in net:
-                if net["label"] in without_gates:
-                    continue
-                without_gates.add(net["label"])
-            nets.append(net)
+        of_pair = [run[block] for block in PAIR if block in run]
+        nets += of_pair or [run]
     return nets
 
 
@@ -432,7 +364,7 @@ def _ascend(numbers: list) -> bool:
 # ---- What is replaced ---------------------------------------------------------------------------
 
 
-def check_replaceable(path: Path, is_smoke_test: bool, schema: str = RUN) -> None:
+def check_replaceable(path: Path, is_smoke_test: bool, schema: str) -> None:
     """Raises InputError unless a training may write its record to `path`.
 
     That is a name that ends in .json.  An existing file must be a record of this schema, which
@@ -466,7 +398,7 @@ def check_results_replaceable(path: Path, experiment: str, is_smoke_test: bool =
         record = load_results(path)
     except InputError as error:
         raise InputError(f"{message} ({error})") from error
-    if record["experiment"] != experiment:
+    if record.get("experiment") != experiment:
         raise InputError(message)
 
 

@@ -135,13 +135,17 @@ def _with_imported(text: bytes) -> set[bytes]:
 
 @functools.cache
 def _imported_by(text: bytes) -> tuple[str, ...]:
-    """What a program imports from experiments/: the names of modules, and of what these define."""
+    """What a program imports from experiments/: the names of modules, and of what these define.
+
+    Raises InputError for a relative import, which does not say from where."""
     names = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom) and node.level:
+            raise InputError(f"a trial's file imports from {'.' * node.level}{node.module or ''}: give the whole name")
         if isinstance(node, ast.ImportFrom):
-            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return tuple(name for name in names if name.startswith("experiments."))
 
 

@@ -5,11 +5,12 @@ import os
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.records import digest_of, load_run
+from highways.files import read_json
+from highways.records import RUN, digest_of, record_bytes
 
 
 def train(*words, **more):
@@ -83,7 +84,7 @@ def test_large_rates_and_losses_are_written(tmp_path, data_set):
     out = tmp_path / "large.json"
     process = train(*SMALL, "--data-dir", data_set, "--lr", "1e101", "--dtype", "float64", "--out", out)
     assert process.returncode == 0, process.stderr
-    assert load_run(out)["lr"] == 1e101
+    assert read_json(out)["lr"] == 1e101
 
 
 def test_the_table_keeps_diverged_runs_apart():
@@ -217,10 +218,23 @@ def test_what_is_finished_when_a_command_ends_early_is_written(
     unfinished = tmp_path / "run_unfinished.json"
     assert unfinished.exists() == bool(finished)
     if finished:
-        record = load_run(unfinished)
-        runs = load_run(out)["runs"]
+        record = read_json(unfinished)
+        runs = read_json(out)["runs"]
         assert without_time(record) == without_time({**record, "runs": [runs[index] for index in finished]})
         assert {name: record[name] for name in said} == said
+    if len(finished) > 1:
+        nets = iter(range(2))
+        before = unfinished.read_bytes()
+        assert in_process(hn.main, *words).returncode == status
+        assert unfinished.read_bytes() == before
+
+
+def test_a_smoke_test_replaces_no_longer_runs(tmp_path):
+    out = tmp_path / "run.json"
+    before = (ROOT / "run.json").read_bytes()
+    out.write_bytes(before)
+    one_line_error(in_process(hn.main, "--quick", "--out", out))
+    assert out.read_bytes() == before
 
 
 def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):
@@ -229,5 +243,5 @@ def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):
     assert process.returncode == 0, process.stderr
     written = json.loads(out.read_text())
     assert "digest" not in written
-    record = load_run(out)
+    record = json.loads(record_bytes(written, RUN))
     assert record == {**written, "digest": digest_of(written)}

@@ -38,7 +38,7 @@ from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
-from highways.records import RESULTS, RUN, check, sealed, select
+from highways.records import RESULTS, RUN, check, record_bytes, sealed, select
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -340,12 +340,10 @@ def test_a_long_command_is_understood(command):
         ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
         ({"n_train": 3}, "has n_train 3, not 6000"),
         ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
-        ({"hidden": 8}, "which a highway net of 5 blocks of 8 units cannot have"),
-        ({"n_classes": 2}, "which a highway net of 5 blocks of 50 units cannot have"),
+        ({"hidden": 8}, "has hidden 8, not 50"),
+        ({"n_classes": 2}, "has n_classes 2, not 10"),
         ({"activation": "relu"}, "has activation relu, not tanh"),
-        ({"init": "glorot"}, "has init glorot, not None"),
         ({"optimizer": "sgd"}, "has optimizer sgd, not adam"),
-        ({"data_sha256": "0000"}, "data_sha256 is refused: '0000' does not match"),
         ({"data_sha256": "0" * 64}, "of checksum 0000.*: that is no known data set"),
         ({"env": ENV | {"git": "58f54ed355e2-dirty"}}, "58f54ed355e2-dirty, with changed files"),
     ],
@@ -403,13 +401,11 @@ def test_runs_of_other_depths_or_seeds_are_refused():
         ({"above_guessing": True}, "has above_guessing True, and the final loss 2.3"),
     ],
 )
-def test_a_run_that_is_not_what_its_record_says_is_not_shown(tmp_path, monkeypatch, change, said):
+def test_a_run_that_is_not_what_its_record_says_gets_no_digest(change, said):
     record = copy.deepcopy(READ("run.json"))
     record["runs"][0]["plain"] |= change
-    results_in(tmp_path, monkeypatch)
-    (tmp_path / "run.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=said):
-        committed_records.read_committed("run.json")
+        record_bytes(record, RUN)
 
 
 @pytest.mark.parametrize(
@@ -427,8 +423,8 @@ def test_mean_gates_that_contradict_each_other_are_not_shown(change, said):
 
 
 @pytest.mark.parametrize("change", ["epochs", "runs"])
-def test_a_history_of_another_order_or_length_is_not_shown(tmp_path, monkeypatch, change):
-    """A run that is there a second time, under another seed, is not shown either."""
+def test_a_history_of_another_order_or_length_gets_no_digest(change):
+    """Nor does a run that is there a second time, under another seed."""
     record = copy.deepcopy(READ("run_seeds.json"))
     if change == "epochs":
         record["runs"][0]["plain"]["history"]["epoch"].reverse()
@@ -439,10 +435,8 @@ def test_a_history_of_another_order_or_length_is_not_shown(tmp_path, monkeypatch
             twin[block] |= {"seed": 1, "label": f"{block}, depth 30, seed 1"}
         record["runs"][1] = twin
         said = "holds a trial twice, the second time as highway, depth 30, seed 1"
-    results_in(tmp_path, monkeypatch)
-    (tmp_path / "run_seeds.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=said):
-        committed_records.read_committed("run_seeds.json")
+        record_bytes(record, RUN)
 
 
 def test_a_name_that_is_there_twice_is_refused(tmp_path, monkeypatch):
@@ -461,7 +455,7 @@ def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
     unsigned = {name: value for name, value in edited.items() if name != "digest"}
     for summary in (edited, unsigned):
         (results / "benchmark_step.json").write_text(json.dumps(summary))
-        with pytest.raises(InputError, match=r"its digest does not match|has no digest"):
+        with pytest.raises(InputError, match="digest"):
             committed_records.read_committed("results/benchmark_step.json")
 
 
@@ -531,7 +525,7 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
     if where == "results":
         record = sealed(record)  # the verdicts are still those on other results
     (results / f"{name}.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"claims\.json(: the record is not as it was written| was made from another)"):
+    with pytest.raises(InputError, match=r"claims\.json"):
         committed_records.read_committed("results/claims.json")
 
 

@@ -150,7 +150,7 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
     edit("results/benchmark_step.json", spoil)
     before = state(clone)
     error = one_line_error(run_in(clone, COMMAND))
-    assert "benchmark_step.json: the record is not as it was written: its digest does not match" in error
+    assert "benchmark_step.json" in error
     assert state(clone) == before
 
 

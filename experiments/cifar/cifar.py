@@ -45,6 +45,7 @@ from __future__ import annotations
 import functools
 import math
 
+from experiments.add import finished_trial
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -71,7 +72,6 @@ from experiments.cifar.cifar_trial import (
     setting,
     trial,
 )
-from experiments.finished import finished_trial
 from experiments.published import PUBLISHED
 from highways.conv import protocols
 from highways.conv import trials as conv_trials

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 
-from experiments.finished import finished_trial
+from experiments.add import finished_trial
 from experiments.published import PUBLISHED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial

@@ -13,7 +13,7 @@ from pathlib import Path
 import highway_networks as hn
 from highways import cifar
 from highways.files import ROOT, InputError, known_commits, read_json
-from highways.records import COMMANDS, check_ledger, groups_of, load_results, load_run
+from highways.records import COMMANDS, check_ledger, groups_of, load_results
 
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged
@@ -41,8 +41,7 @@ def read_committed(name: str) -> dict:
     if name.startswith(("data/", "nets/")):  # what others published, and the cards of the trained nets
         return read_json(ROOT / name)
     stem = Path(name).stem
-    load = load_run if stem in COMMANDS else load_results
-    record = checked(stem, load(ROOT / name))
+    record = checked(stem, load_results(ROOT / name))
     if stem == LEDGER:
         check_ledger(record, lambda judged: read_json(ROOT / judged))
     return record
@@ -62,9 +61,7 @@ def checked(name: str, record: dict) -> dict:
 
 
 def _check_evidence(name: str, record: dict) -> None:
-    """A record must have a digest, commits of this clone's history, and data that are known."""
-    if "digest" not in record:
-        raise InputError(f"{name}.json has no digest: it is not as this program writes it")
+    """A record must have commits of this clone's history, and data that are known."""
     if name != LEDGER:  # the ledger is judged anew, whatever wrote it
         for commit in _commits_of(record):
             check_commit(commit, f"{name}.json")
@@ -95,7 +92,7 @@ def check_commit(commit: str | None, place: str) -> None:
     """Raises InputError for a commit with changed files, for what is no commit and, where the clone
     has its history, for one that is not in it."""
     if str(commit).endswith("-dirty"):
-        again = "commit or remove them, remove its log (results/NAME.jsonl), and measure again"
+        again = "commit or remove them, and measure again"
         raise InputError(f"{place} is of the commit {commit}, with changed files: {again}")
     if commit is not None and not re.fullmatch("[0-9a-f]{12,64}", commit):
         raise InputError(f"{place} is of {commit}, which is not a commit")
@@ -119,7 +116,6 @@ def _check_runs(name: str, record: dict) -> None:
     """A run*.json must have the settings, data, depths and seeds of its command."""
     args = hn.parse_arguments(COMMANDS[name].split()[2:])
     expected = {"data_set": DATA.get(name, "MNIST"), "n_classes": 10, "activation": "tanh", "optimizer": "adam"}
-    expected |= {"init": None, "blocks": None}  # named only where they are not the defaults
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)

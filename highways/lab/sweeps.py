@@ -17,17 +17,13 @@ import itertools
 import json
 import os
 import sys
-import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 import highway_networks as hn
-from highways.commands import INTERRUPTED, duration
 from highways.files import Lock, commit, write_whole
-from highways.lab.contents import LIBRARY, Contents
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
 from highways.processes import all_cores, in_processes
 from highways.statistics import mean_and_sd
@@ -45,65 +41,42 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     class, a block, an activation, an array or a Dataset; rows have the names of such things.
 
     What is finished is kept in the file `log`: the same call after an interruption, or one with
-    more values, runs only what is missing.  A run is made again when the setting has changed, its
-    arrays included, this library, or the text of a file: the one that defines the function or such
-    a value, one of the same folder that it imports, and any of a package that it imports or is in.
-    What stands under `if __name__ == "__main__":` does not count, unless a function uses what is
-    assigned there.  Of what is defined in a notebook only the text of the function, or the cell of
-    the class, counts.
+    more values, runs only what is missing.  A run is known by the names of its function and of its
+    settings' values, and by the numbers of its arrays and data sets.  The code is not looked at:
+    give another log= or remove the log when you have changed it.
 
-    Nothing else is seen: neither data files nor other packages, nor what a program assigns while it
-    runs.  Give another log= or remove the log when these change.
-
-    Raises TypeError for settings that the function does not take, and for results that JSON cannot
-    hold; ValueError for other values of settings, for functions that are inside another or whose
-    source cannot be read, and for a `log` that is something else."""
-    refuse_in_import()
-    of_function = Contents()
-    name = of_function.shown(function, "the function")
+    Raises TypeError for settings that the function does not take, and for values and results that
+    JSON cannot hold; ValueError for other values of settings, and for a `log` that is something
+    else."""
     planned = combinations(settings)
-    for setting in planned[:1]:
-        inspect.signature(function).bind(**passed(setting))
-    keys = [key_of_run([name, *of_function.checksums], setting) for setting in planned]
+    inspect.signature(function).bind(**planned[0])
+    shown = [{name: shown_value(value) for name, value in setting.items()} for setting in planned]
+    keys = [key_of_run(function, setting) for setting in planned]
     path = Path(log)
     with Lock(path):
         lines, problem = read_log(path)
         if problem:
             print(problem, file=sys.stderr)
         results = {key_of(line["trial"], line["data"], line["code"]): line["result"] for line in lines}
-        missing = {key: setting for key, setting in zip(keys, planned, strict=True) if key not in results}
-        if len(missing) < len(planned):
-            print(f"{len(planned) - len(missing)} of {len(planned)} runs were in {path}")
-        tasks = [(function, passed(setting), key) for key, setting in missing.items()]
-        jobs = usable_jobs(function, min(jobs or all_cores(), len(tasks) or 1))
-        finished = finished_runs(tasks, jobs, scheduler)
-        progress = Progress(len(tasks))
-        with path.open("a", encoding="utf-8") as file, closing(finished), said_if_interrupted(path, keys, results):
-            for key, result in finished:
+        tasks = []
+        for setting, key in zip(planned, keys, strict=True):
+            if key not in results:
+                tasks.append((function, setting, key))
+        if len(tasks) < len(planned):
+            print(f"{len(planned) - len(tasks)} of {len(planned)} runs were in {path}")
+        finished = finished_runs(tasks, min(jobs or all_cores(), len(tasks) or 1), scheduler)
+        with path.open("a", encoding="utf-8") as file, closing(finished):
+            for number, (key, result) in enumerate(finished, 1):
                 line = line_of_log(key, result, commit())
                 file.write(json.dumps(line) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
                 results[key] = line["result"]
-                progress.show(shown(missing[key]), line["result"])
+                print(f"{number} of {len(tasks)}: {line['trial']}", flush=True)
     rows = []
-    for setting, key in zip(planned, keys, strict=True):
-        rows.append(setting_and_result({"trial": shown(setting), "result": results[key]}))
+    for setting, key in zip(shown, keys, strict=True):
+        rows.append(setting_and_result({"trial": setting, "result": results[key]}))
     return rows
-
-
-@contextmanager
-def said_if_interrupted(path: Path, keys: list[str], results: dict):
-    """Says on Ctrl-C how many runs are kept.  A program then ends with the exit status of an
-    interrupted one; in a notebook, the cell does."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        n = sum(key in results for key in keys)
-        print(f"interrupted: {n} of {len(keys)} runs are in {path}; the same sweep goes on there", file=sys.stderr)
-        if is_in_notebook():
-            raise
-        sys.exit(INTERRUPTED)
 
 
 def finished_runs(tasks: list[tuple], jobs: int, scheduler: str | None):
@@ -113,22 +86,16 @@ def finished_runs(tasks: list[tuple], jobs: int, scheduler: str | None):
     return in_processes(_call, tasks, jobs)
 
 
-class Value(NamedTuple):
-    """A value of a setting."""
-
-    passed: Any  # what the function gets
-    shown: Any  # what the log and the rows have, which JSON can hold
-    checksums: tuple[str, ...]  # of the code and the arrays that it consists of
-
-
-def combinations(settings: dict) -> list[dict[str, Value]]:
+def combinations(settings: dict) -> list[dict]:
     """A dict for every combination of values; the last setting changes fastest."""
     lists = {}
     for name, values in settings.items():
-        lists[name] = [value_of(value, f"the values of {name}") for value in listed_values(values)]
-        if not lists[name]:
+        lists[name] = [hn.python_number(value) for value in listed_values(values)]
+        shown = [json.dumps(shown_value(value)) for value in lists[name]]
+        if not shown:
             raise ValueError(f"{name} has no value: give it one, or a list of them")
-        check_names(lists[name], f"the values of {name}")
+        if len(set(shown)) < len(shown):
+            raise ValueError(f"two values of {name} have the same name")
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
@@ -140,36 +107,47 @@ def listed_values(values) -> list:
     return list(values)
 
 
-def value_of(value, what: str) -> Value:
-    contents = Contents()
-    value = hn.python_number(value)
-    as_shown = contents.shown(value, what)
-    return Value(value, as_shown, tuple(contents.checksums))
+def shown_value(value):
+    """A value as the log and the rows show it."""
+    if isinstance(value, hn.Dataset):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return f"array {checksums_in(value)[0][:8]}"
+    if isinstance(value, hn.Named):
+        settings = hn.record_of(value).get(f"{value.family}_settings", {})
+        return called(value.name, (), settings) if settings else value.name
+    if isinstance(value, functools.partial):
+        return called(shown_value(value.func), value.args, value.keywords)
+    if callable(value):
+        return value.__name__
+    return hn.python_number(value)
 
 
-def check_names(values: list[Value], what: str) -> None:
-    """Raises ValueError where rows would not tell two values apart."""
-    known = {}
-    for value in values:
-        other = known.setdefault(json.dumps(value.shown), value)
-        if other.checksums != value.checksums:
-            raise ValueError(f"{what}: two of them are called {value.shown}; give them different names")
+def called(name: str, arguments: tuple, named: dict) -> str:
+    """A call as text: name(1, b=2)."""
+    words = [str(shown_value(value)) for value in arguments]
+    words += [f"{key}={shown_value(value)}" for key, value in named.items()]
+    return f"{name}({', '.join(words)})"
 
 
-def passed(setting: dict[str, Value]) -> dict:
-    return {name: value.passed for name, value in setting.items()}
+def checksums_in(value) -> list[str]:
+    """The checksums of the numbers that a value consists of, beside what its name says."""
+    if isinstance(value, hn.Dataset):
+        return [value.sha256]
+    if isinstance(value, np.ndarray):
+        about = f"{value.dtype} {value.shape} ".encode()
+        return [hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()]
+    if isinstance(value, functools.partial):
+        return [checksum for bound in (*value.args, *value.keywords.values()) for checksum in checksums_in(bound)]
+    return []
 
 
-def shown(setting: dict[str, Value]) -> dict:
-    return {name: value.shown for name, value in setting.items()}
-
-
-def key_of_run(of_function: list[str], setting: dict[str, Value]) -> str:
+def key_of_run(function, setting: dict) -> str:
     """The key of a run in the log; the order of the settings does not count."""
     in_order = dict(sorted(setting.items()))
-    of_values = {name: value.checksums for name, value in in_order.items()}
-    code = json.dumps([LIBRARY, of_function, of_values])
-    return key_of(shown(in_order), None, hashlib.sha256(code.encode()).hexdigest()[:16])
+    shown = {name: shown_value(value) for name, value in in_order.items()}
+    checksums = [checksum for value in (function, *in_order.values()) for checksum in checksums_in(value)]
+    return key_of(shown, " ".join(checksums) or None, shown_value(function))
 
 
 @hn.one_blas_thread()
@@ -178,76 +156,14 @@ def _call(function, setting: dict, key: str) -> tuple[str, dict]:
     result = function(**setting)
     if not isinstance(result, dict):
         result = {"result": result}
-    try:
-        return key, json.loads(json.dumps(result, default=listed))
-    except TypeError as error:
-        named = json.loads(key)["trial"]
-        raise TypeError(f"the function returned for {named} what JSON cannot hold: {error}") from None
+    return key, json.loads(json.dumps(result, default=listed))
 
 
 def listed(value):
     """An array or a number of NumPy's as JSON holds it."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    raise TypeError(f"a {type(value).__name__}")
-
-
-def refuse_in_import() -> None:
-    """Ends a process of in_processes() that imports the program anew, if this starts the sweep again.
-
-    Such an import runs the program under the name __mp_main__.  Linux does without."""
-    frame = inspect.currentframe()
-    while frame:
-        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__mp_main__":
-            sys.exit(
-                f'{frame.f_code.co_filename} must call sweep() under `if __name__ == "__main__":`, '
-                "since every process imports this file; jobs=1 needs no process"
-            )
-        frame = frame.f_back
-
-
-def is_in_notebook() -> bool:
-    return not hasattr(sys.modules["__main__"], "__file__")
-
-
-def usable_jobs(function, jobs: int) -> int:
-    """`jobs`, or 1 where other processes could not find a notebook's function.
-
-    On Linux a process begins as a copy of this one.  Elsewhere it imports the program anew, and what
-    was typed into a notebook is not there."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    if jobs > 1 and sys.platform != "linux" and is_in_notebook() and function.__module__ == "__main__":
-        print("the runs go one after another: other processes cannot find a function of this notebook")
-        return 1
-    return jobs
-
-
-class Progress:
-    """Says after each run, but at most once a second, what has finished, and how long the rest may
-    take."""
-
-    def __init__(self, total: int):
-        self.total = total
-        self.n = 0
-        self.start = self.shown = time.monotonic()
-
-    def show(self, setting: dict, result: dict) -> None:
-        self.n += 1
-        now = time.monotonic()
-        if now - self.shown < 1 and 1 < self.n < self.total:
-            return
-        self.shown = now
-        took = now - self.start
-        left = took / self.n * (self.total - self.n)
-        known = {*setting, *vars(hn.DEFAULTS)}
-        named = [f"{name}={value}" for name, value in setting.items()]
-        measured = [
-            f"{name} {value:.4g}" for name, value in result.items() if type(value) is float and name not in known
-        ]
-        named += measured[:3]
-        when = f"{self.n} of {self.total}, {duration(took)}, {duration(left)} to go"
-        print(f"{'  '.join(named)}  ({when})", flush=True)
+    raise TypeError(f"JSON cannot hold a {type(value).__name__}")
 
 
 # ---- The picture --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Adds runs of conv_highway_networks.py to the trials of a question.
+"""Adds runs of conv_highway_networks.py to the trials of a question: python -m experiments add NAME RUN.json ...
 
 A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/cifar.py
 keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
@@ -10,7 +10,7 @@ trials; experiments/table1/table1.py refuses them.  Both refuse
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
     runs of programs that were not committed, or of a commit that is not in this clone's history
-    runs that contradict themselves, and records that were edited (records.check())
+    runs that contradict themselves (records.check()), and records that were edited
 
 A run takes the place of the same run that was stopped earlier.  The run from which a branch began
 stays.
@@ -20,13 +20,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from experiments import all_questions, find_question, question_names
+from experiments.judging import with_summary
+from highways.commands import Parser, path_name, run_command
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
-from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
-from highways.files import InputError
+from highways.files import ROOT, InputError, Lock, read_json
 from highways.lab import committed
-from highways.records import CONVOLUTIONAL_RUN, check, ranks_of
+from highways.lab.question import PROGRAM
+from highways.records import (
+    CONVOLUTIONAL_RUN,
+    RESULTS,
+    check,
+    check_digest,
+    check_results_replaceable,
+    load_results,
+    ranks_of,
+    record_bytes,
+)
 
 # two trials are the same run if these are equal; only a branch has a parent
 IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
@@ -40,10 +52,9 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
+    check_digest(record, path)
     check(record, CONVOLUTIONAL_RUN, path)
     try:
-        if "digest" not in record:
-            raise ValueError("it has no digest: it is not as conv_highway_networks.py wrote it")
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
         if env["data_sets"].get(data_set, sha256) != sha256:
@@ -61,9 +72,6 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
                 "env": record["env"],
             })  # fmt: skip
             env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
-    except KeyError as error:
-        message = f"{path} is not what conv_highway_networks.py writes: it has no {error}"
-        raise InputError(message) from error
     except ValueError as error:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}
@@ -153,12 +161,8 @@ def accuracies_of(run: dict, epochs: int) -> list[float]:
 
 def check_new(others: list[dict], trial: dict) -> None:
     """Raises ValueError for a duplicate."""
-    identity = identity_of(trial)
-    for other in others:
-        if identity_of(other) == identity:
-            raise ValueError(f"the run {trial['label']} is there already")
-        if not trial["diverged"] and other["history"]["train_loss"] == trial["history"]["train_loss"]:
-            raise ValueError(f"its losses are those of the run {other['label']}: it is that run under another name")
+    if identity_of(trial) in map(identity_of, others):
+        raise ValueError(f"the run {trial['label']} is there already")
 
 
 def check_settings(others: list[dict], trial: dict) -> None:
@@ -199,24 +203,14 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
-    ("paper" or "whitened") in which a setting differs from them.  A branch may have another
-    rate."""
+    Raises ValueError for a run with the authors' settings ("paper" or "whitened") in which a setting
+    differs from them.  A branch may have another rate."""
     settings = conv_trials.settings_in(run)
     trial = {**conv_trials.setting(settings), **run}
-    check_parameters(trial)
+    find_net(trial["net"])  # raises ValueError for a net of another name
     if trial["protocol"] != "short":
         check_authors_settings(trial)
     return trial
-
-
-def check_parameters(trial: dict) -> None:
-    """Raises ValueError where the number of parameters is not that of the net."""
-    net = find_net(trial["net"])
-    classes = 100 if trial["data"] == "cifar-100" else 10
-    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
-    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
-        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
 
 
 def check_authors_settings(trial: dict) -> None:
@@ -235,3 +229,40 @@ def check_authors_settings(trial: dict) -> None:
         if trial[name] != value and not is_rate_of_branch:
             found = f"{name} {value}, not {trial[name]}"
             raise ValueError(f"the protocol {trial['protocol']!r} has {found}")
+
+
+# ---- The command -----------------------------------------------------------------------------------------------------
+
+
+def main(argv) -> int:
+    parser = Parser(
+        prog=f"{PROGRAM} add",
+        description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
+        epilog=f"Then '{PROGRAM} publish' makes verdicts, pictures and pages anew.",
+    )
+    takers = " and ".join(question.name for question in all_questions() if question.accept)
+    parser.add_argument(
+        "question", choices=question_names(), metavar="NAME", help=f"the question; {takers} take trainings"
+    )
+    parser.add_argument(
+        "runs", type=path_name, nargs="+", metavar="RUN.json", help="JSON that conv_highway_networks.py wrote"
+    )
+    args = parser.parse_args(argv)
+
+    def work(save):
+        path = ROOT / "results" / f"{args.question}.json"
+        with Lock(path.parent):
+            question = find_question(args.question)
+            if not question.accept:
+                raise InputError(f"{args.question} takes no single trainings")
+            check_results_replaceable(path, args.question)
+            results = committed.checked(args.question, load_results(path))
+            n_added = 0
+            for file in args.runs:
+                record = read_json(file)
+                results = with_runs(question, results, Path(file), record)
+                n_added += len(record["runs"])
+            save({path: record_bytes(with_summary(question, results), RESULTS)})
+            print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
+
+    return run_command(parser.prog, work)
