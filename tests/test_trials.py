@@ -135,7 +135,7 @@ def test_a_worker_with_other_code_or_data_is_refused():
         is False
     )
     for wrong in ({"code": "0"}, {"data": "0"}):
-        with pytest.raises(InputError, match="has other code or data than this program"):
+        with pytest.raises(InputError):
             trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key | wrong))
 
 

@@ -1,5 +1,7 @@
 """Promise 2: a stopped training goes on, and ends as if it had not been stopped, to the bit."""
 
+import json
+
 import numpy as np
 import pytest
 from conftest import write_data_set
@@ -8,7 +10,9 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 from highways.conv import images, protocols
+from highways.conv.checkpoints import load_same_run
 from highways.conv.training import Training, train_conv
+from highways.lab import trials
 
 EPOCHS = 4
 
@@ -41,3 +45,33 @@ def test_a_training_that_is_stopped_after_any_epochs_ends_with_the_same_bits(
     train_conv(stopped, data, checkpoint)
     np.testing.assert_array_equal(stopped.parameters, whole.parameters)
     assert stopped.history == whole.history
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(other=st.sampled_from([{"seed": 1}, {"n_test": 70}, {"block": "plain"}, {"epochs": 2}]))
+def test_only_the_same_run_is_gone_on_with(tmp_path, data, other):
+    task = {"net": "mnist-3", "protocol": "paper", "block": "highway", "epochs": 1, "n_train": 300, "n_test": 80}
+    task["seed"] = 0
+    fingerprint = images.fingerprint(data)
+    checkpoint = tmp_path / "net.npz"
+    train_conv(Training(protocols.settings_of(**task), fingerprint), data, checkpoint)
+    assert load_same_run(checkpoint, Training(protocols.settings_of(**task), fingerprint)).history
+    with pytest.raises(ValueError):
+        load_same_run(checkpoint, Training(protocols.settings_of(**task | other), fingerprint))
+
+
+@settings(max_examples=40)
+@given(at=st.integers(0, 10**6), digit=st.sampled_from("0123456789"))
+def test_a_log_with_one_digit_changed_is_run_again(tmp_path_factory, at, digit):
+    """Or the digit was that one before."""
+    log = tmp_path_factory.mktemp("log") / "log.jsonl"
+    key = json.dumps({"trial": {"seed": 3}, "data": "ab12", "code": "cd34"})
+    line = trials.line_of_log(key, {"loss": 0.512345}, "ef56")
+    text = json.dumps(line)
+    places = [place for place, letter in enumerate(text) if letter.isdigit()]
+    place = places[at % len(places)]
+    edited = text[:place] + digit + text[place + 1 :]
+    log.write_text(edited + "\n")
+    lines, said = trials.read_log(log)
+    assert lines == ([line] if edited == text else [])
+    assert (said is None) == (edited == text)

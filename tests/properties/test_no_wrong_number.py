@@ -2,6 +2,7 @@
 number or a wrong record is refused.  (Ranks: tests/test_together.py.)"""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -40,6 +41,30 @@ def logits_in_float64(net, x):
     return y @ net.W_out.T.astype(float) + net.b_out
 
 
+@settings(max_examples=200)
+@given(
+    x=any_array(st.sampled_from([(3, 2), (2, 2), (3,)])),
+    y=any_array(st.sampled_from([(3,), (3, 1), (2,)])) | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
+    of_test=st.lists(st.integers(-1, 4), min_size=1, max_size=3),
+)
+def test_a_data_set_has_right_arrays_or_is_refused(x, y, of_test):
+    x_test = np.ones((len(of_test), *x.shape[1:]), x.dtype)
+    y_test = np.array(of_test).astype(np.asarray(y).dtype)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            data = hn.Dataset.of(x, y, x_test, y_test)
+        except (ValueError, TypeError):
+            return
+    for array in (data.x_train, data.y_train, data.x_test, data.y_test):
+        assert np.isfinite(array).all()
+    assert len(data.x_train) == len(data.y_train)
+    np.testing.assert_array_equal(data.x_train, np.reshape(x, data.x_train.shape))
+    if data.y_train.dtype.kind == "i":
+        for labels in (data.y_train, data.y_test):
+            assert 0 <= labels.min() <= labels.max() < data.n_classes
+
+
 SHAPES_OF_X = st.sampled_from([(2, 3), (1, 3), (0, 3), (3,), (2, 4), (3, 2), (1, 2, 3), ()])
 
 
@@ -52,6 +77,7 @@ def test_a_net_answers_right_or_refuses(x):
             logits = net.predict(x)
         except (ValueError, TypeError):
             return
+        assert np.isfinite(logits).all()
         np.testing.assert_allclose(logits, logits_in_float64(net, x), rtol=1e-3, atol=1e-5)
 
 
@@ -69,6 +95,7 @@ def test_the_loss_is_right_or_refused(logits, y):
         wide = logits.astype(complex if logits.dtype.kind == "c" else np.longdouble)
         rows = np.arange(len(wide))
         labels = np.asarray(y)
+        assert (labels >= 0).all()
         exponents = wide - wide[rows, labels][:, None]
         top = exponents.real.max(axis=1, keepdims=True)
         expected = (top[:, 0] + np.log(np.exp(exponents - top).sum(axis=1))).mean()
