@@ -119,7 +119,7 @@ def test_mnist_is_downloaded_to_the_cache(alone, tmp_path, web):
 
 @pytest.mark.parametrize(("first", "threads"), [("highway_networks", "1"), ("numpy", "None")])
 def test_a_core_imported_first_limits_blas_to_one_thread(alone, first, threads):
-    """Imported after NumPy, it can only warn: some thirty layers then train fifty times more slowly on two busy cores."""
+    """Imported after NumPy, it can only warn: on two busy cores training may take fifty times as long."""
     code = f"import {first}, os, highway_networks as hn; hn._blas(); print(os.environ.get('OPENBLAS_NUM_THREADS'))"
     process = alone("-c", code)
     assert process.stdout == f"{threads}\n"
