@@ -45,6 +45,7 @@ NO_PICTURES = (
     "primary",
     "residual_past_a_thousand",
     "table1_controls",
+    "very_deep",
     "wider_rates",
 )
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
