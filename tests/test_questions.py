@@ -31,6 +31,7 @@ NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = (
+    "article_gates",
     "authors_images",
     "clip",
     "controls",
@@ -38,13 +39,16 @@ NO_PICTURES = (
     "factor_model_wide",
     "fifty_layers",
     "figure_1_wide",
+    "gates_over_training",
     "lesion_controls",
     "lesion_residual",
     "more_seeds",
     "one_hidden_layer",
     "primary",
     "residual_past_a_thousand",
+    "routing",
     "table1_controls",
+    "very_deep",
     "wider_rates",
 )
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -377,7 +381,6 @@ def names_with_finals() -> list[str]:
         ("depth_needed", "POINT"),
         ("past_a_thousand", "IN_USE"),
         ("paths", "GUESSING"),
-        ("routing", "MARGIN"),
         ("why_plain_fails", "TRAINS"),
     ],
 )

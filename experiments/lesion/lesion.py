@@ -4,28 +4,17 @@
     python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist   # besides MNIST
 
 Section 4.2 closes the gates of one layer at a time: with T = 0 the layer carries its input
-unchanged.  On MNIST the training error rises significantly for the early layers; layers 15 to
-45 have close to no effect; about 60 % of the layers contribute nothing.  On CIFAR-100 any of the
-first 40 layers or so matters.
-
-The nets are those of the question `fifty_layers`.  Errors and losses are measured on all training
-images.  Defined before looking:
+unchanged.  The nets are those of the question `fifty_layers`.  Errors and losses are measured on all
+training images.
 
 - A block is idle if closing it raises the error by less than 0.1 percentage points (60 images of
   60 000).
 - Also closed are all blocks above the k-th, random sets of k blocks, and all idle blocks together.
-- About 60 % means 45 to 75 %.
-- A group of layers has close to no effect if over 90 % of its blocks are idle.  Any layer of the
-  group matters if under 10 % of the group's blocks are idle.
 
-Chosen after the runs: the early layers are blocks 1 to 14, all those before the paper's 15 to 45,
-and any of them matters by the rule above, as on CIFAR-100.  (By an earlier rule, also chosen after
-looking, they were the first five, and most of them had to matter.)
-
-How many blocks can be closed together?  A greedy search, defined before looking, closes one block
-after another: the one whose closing leaves the lowest error on the first 2000 training images and,
-among equal errors, the lowest loss.  The answer is the largest number of blocks that it closes
-before the error on all training images has risen by a percentage point or more.
+How many blocks can be closed together?  A greedy search closes one block after another: the one
+whose closing leaves the lowest error on the first 2000 training images and, among equal errors, the
+lowest loss.  The answer is the largest number of blocks that it closes before the error on all
+training images has risen by a percentage point or more.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from statistics import mean
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, as_spelled, by_data, headline, note, panels, trials_with
-from highways.lab.showing.tables import entry_text, markdown_table
+from highways.lab.showing.tables import markdown_table
 from highways.records import select
-from highways.statistics import format_stat, mean_sd_n
+from highways.statistics import format_stat
 
 # ---- lesion ---------------------------------------------------------------------------------------
 
@@ -56,26 +56,28 @@ def scale_in_points(ax, limit: float, ticks: tuple) -> None:
     ax.set_ylabel(f"{ADDED}\n(linear to {limit:g}, logarithmic beyond)")
 
 
-# ---- lesion_controls ------------------------------------------------------------------------------
+# ---- The nets beside the controls -----------------------------------------------------------------
 
-SHARES = ("idle_share", "idle_share_15_to_45", "idle_share_first_40", "error")
+MEASURED = {
+    "idle_share": "idle blocks",
+    "idle_share_15_to_45": "of 15 to 45",
+    "idle_share_first_40": "of 1 to 40",
+    "error": "training error",
+}
 
 
-@table("lesion-controls", name="lesion_controls")
-@table("lesion-residual", name="lesion_residual")
-def lesion_controls(read, name: str) -> str:
+@table("lesion-controls")
+def lesion_controls(read) -> str:
     """A row for each data set and kind of net."""
-    of_controls = read(f"results/{name}.json")["summary"]
-    sets = {row["data"] for row in of_controls}
-    nets = [{**row, "control": "highway"} for row in read("results/lesion.json")["summary"] if row.get("data") in sets]
+    nets = [{"control": "highway", **row} for row in read("results/lesion.json")["summary"] if "data" in row]
+    sets = [row["data"] for row in nets]
+    for name in ("lesion_controls", "lesion_residual"):
+        nets += read(f"results/{name}.json")["summary"]
     lines = []
-    for data in sorted(sets, reverse=True):
-        for row in [*nets, *of_controls]:
-            if row["data"] == data:
-                numbers = " | ".join(format_stat(row[name], 2) for name in SHARES)
-                lines.append(f"| {as_spelled(data)} | {row['control']} | {numbers} |")
-    columns = "idle blocks | of 15 to 45 | of 1 to 40 | training error"
-    return markdown_table(f"| data | net | {columns} |", lines)
+    for row in sorted(nets, key=lambda row: sets.index(row["data"])):
+        cells = [format_stat(row[name], 2) for name in MEASURED]
+        lines.append(f"| {as_spelled(row['data'])} | {row['control']} | {' | '.join(cells)} |")
+    return markdown_table(f"| data | net | {' | '.join(MEASURED.values())} |", lines)
 
 
 # ---- depth_needed ---------------------------------------------------------------------------------
@@ -121,31 +123,18 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
     """{n: the mean training error of the nets trained with n blocks}; NaN where one diverged."""
     errors = {}
     for n in record["settings"]["blocks"]:
-        mean = select(record["summary"], data=data, blocks=n)["training_error"]["mean"]
-        errors[n] = math.nan if mean is None else mean
+        mean_error = select(record["summary"], data=data, blocks=n)["training_error"]["mean"]
+        errors[n] = math.nan if mean_error is None else mean_error
     return errors
 
 
 def fewest_anew(record: dict, data: str) -> str:
     """The fewest blocks, of those trained anew, that fit the data as well as all do, as text."""
-    whole = mean_sd_n([lesion["training_error"] for lesion in trials_with(record, "lesions", data=data)])["mean"]
+    whole = mean(lesion["training_error"] for lesion in trials_with(record, "lesions", data=data))
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
     return f"{min(fitting)}" if fitting else "none"
 
 
 def left_by_lesions(record: dict, data: str) -> float:
     """The mean number of blocks that lesions of a trained net leave."""
-    left = mean_sd_n([lesion["blocks_left"] for lesion in trials_with(record, "lesions", data=data)])["mean"]
-    return left
-
-
-@table("depth-needed")
-def depths(read) -> str:
-    record = read("results/depth_needed.json")
-    lines = []
-    for row in record["summary"]:
-        names = ("training_error", "loss", "test_accuracy")
-        cells = [entry_text(row[name], name, 0) for name in names]
-        lines.append(f"| {row['data']} | {row['blocks']} | {' | '.join(cells)} |")
-    header = "| data | blocks | training error | training loss | test accuracy |"
-    return markdown_table(header, lines)
+    return mean(lesion["blocks_left"] for lesion in trials_with(record, "lesions", data=data))

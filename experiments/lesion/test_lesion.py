@@ -4,13 +4,98 @@ import copy
 
 import numpy as np
 import pytest
-from conftest import judgement_on, verdict_on
+from conftest import verdict_on
 
 import highway_networks as hn
 from experiments.lesion import depth_needed, lesion, lesion_controls_trial, lesion_trial
 from experiments.lesion.lesion_residual import as_residual
-from highways.files import InputError
 from highways.nets import fully_connected
+from highways.nets.fully_connected import CIFAR
+
+# ---- Verdicts -------------------------------------------------------------------------------------
+
+
+def idle(data: str, *blocks_of_nets) -> dict:
+    """Nets of 49 blocks of which these are idle, one net for each."""
+    common = {"data": data, "errors": [0.1] * 49, "error_all_idle": 0.2, "closed_together": 33}
+    trials = [{**common, "idle": [*blocks], "idle_share": len(blocks) / 49} for blocks in blocks_of_nets]
+    return {"trials": trials}
+
+
+def both_sets(mnist: int, cifar: int) -> dict:
+    """Nets of which about so many blocks are idle."""
+    sets = {"MNIST": mnist, CIFAR: cifar}
+    records = [idle(data, *(range(1, 1 + count + more) for more in range(3))) for data, count in sets.items()]
+    return {"trials": [trial for record in records for trial in record["trials"]]}
+
+
+def plain(one_deleted: list[float]) -> dict:
+    look = {"accuracy": 0.9, "one_deleted": one_deleted}
+    return {"trials": [{"kind": "plain", "depth": 30, "epochs": 12, "trained": look}] * 3}
+
+
+def anew(changes: dict | None = None, blocks_left: tuple = (18, 18, 18)) -> dict:
+    """Nets whose training error is what lesions predict: 0.1 with fewer blocks than lesions leave,
+    otherwise 0.001.
+
+    `changes` replaces errors, {(data, blocks): error}; None means that the net diverged."""
+    changes = changes or {}
+    trials = {"anew": [], "lesions": []}
+    for data, left_of_seeds in (("MNIST", blocks_left), (CIFAR, (43, 43, 43))):
+        for seed, left in enumerate(left_of_seeds, 1):
+            noise = seed / 1e5
+            place = {"data": data, "seed": seed}
+            trials["lesions"].append({**place, "training_error": 0.001 + noise, "blocks": 49, "blocks_left": left})
+            for blocks in (6, 15, 45):
+                error = changes.get((data, blocks), 0.1 if blocks < left else 0.001)
+                error = None if error is None else error + noise
+                trials["anew"].append({"data": data, "depth": blocks, "training_error": error})
+    return {"settings": {"blocks": (6, 15, 45)}, "trials": trials}
+
+
+ALL_FIT = {(data, blocks): 0.001 for data in depth_needed.PAPERS_SETS for blocks in (6, 15)}
+VERDICTS = {
+    ("lesion", "early-layers-matter"): [
+        (idle("MNIST", *[range(15, 46)] * 4), "reproduced"),
+        (idle("MNIST", *[range(8, 50)] * 4), "in part"),
+        (idle("MNIST", *[range(1, 15)] * 4), "not reproduced"),
+    ],
+    ("lesion", "idle-share"): [
+        (idle("MNIST", range(29), range(30), range(31)), "reproduced"),
+        (idle("MNIST", range(42), range(43), range(44)), "not reproduced"),
+    ],
+    ("lesion", "more-layers-matter-on-cifar"): [
+        (both_sets(40, 3), "reproduced"),
+        (both_sets(20, 20), "not clear"),
+        (both_sets(3, 40), "not reproduced"),
+    ],
+    ("lesion", "first-40-matter-on-cifar"): [
+        (idle(CIFAR, [41], [45, 46], [3]), "reproduced"),  # blocks 41 and later are not asked for
+        (idle(CIFAR, range(20, 30), range(18, 30), range(22, 30)), "not reproduced"),
+        (idle(CIFAR, [], [], range(1, 11)), "not clear"),
+    ],
+    ("lesion", "idle-layers-are-hard-to-get-in-plain-nets"): [
+        (plain([0.2] * 30), "reproduced"),
+        (plain([0.2] * 27 + [0.8995] * 3), "not clear"),  # half a point of a thousand: three of 30 are idle
+        (plain([0.2] * 20 + [0.9] * 10), "not reproduced"),
+    ],
+    ("depth_needed", "lesions-tell-the-depth-needed"): [
+        (anew(), "reproduced"),
+        (anew({("MNIST", 6): 0.001}), "in part"),
+        (anew({("MNIST", 6): 0.0109}), "in part"),
+        (anew({("MNIST", 45): 0.1}), "reproduced"),  # nearly any theory says otherwise: it judges nothing
+        (anew({("MNIST", 6): None}), "in part, the rest not clear"),
+        (anew(ALL_FIT), "not reproduced"),
+        (anew({("MNIST", 15): 0.001}, blocks_left=(15, 16, 17)), "reproduced"),  # too near to judge
+    ],
+}
+CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
+
+
+@pytest.mark.parametrize(("question", "claim_id", "record", "verdict"), CASES)
+def test_verdicts(question, claim_id, record, verdict):
+    assert verdict_on(question, claim_id, record) == verdict
+
 
 # ---- lesion ---------------------------------------------------------------------------------------
 
@@ -79,42 +164,7 @@ def test_the_numbers_of_a_lesion():
     assert lesion.error_without_half(trial) == pytest.approx(0.3)
 
 
-def test_the_early_blocks_are_those_before_the_middle():
-    assert (list(lesion.EARLY), lesion.MIDDLE[0], lesion.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
-    trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
-    verdict, text, _ = judgement_on("lesion", "early-layers-matter", {"trials": [trial, trial]})
-    assert "of 1 to 14: 0.5 (n = 2, all equal), of the first five alone 0 ± 0 (n = 2); of 15 to 45: 1 (" in text
-    assert verdict == "in part"
-
-
-@pytest.mark.parametrize(
-    ("idle", "verdict"),
-    [
-        ([[41], [45, 46], [3]], "reproduced"),  # blocks 41 and later are not asked for
-        ([[*range(20, 30)], [*range(18, 30)], [*range(22, 30)]], "not reproduced"),
-        ([[], [], [*range(1, 11)]], "not clear"),
-    ],
-)
-def test_the_first_40_blocks_matter_if_few_of_them_are_idle(idle, verdict):
-    trials = [{"data": "CIFAR-100", "errors": [0.1] * 49, "idle": blocks} for blocks in idle]
-    assert verdict_on("lesion", "first-40-matter-on-cifar", {"trials": trials}) == verdict
-
-
-@pytest.mark.parametrize(
-    ("one_deleted", "verdict"),
-    [
-        ([0.2] * 30, "reproduced"),
-        ([0.2] * 27 + [0.8995] * 3, "not clear"),  # half a point of a thousand: three of 30 are idle
-        ([0.2] * 20 + [0.9] * 10, "not reproduced"),
-    ],
-)
-def test_plain_nets_have_few_idle_layers_if_leaving_them_out_costs_something(one_deleted, verdict):
-    look = {"accuracy": 0.9, "one_deleted": one_deleted}
-    trials = [{"kind": "plain", "depth": 30, "epochs": 12, "trained": look}] * 3
-    assert verdict_on("lesion", "idle-layers-are-hard-to-get-in-plain-nets", {"trials": trials}) == verdict
-
-
-# ---- lesion_controls ------------------------------------------------------------------------------
+# ---- The controls ---------------------------------------------------------------------------------
 
 HIGHWAY = {
     "data": "MNIST", "data_dir": None, "n_train": 640, "n_test": 100,
@@ -157,59 +207,9 @@ def test_controls_take_the_place_of_the_highway_nets():
 # ---- depth_needed ---------------------------------------------------------------------------------
 
 
-def made_up(changes: dict | None = None) -> dict:
-    """Nets whose training error is what lesions predict: 0.1 with fewer blocks than lesions leave,
-    otherwise 0.001.
-
-    `changes` replaces errors, {(data, blocks): error}; None means that the net diverged."""
-    changes = changes or {}
-    trials = {"anew": [], "lesions": []}
-    for data, left in (("MNIST", 18), (fully_connected.CIFAR, 43)):
-        for seed in (1, 2, 3):
-            noise = seed / 1e5
-            trials["lesions"].append({
-                "data": data,
-                "seed": seed,
-                "training_error": 0.001 + noise,
-                "blocks": 49,
-                "blocks_left": left,
-            })  # fmt: skip
-            for blocks in (6, 15, 45):
-                error = changes.get((data, blocks), 0.1 if blocks < left else 0.001)
-                error = None if error is None else error + noise
-                trials["anew"].append({"data": data, "depth": blocks, "training_error": error})
-    return {"settings": {"blocks": (6, 15, 45)}, "trials": trials}
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({}, "reproduced"),
-        ({("MNIST", 6): 0.001}, "in part"),
-        ({("MNIST", 6): 0.0109}, "in part"),
-        ({("MNIST", 45): 0.1}, "reproduced"),  # nearly any theory says otherwise: it judges nothing
-        ({("MNIST", 6): None}, "in part, the rest not clear"),
-        ({(data, blocks): 0.001 for data in depth_needed.PAPERS_SETS for blocks in (6, 15)}, "not reproduced"),
-    ],
-)
-def test_the_verdict_on_lesions(changes, expected):
-    assert verdict_on("depth_needed", "lesions-tell-the-depth-needed", made_up(changes)) == expected
-
-
-def test_a_depth_near_to_what_lesions_leave_judges_nothing():
-    """MNIST's nets of 15 blocks, the only exception to what lesions predict, are not judged."""
-    record = made_up({("MNIST", 15): 0.001})
-    for trial in record["trials"]["lesions"]:
-        if trial["data"] == "MNIST":
-            trial["blocks_left"] = 15 + trial["seed"] - 1  # 15, 16 and 17
-    assert verdict_on("depth_needed", "lesions-tell-the-depth-needed", record) == "reproduced"
-
-
 def test_what_lesions_say_is_taken_from_the_net_of_the_same_seed():
     trials = [
         {"data": "MNIST", "seed": seed, "error": 0.1, "errors": [0.2] * 4, "closed_together": seed, "errors_above": []}
         for seed in (1, 2)
     ]
     assert depth_needed.lesions_of({"data": "MNIST", "seed": 2}, {"trials": trials})["blocks_left"] == 2
-    with pytest.raises(InputError, match="have no net of MNIST, seed 3: python -m experiments lesion"):
-        depth_needed.lesions_of({"data": "MNIST", "seed": 3}, {"trials": trials})

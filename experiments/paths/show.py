@@ -73,7 +73,7 @@ def paths(record):
     gradient.axhline(0, color=GREY, lw=1)
     handles, labels = swapped.get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower center", ncols=3)
-    headline(fig, finding(record), "trained nets of 30 blocks; mean and standard deviation over ten seeds")
+    headline(fig, left_by_a_shuffle(record), "trained nets of 30 blocks; mean and standard deviation over ten seeds")
     return fig
 
 
@@ -81,7 +81,7 @@ def of_trained(record, kind: str) -> dict:
     return select(record["summary"], row="look", kind=kind, when="trained")
 
 
-def finding(record) -> str:
+def left_by_a_shuffle(record) -> str:
     """What a shuffle of all blocks leaves, as a sentence."""
     left = {kind: round(100 * of_trained(record, kind)["kept_shuffled"]["mean"]) for kind in NAMES}
     return (

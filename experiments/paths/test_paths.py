@@ -134,5 +134,5 @@ LONG = [0.0] * 21 + [0.1] * 10
         ("highway-blocks-follow-the-gradient", "highway", {}, "reproduced"),
     ],
 )
-def test_the_verdicts(claim, kind, changes, expected):
+def test_verdicts(claim, kind, changes, expected):
     assert verdict(claim, kind, **changes) == expected

@@ -2,20 +2,10 @@
 
     python -m experiments depth_of_use            -> results/depth_of_use.json
 
-With three seeds `thousand_layers` left this open.  Here its nets, of 1000 layers and of one, get
-seven more seeds.  The net of one layer there had the rate that was fixed for 1000.  So it is also
-trained at a rate of its own: one is drawn from each of sixteen equal parts of a logarithmic range,
-the nets are trained as long as the others, with a seed that judges nothing, and the lowest training
-loss wins.  This net gets ten seeds.
-
-Fixed before these runs: the net of 1000 layers is more accurate if its mean test accuracy is above
-that of one hidden layer, with the same rate and with a rate of its own (Holm's correction for the
-two).  For the same rate this is a second look, so the rule allows for two looks (Bonferroni's
-correction), at either rate.
-That the blocks are in use, and that closing them costs accuracy, was known; so was a gain of 0.0040
-(95 %: -0.0006 to 0.0086) over one layer at the same rate.  Nothing was known of other rates.
-
-Expected: a gain at the same rate; with a rate of its own one layer comes closer, and the sign is open.
+The nets of `thousand_layers`, of 1000 layers and of one, get more seeds.  The net of one layer there
+has the rate that was fixed for 1000.  So it is also trained at a rate of its own: one is drawn from
+each of sixteen equal parts of a logarithmic range, the nets are trained as long as the others, with
+a seed that judges nothing, and the lowest training loss wins.
 """
 
 from __future__ import annotations

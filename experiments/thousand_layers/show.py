@@ -6,18 +6,15 @@ from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import (
     COLOR,
     GREY,
-    KIND_MARKER,
-    KINDS,
     LINES,
     epochs_as_text,
     headline,
     note,
     panels,
-    trials_with,
 )
-from highways.lab.showing.tables import budget, entry_text, markdown_table
+from highways.lab.showing.tables import entry_text, markdown_table
 from highways.records import select
-from highways.statistics import format_stat, mean_sd_n
+from highways.statistics import mean_sd_n
 
 # ---- thousand_layers ------------------------------------------------------------------------------
 
@@ -40,7 +37,7 @@ def thousand_layers(record):
     draw_accuracies(above, record["trials"], by_bias, settings)
     draw_sums(below, by_bias)
     nets = f"a highway net of {settings['depth'] + 1} layers{failing(above, by_bias)}"
-    headline(fig, finding(record["trials"]["best"]), nets)
+    headline(fig, what_the_blocks_add(record["trials"]["best"]), nets)
     for ax in axes:
         ax.set(xticks=range(len(biases)), xticklabels=[f"{bias:g}" for bias in biases])
         ax.set_xlim(-0.7, len(biases) - 0.5)  # the more negative, the further to the right
@@ -48,7 +45,7 @@ def thousand_layers(record):
     return fig
 
 
-def finding(trials: list[dict]) -> str:
+def what_the_blocks_add(trials: list[dict]) -> str:
     """What the blocks add to the accuracy of the best nets."""
     means = []
     for name in ACCURACIES:
@@ -157,11 +154,11 @@ def past_a_thousand(record):
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test error, %")
     ax.legend(handlelength=3, loc="lower left")
     epochs = epochs_as_text(record["settings"]["epochs"])
-    headline(fig, finding_of_past_a_thousand(record, nets[0]["depth"]), f"after {epochs} of training; means of seeds")
+    headline(fig, errors_with_first_blocks(record, nets[0]["depth"]), f"after {epochs} of training; means of seeds")
     return fig
 
 
-def finding_of_past_a_thousand(record: dict, depth: int) -> str:
+def errors_with_first_blocks(record: dict, depth: int) -> str:
     """The error with no blocks, with the first ones alone, and with all blocks.
 
     The number of first blocks is IN_USE, or the number nearest to it that was measured."""
@@ -182,82 +179,14 @@ def error_of(row: dict) -> float:
     return math.nan if mean is None else 100 * (1 - mean)
 
 
-@table("past-a-thousand")
-def nets(read) -> str:
-    lines = []
-    for row in read("results/past_a_thousand.json")["summary"]:
-        if row["row"] == "net":
-            names = ("loss", "test_accuracy", "skipped_accuracy", "accuracy_without_first")
-            cells = [entry_text(row[name], name, 0) for name in names]
-            lines.append(f"| {row['depth'] + 1} | {row['gate_bias']:g} | {' | '.join(cells)} |")
-    measured = f"training loss | test accuracy | all blocks closed | the first {IN_USE} closed"
-    return markdown_table(f"| layers | b_T | {measured} |", lines)
-
-
 # ---- very_deep ------------------------------------------------------------------------------------
 
 BLOCKS = ("residual", "highway")
-WITH_BLOCKS = "with its blocks"
-CLOSED = "all closed"
-
-
-@picture("very_deep")
-def very_deep(record):
-    """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
-    fig, axes = panels(1, 2, 4)
-    loss, accuracy = axes
-    depths = record["settings"]["depths"]
-    layers = [depth + 1 for depth in depths]
-    for block in BLOCKS:
-        style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
-        nets = [trials_with(record, "final", block=block, depth=depth) for depth in depths]
-        draw_means(loss, layers, nets, "loss", **style, label=block)
-        draw_means(accuracy, layers, nets, "test_accuracy", **style, ls="-")
-        draw_means(accuracy, layers, nets, "skipped_accuracy", **style, ls=":")
-    for line, text in (("-", WITH_BLOCKS), (":", CLOSED)):
-        loss.plot([], [], line, color=GREY, lw=2, label=text)
-    loss.plot([], [], ".", color=GREY, label="a seed")
-    loss.set(ylabel="training loss")
-    accuracy.set(ylabel="test accuracy")
-    for ax in (loss, accuracy):
-        ax.set(xscale="log", xticks=layers, xticklabels=layers)
-        ax.set_xlabel(f"layers ({epochs_as_text(record['settings']['epochs'])})")
-        ax.minorticks_off()
-        ax.margins(0.1)
-    fig.legend(*loss.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    headline(fig, finding_of_very_deep(record, depths[-1]))
-    return fig
-
-
-def finding_of_very_deep(record: dict, depth: int) -> str:
-    """What the deepest nets lose with all their blocks closed."""
-    texts = []
-    for block in BLOCKS:
-        lost = []
-        for trial in trials_with(record, "final", block=block, depth=depth):
-            if trial["skipped_accuracy"] is not None:
-                lost.append(100 * (trial["test_accuracy"] - trial["skipped_accuracy"]))
-        if lost:
-            texts.append(f"a {block} net {mean_sd_n(lost)['mean']:.1f} points")
-    if not texts:
-        return f"At {depth + 1} layers all nets diverge"
-    return f"At {depth + 1} layers closing all blocks costs {', '.join(texts)}"
-
-
-def draw_means(ax, x, nets: list[list[dict]], name: str, color, **style) -> None:
-    """A line through the means over seeds, each seed as a dot; a net that diverged is left out."""
-    values = [[trial[name] for trial in trials if trial[name] is not None] for trials in nets]
-    means = [mean_sd_n(seeds)["mean"] if seeds else math.nan for seeds in values]
-    ax.plot(x, means, color=color, lw=2, ms=7, **style)
-    for place, seeds in zip(x, values, strict=True):
-        ax.plot([place] * len(seeds), seeds, ".", color=color, ms=5, alpha=0.5)
-
-
-# ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
 @table("very-deep")
-def very_deep_table(read) -> str:
+def very_deep(read) -> str:
+    """Residual and highway nets of 200 to 1000 layers, with their blocks and without."""
     record = read("results/very_deep.json")
     rows = []
     for depth in record["settings"]["depths"]:
@@ -268,45 +197,3 @@ def very_deep_table(read) -> str:
             rows.append(f"| {depth + 1} | {block} | {' | '.join(cells)} |")
     measured = "training loss | test accuracy | with all blocks closed"
     return markdown_table(f"| layers | blocks | setting | {measured} |", rows)
-
-
-@table("bias-sweep")
-def bias_sweep_table(read) -> str:
-    """Nets of 1000 layers, a row for each gate bias; bold is the one with the lowest mean loss."""
-    record = read("results/very_deep.json")
-    sweep = [row for row in record["summary"] if row["row"] == "bias"]
-    best = min(row["loss"]["mean"] for row in sweep if row["loss"]["mean"] is not None)
-    rows = []
-    for row in sweep:
-        bias = f"{row['gate_bias']:g}"
-        if row["loss"]["mean"] == best:
-            bias = f"**{bias}**"
-        names = ("loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T")
-        cells = [entry_text(row[name], name, 0) for name in names]
-        rows.append(f"| {bias} | {' | '.join(cells)} |")
-    measured = "training loss | test accuracy | with all blocks closed | sum of mean T"
-    return markdown_table(f"| b_T | {measured} |", rows)
-
-
-@table("budget-very_deep")
-def budget_of_very_deep(read) -> str:
-    words = "{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds"
-    return budget(read, "very_deep", words)
-
-
-@table("sweep-budget")
-def budget_of_the_sweep(read) -> str:
-    return budget(read, "very_deep", "{longer} epochs over {seeds} seeds")
-
-
-# ---- one_hidden_layer -----------------------------------------------------------------------------
-
-
-@table("one-hidden-layer")
-def one_hidden_layer(read) -> str:
-    rows = []
-    for row in read("results/one_hidden_layer.json")["summary"]:
-        numbers = f"{format_stat(row['loss'], 3)} | {format_stat(row['test_accuracy'], 4)}"
-        trained_as = "Figure 1" if row["row"] == "Figure 1" else f"the starts, H {row['row']}"
-        rows.append(f"| {trained_as} | {row['epochs']} | {numbers} | {row['best']} |")
-    return markdown_table("| trained as | epochs | training loss | test accuracy | chosen |", rows)

@@ -1,11 +1,10 @@
 """The room thousand_layers: its trials, its rows and its claims."""
 
-import copy
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, setting, verdict_on
+from conftest import setting, verdict_on
 
 from experiments.figure_1 import optimization
 from experiments.thousand_layers import (
@@ -20,71 +19,34 @@ from experiments.thousand_layers import (
 from experiments.what_trains import initialisations
 from highways.nets import fully_connected
 from highways.nets.matched_blocks import GATE_BIASES
-from highways.records import load_results
 
-# ---- thousand_layers ------------------------------------------------------------------------------
+ALL = {"n_train": 60000, "n_test": 10000}
 
-
-def committed() -> dict:
-    return load_results(ROOT / "results" / "thousand_layers.json")
+# ---- Verdicts -------------------------------------------------------------------------------------
 
 
-def test_a_thousand_layers_that_are_shut_change_nothing():
-    result = thousand_layers_trial.trial(setting(depth=29, gate_bias=-20.0))
-    assert result["skipped_accuracy"] == result["test_accuracy"]
-    assert result["sum_of_mean_T"] < 1e-6
-    assert result["share_of_weights_changed"] < 0.1
-    result = thousand_layers_trial.trial(setting(depth=4, gate_bias=-1.0))
-    assert result["share_of_weights_changed"] > 0.9
-    assert result["sum_of_mean_T"] > 0.5
-
-
-def with_accuracies(record: dict, accuracies: list[float | None]) -> dict:
-    """The record with these accuracies of its best nets, seed by seed."""
-    changed = copy.deepcopy(record)
-    for net, accuracy in zip(changed["trials"]["best"], accuracies, strict=False):
-        net["test_accuracy"] = accuracy
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "expected"),
-    [
-        ([], "reproduced"),
-        ([0.1, 0.101, 0.102], "in part"),  # the loss falls
-        ([0.1], "in part, the rest not clear"),
-        ([None], "in part, the rest not clear"),
-    ],
-)
-def test_whether_sgd_stalls(accuracies, expected):
-    record = with_accuracies(committed(), accuracies)
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == expected
-
-
-def test_a_loss_that_does_not_fall_stalls():
-    record = with_accuracies(committed(), [0.1, 0.101, 0.102])
-    for net in record["trials"]["best"]:
-        net["losses"] = [2.3, 2.31 + net["seed"] / 1000]
-    assert verdict_on("thousand_layers", "sgd-does-not-stall", record) == "not reproduced"
-
-
-# ---- depth_of_use ---------------------------------------------------------------------------------
+def thousand_layers(group: str, accuracies: tuple, last_loss=0.1) -> tuple[dict]:
+    """Nets of one group of the question, one for each of these accuracies; None diverged."""
+    trials = []
+    for seed, accuracy in enumerate(accuracies):
+        trials.append({
+            **ALL,
+            "depth": 999,
+            "gate_bias": -20.0 if group == "shut" else -7.0,
+            "diverged": accuracy is None,
+            "losses": [0.3 + seed / 1000, last_loss + seed / 2000],
+            "test_accuracy": accuracy,
+            "skipped_accuracy": 0.95,
+        })  # fmt: skip
+    return ({"settings": {}, "trials": {group: trials}},)
 
 
 def with_accuracies_near(mean: float, seeds: int) -> list[dict]:
     return [{"test_accuracy": mean + (seed % 3 - 1) / 2000, "effective_lr": 4.0} for seed in range(seeds)]
 
 
-@pytest.mark.parametrize(
-    ("at_the_same_rate", "at_its_own", "verdict"),
-    [
-        (0.960, 0.961, "reproduced"),
-        (0.960, 0.968, "in part"),
-        (0.966, 0.966, "not clear"),
-        (0.970, 0.968, "not reproduced"),
-    ],
-)
-def test_depth_is_of_use_where_it_gains_on_one_hidden_layer(at_the_same_rate, at_its_own, verdict):
+def depth_against_one_layer(at_the_same_rate: float, at_its_own: float) -> tuple[dict, dict]:
+    """A net of 1000 layers with an accuracy of 0.966, beside one hidden layer with these."""
     known = {
         "best": with_accuracies_near(0.966, 3),
         "one_hidden_layer_longer": with_accuracies_near(at_the_same_rate, 3),
@@ -94,18 +56,112 @@ def test_depth_is_of_use_where_it_gains_on_one_hidden_layer(at_the_same_rate, at
         "one layer": with_accuracies_near(at_the_same_rate, 6),
         "one layer, own rate": with_accuracies_near(at_its_own, 9),
     }
-    records = ({"settings": {}, "trials": here}, {"settings": {}, "trials": known})
-    assert verdict_on("depth_of_use", "depth-is-of-use", *records) == verdict
+    return {"settings": {}, "trials": here}, {"settings": {}, "trials": known}
 
 
-def test_one_rate_is_drawn_from_each_part_of_the_range():
-    low, high = depth_of_use.RATES
-    rates = np.array([depth_of_use.rate_of(k, 16) for k in range(16)])
-    parts = np.log(rates / low) / np.log(high / low) * 16
-    np.testing.assert_array_equal(np.floor(parts), range(16))
+def past_a_thousand(accuracy=0.966, skipped=0.95, first_alone=0.955, last_loss=0.1) -> tuple[dict]:
+    trials = []
+    for seed in range(3):
+        noise = seed / 1e4
+        trials.append({
+            **ALL,
+            "epochs": 4,
+            "diverged": False,
+            "losses": [0.5 + noise, last_loss + noise / 2],
+            "test_accuracy": accuracy + noise,
+            "skipped_accuracy": skipped + noise / 2,
+            "accuracy_without_first": 0.9,
+            "first_blocks": [0, 15, 999],
+            "accuracy_of_first": [skipped, first_alone + noise / 2, accuracy],
+        })  # fmt: skip
+    return ({"settings": {}, "trials": {"thousand": trials, "deeper": trials}},)
 
 
-# ---- past_a_thousand ------------------------------------------------------------------------------
+def beside_one_layer(**changes) -> tuple[dict, dict]:
+    one_layer = [{"test_accuracy": 0.962 + seed / 1e4, "epochs": 4} for seed in range(3)]
+    return (*past_a_thousand(**changes), {"settings": {}, "trials": {"one_hidden_layer_longer": one_layer}})
+
+
+def residual(loss_factor: float | None, accuracy: float | None) -> tuple[dict, dict]:
+    """Residual nets of 1500 layers, beside nets of 200 with a loss of 0.1; None: one seed diverged."""
+    shallow = []
+    deep = []
+    for seed in range(3):
+        net = {"block": "residual", "skipped_accuracy": 0.9}
+        net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
+        shallow.append({**net, "depth": 199})
+        others = {**net, "loss": 10.0}  # nets that judge nothing
+        shallow += [{**others, "block": "highway", "depth": depth} for depth in (199, 999)]
+        shallow.append({**others, "depth": 999})
+        if loss_factor:
+            deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
+        else:
+            deeper = {"loss": None, "test_accuracy": None} if seed == 0 else {}
+        deep.append({**net, "depth": 1499, **deeper})
+    very_deep_nets = {"settings": {"depths": [199, 999]}, "trials": {"final": shallow}}
+    return {"settings": {}, "trials": deep}, very_deep_nets
+
+
+RIGHT = (0.965, 0.966, 0.967)
+WRONG = (0.1, 0.101, 0.102)
+VERDICTS = {
+    ("thousand_layers", "sgd-does-not-stall"): [
+        (thousand_layers("best", RIGHT), "reproduced"),
+        (thousand_layers("best", WRONG), "in part"),  # the loss falls
+        (thousand_layers("best", WRONG, last_loss=0.31), "not reproduced"),
+        (thousand_layers("best", (0.1, *RIGHT[1:])), "in part, the rest not clear"),
+        (thousand_layers("best", (None, *RIGHT[1:])), "not clear"),
+    ],
+    ("thousand_layers", "blog-1000-layers"): [
+        (thousand_layers("shut", RIGHT), "reproduced"),
+        (thousand_layers("shut", (0.934, 0.935, 0.936)), "not reproduced"),
+    ],
+    ("depth_of_use", "depth-is-of-use"): [
+        (depth_against_one_layer(0.960, 0.961), "reproduced"),
+        (depth_against_one_layer(0.960, 0.968), "in part"),
+        (depth_against_one_layer(0.966, 0.966), "not clear"),
+        (depth_against_one_layer(0.970, 0.968), "not reproduced"),
+    ],
+    ("past_a_thousand", "sgd-does-not-stall-past-1000"): [
+        (past_a_thousand(), "reproduced"),
+        (past_a_thousand(last_loss=0.6), "in part"),
+    ],
+    ("past_a_thousand", "depth-of-use-past-1000"): [
+        (beside_one_layer(), "reproduced"),
+        (beside_one_layer(accuracy=0.96), "in part"),
+    ],
+    ("past_a_thousand", "only-15-layers-in-use"): [
+        (past_a_thousand(), "not reproduced"),
+        (past_a_thousand(first_alone=0.9655), "reproduced"),
+        (past_a_thousand(first_alone=0.964), "not clear"),
+        (past_a_thousand(first_alone=0.9655, skipped=0.9655), "not reproduced"),  # no block is in use
+    ],
+    ("residual_past_a_thousand", "residual-past-1000"): [
+        (residual(2.9, 0.95), "reproduced"),
+        (residual(3.1, 0.95), "in part"),
+        (residual(3.1, 0.1), "not reproduced"),
+        (residual(None, None), "not reproduced"),
+    ],
+}
+CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
+
+
+@pytest.mark.parametrize(("question", "claim_id", "records", "verdict"), CASES)
+def test_verdicts(question, claim_id, records, verdict):
+    assert verdict_on(question, claim_id, *records) == verdict
+
+
+# ---- What is measured -----------------------------------------------------------------------------
+
+
+def test_layers_that_are_shut_change_nothing():
+    result = thousand_layers_trial.trial(setting(depth=9, gate_bias=-20.0))
+    assert result["skipped_accuracy"] == result["test_accuracy"]
+    assert result["sum_of_mean_T"] < 1e-6
+    assert result["share_of_weights_changed"] < 0.1
+    result = thousand_layers_trial.trial(setting(depth=4, gate_bias=-1.0))
+    assert result["share_of_weights_changed"] > 0.9
+    assert result["sum_of_mean_T"] > 0.5
 
 
 def test_accuracies_with_some_blocks_alone():
@@ -122,78 +178,23 @@ def test_accuracies_with_some_blocks_alone():
     assert found[3] == pytest.approx(np.mean(net.predict(images.x_test).argmax(axis=1) == images.y_test))
 
 
-def nets(accuracy=0.966, skipped=0.95, first_alone=0.955, last_loss=0.1) -> dict:
-    trials = []
-    for seed in range(3):
-        noise = seed / 1e4
-        trials.append({
-            "epochs": 4,
-            "n_train": 60000,
-            "n_test": 10000,
-            "diverged": False,
-            "losses": [0.5 + noise, last_loss + noise / 2],
-            "test_accuracy": accuracy + noise,
-            "skipped_accuracy": skipped + noise / 2,
-            "accuracy_without_first": 0.9,
-            "first_blocks": [0, 15, 999],
-            "accuracy_of_first": [skipped, first_alone + noise / 2, accuracy],
-        })  # fmt: skip
-    return {"settings": {}, "trials": {"thousand": trials, "deeper": trials}}
+def test_nets_of_both_kinds_are_measured_without_their_blocks():
+    shut = very_deep_trial.trial(setting(depth=4, gate_bias=-20.0))
+    assert shut["skipped_accuracy"] == shut["test_accuracy"]
+    residual_net = very_deep_trial.trial(setting(block="residual", width=11, depth=4, scale=1.0))
+    assert residual_net["skipped_accuracy"] != residual_net["test_accuracy"]
+    assert shut["sum_of_mean_T"] < 1e-6
+    assert "sum_of_mean_T" not in residual_net
 
 
-ONE_LAYER = [{"test_accuracy": 0.962 + seed / 1e4, "epochs": 4} for seed in range(3)]
+# ---- What is trained ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("claim_id", "changes", "expected"),
-    [
-        ("sgd-does-not-stall-past-1000", {}, "reproduced"),
-        ("sgd-does-not-stall-past-1000", {"last_loss": 0.6}, "in part"),
-        ("depth-of-use-past-1000", {}, "reproduced"),
-        ("depth-of-use-past-1000", {"accuracy": 0.96}, "in part"),
-        ("only-15-layers-in-use", {}, "not reproduced"),
-        ("only-15-layers-in-use", {"first_alone": 0.9655}, "reproduced"),
-        ("only-15-layers-in-use", {"first_alone": 0.964}, "not clear"),
-        ("only-15-layers-in-use", {"first_alone": 0.9655, "skipped": 0.9655}, "not reproduced"),  # no block is in use
-    ],
-)
-def test_verdicts_past_a_thousand(claim_id, changes, expected):
-    records = [nets(**changes)]
-    if claim_id == "depth-of-use-past-1000":
-        records.append({"settings": {}, "trials": {"one_hidden_layer_longer": ONE_LAYER}})
-    assert verdict_on("past_a_thousand", claim_id, *records) == expected
-
-
-# ---- residual_past_a_thousand ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("loss_factor", "accuracy", "expected"),
-    [
-        (2.9, 0.95, "reproduced"),
-        (3.1, 0.95, "in part"),
-        (3.1, 0.1, "not reproduced"),
-        (None, None, "not reproduced"),  # one seed diverged: that is enough
-    ],
-)
-def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_factor, accuracy, expected):
-    shallow = []
-    deep = []
-    for seed in range(3):
-        net = {"block": "residual", "skipped_accuracy": 0.9}
-        net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
-        shallow.append({**net, "depth": 199})
-        others = {**net, "loss": 10.0}  # nets that judge nothing
-        shallow += [{**others, "block": "highway", "depth": depth} for depth in (199, 999)]
-        shallow.append({**others, "depth": 999})
-        if loss_factor:
-            deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
-        else:
-            deeper = {"loss": None, "test_accuracy": None} if seed == 0 else {}
-        deep.append({**net, "depth": 1499, **deeper})
-    very_deep = {"settings": {"depths": [199, 999]}, "trials": {"final": shallow}}
-    records = ({"settings": {}, "trials": deep}, very_deep)
-    assert verdict_on("residual_past_a_thousand", "residual-past-1000", *records) == expected
+def test_one_rate_is_drawn_from_each_part_of_the_range():
+    low, high = depth_of_use.RATES
+    rates = np.array([depth_of_use.rate_of(k, 16) for k in range(16)])
+    parts = np.log(rates / low) / np.log(high / low) * 16
+    np.testing.assert_array_equal(np.floor(parts), range(16))
 
 
 def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
@@ -203,18 +204,6 @@ def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net(
     record = {"settings": {"depths": [199, 999]}, "trials": {"final": final}}
     expected = {"block": "residual", "depth": 1499, "effective_lr": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
     assert residual_past_a_thousand.setting_of(record) == expected
-
-
-# ---- very_deep ------------------------------------------------------------------------------------
-
-
-def test_nets_of_both_kinds_are_measured_without_their_blocks():
-    shut = very_deep_trial.trial(setting(depth=4, gate_bias=-20.0))
-    assert shut["skipped_accuracy"] == shut["test_accuracy"]
-    residual = very_deep_trial.trial(setting(block="residual", width=11, depth=4, scale=1.0))
-    assert residual["skipped_accuracy"] != residual["test_accuracy"]
-    assert shut["sum_of_mean_T"] < 1e-6
-    assert "sum_of_mean_T" not in residual
 
 
 def sum_of_T_at_the_start(depth: int, gate_bias: float) -> float:
@@ -229,15 +218,15 @@ def test_nets_start_with_a_sum_of_T_like_that_of_200_layers(depth):
     assert (min(sums), max(sums)) == pytest.approx((low, high), rel=0.05)
 
 
-# ---- one_hidden_layer -----------------------------------------------------------------------------
+# ---- One hidden layer, the control ----------------------------------------------------------------
 
 
 def test_the_net_has_no_block_and_searches_both_activations():
     runner = SimpleNamespace(settings=one_hidden_layer.BUDGETS["default"])
     tried = [one_hidden_layer.sample("", k, runner) for k in range(16)]
-    assert {setting["depth"] for setting in tried} == {0}
-    assert [setting["activation"] for setting in tried[:3]] == ["tanh", "relu", "tanh"]
-    assert all(0.5 <= setting["effective_lr"] <= 8 for setting in tried)
+    assert {sampled["depth"] for sampled in tried} == {0}
+    assert [sampled["activation"] for sampled in tried[:3]] == ["tanh", "relu", "tanh"]
+    assert all(0.5 <= sampled["effective_lr"] <= 8 for sampled in tried)
 
 
 def test_it_stands_in_every_cell_of_highway_nets():

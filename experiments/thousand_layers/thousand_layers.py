@@ -13,9 +13,7 @@ closed; the sum over layers of mean T, which is 0 if all blocks carry and the nu
 all transform; and the share of the blocks' weights and biases that training changed at all.
 
 Then three nets are trained for longer, over the same seeds and with the same settings: one with a
-bias at which the gates are in use, one with the bias -20, and one of a single hidden layer.  The
-settings were fixed beforehand, from pilot runs.  Whether the first is more accurate than the last is
-judged by `depth_of_use`, with more seeds.
+bias at which the gates are in use, one with the bias -20, and one of a single hidden layer.
 """
 
 from __future__ import annotations

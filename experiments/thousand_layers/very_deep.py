@@ -2,26 +2,16 @@
 
     python -m experiments very_deep            -> results/very_deep.json
 
-An encyclopedia article says that residual nets go on past 1000 layers.  So residual and highway
-nets of 200, 500 and 1000 layers are trained under one budget, with about 5100 parameters a layer
-as in `blocks` (widths 71 and 50).  Each has a random search of four short trials.  The setting with
-the lowest mean loss in the last epoch is then trained over seeds that the search did not use.
+Residual and highway nets of three depths are trained under one budget, with about 5100 parameters a
+layer as in `blocks`.  Each has a random search of a few short trials.  The setting with the lowest
+mean loss in the last epoch is then trained over seeds that the search did not use.
 `residual_past_a_thousand` goes past 1000 layers.
 
-All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.
-Rates, the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are
-searched or fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by
-log(L / 200) for L layers, so that the sum of T over the layers at the start, about L sigmoid(b), is
-the same at all depths.
-
-For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
-them closed.
+The gate biases are those of `blocks` at 200 layers, lower by log(L / 200) for L layers, so that the
+sum of T over the layers at the start, about L sigmoid(b), is the same at all depths.
 
 We also sweep the gate bias of a highway net of 1000 tanh layers, the net of `thousand_layers`, with
-the settings and seeds of its best runs there.  The sweep has the bias of those runs, which was fixed
-beforehand, and two lower and two higher ones.
-
-Fixed before any run: the best gate bias is the one with the lowest mean training loss.
+the settings and seeds of its best runs there.
 """
 
 from __future__ import annotations
