@@ -3,8 +3,8 @@
     python -m experiments depth_on_demand            -> results/depth_on_demand.json
 
 One hidden layer reads MNIST's digits as well as a hundred, so MNIST cannot show what deep nets are
-for.  Here a problem is k steps deep, and the net is told k (see trial.py): follow a pointer k times
-in a random table, or give one cell of rule 30 after k steps.  The transcript says of highway nets
+for.  Here a problem is k steps deep, and the net is told k: follow a pointer k times in a random table,
+or give one cell of rule 30 after k steps (depth_on_demand_trial.py).  The transcript says of highway nets
 that they "can automatically adjust their effective depth based on how complex the problem actually
 is"; the encyclopedia article that they learn "to use different effective depths for different
 inputs".  Here the complexity of a problem is a number, k.
