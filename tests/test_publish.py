@@ -106,7 +106,6 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "results/results.csv",
         "experiments/depth_on_demand/README.md",
         "docs/ledger.md",
-        "viz/depth_for_width.png",
         "viz/lesion.png",
         "pages/claims.html",
         "pages/explorer.html",

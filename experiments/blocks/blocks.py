@@ -16,15 +16,11 @@ final runs.  The one with the lower training loss is then trained over seeds tha
 use.  Only the plain and the highway-carry net of width 50 are not searched: they take the setting
 that was found at their other width.
 
-The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
-for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
-where the best lay at the edge of its range.
-
 A residual block has no gate that is shut at the start.  Instead its W_H is scaled at the start, by
 a number between 1/L and 1/sqrt(L) for L layers.  The trials "unscaled" repeat the first four of
 each search without that scale.
 
-Margins were set before the final runs.  A kind is as good as another if its mean test accuracy is
+A kind is as good as another if its mean test accuracy is
 at most 0.002 lower.  It struggles if its training loss is over three times its loss at 20 layers.
 Early and late are the first and the last third of the blocks.
 """

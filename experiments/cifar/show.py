@@ -12,8 +12,6 @@ from highways.lab.showing.tables import markdown_table
 from highways.records import select, with_settings
 from highways.statistics import spaced
 
-# ---- cifar ----------------------------------------------------------------------------------------
-
 PAPER = {"marker": "D", "color": PUBLISHED, "mec": "black", "ms": 8, "ls": "", "zorder": 1.9}  # the paper's accuracies
 SHORT = {  # names of nets, where the picture has no room for those of the table
     "nineteen-layers": "highway, 19 layers",
@@ -52,7 +50,8 @@ def cifar_accuracies(record, published):
             if of_row:
                 draw_accuracies(ax, len(names), of_row)
                 if published_at:
-                    draw_published(ax, len(names), accuracy_published(published, published_at))
+                    published_table, name = published_at
+                    ax.plot(100 * published[published_table][name]["mean"], len(names), **PAPER)
                 style = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "center"}
                 note(ax, f"{of_row[0]['epochs']} epochs", (0.09, len(names)), (0, 0), GREY, **style)
                 names.append(name_of_row(words, of_row[0]))
@@ -80,15 +79,6 @@ def draw_accuracies(ax, place: int, runs: list[dict]) -> None:
     accuracies = [100 * run["test_accuracy"] for run in runs]
     color = COLOR["plain"] if runs[0]["block"].startswith("plain") else COLOR["highway"]
     ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=8, alpha=0.8)
-
-
-def draw_published(ax, place: int, accuracy: float) -> None:
-    ax.plot(100 * accuracy, place, **PAPER)
-
-
-def accuracy_published(published: dict, published_at: tuple[str, str]) -> float:
-    published_table, name = published_at
-    return published[published_table][name]["mean"]
 
 
 def finding(runs: list[dict]) -> str:
@@ -155,17 +145,36 @@ def furthest(rows: list[dict]) -> str:
     return ", ".join(texts)
 
 
-@table("paper-19-layers")
-def paper_19_layers(read) -> str:
-    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100, for the catalog's folder."""
-    paper = read("data/published.json")["table_3"]
-    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
-
-
 def smoothed(differences: list[float]) -> tuple[np.ndarray, np.ndarray]:
     """(epochs, means over SMOOTHED_OVER of them in percentage points).  Each mean stands at its middle epoch."""
     means = 100 * np.convolve(differences, np.full(SMOOTHED_OVER, 1 / SMOOTHED_OVER), "valid")
     return np.arange(len(means)) + 1 + SMOOTHED_OVER // 2, means
+
+
+def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
+    """For our runs of the 19 layers whose rate fell, and for the authors' logs: the training, its history, and the
+    epoch after which its rate falls to a tenth."""
+    falls = []
+    wanted = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10"}
+    for run in [*results["trials"].get("partial", []), *results["trials"]["final"]]:
+        if not wanted.items() <= run.items() or run["protocol"] not in TRAININGS:
+            continue
+        if is_first_fall(run):
+            falls.append((run["protocol"], run["history"], run["parent"]["epoch"]))
+        elif "parent" not in run and len(run["history"]["epoch"]) >= FALLS_AFTER + AROUND_THE_FALL:
+            falls.append((run["protocol"], run["history"], FALLS_AFTER))
+    falls.append(("log", authors_logs["CIFAR-10"], FALLS_AFTER))
+    falls.append(("earlier log", authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
+    return falls
+
+
+def is_first_fall(run: dict) -> bool:
+    """Whether a run is a branch at a tenth of the rate, begun before that rate falls by itself, with enough
+    epochs before and after it for a mean."""
+    if "parent" not in run or not AROUND_THE_FALL <= run["parent"]["epoch"] <= FALLS_AFTER:
+        return False
+    n_after = len(run["history"]["epoch"]) - run["parent"]["epoch"]
+    return n_after >= AROUND_THE_FALL and math.isclose(10 * run["lr"], run["parent"]["lr"])
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -216,30 +225,11 @@ def published_cell(paper: dict) -> str:
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
 
 
-def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
-    """For our runs of the 19 layers whose rate fell, and for the authors' logs: the training, its history, and the
-    epoch after which its rate falls to a tenth."""
-    falls = []
-    wanted = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10"}
-    for run in [*results["trials"].get("partial", []), *results["trials"]["final"]]:
-        if not wanted.items() <= run.items() or run["protocol"] not in TRAININGS:
-            continue
-        if is_first_fall(run):
-            falls.append((run["protocol"], run["history"], run["parent"]["epoch"]))
-        elif "parent" not in run and len(run["history"]["epoch"]) >= FALLS_AFTER + AROUND_THE_FALL:
-            falls.append((run["protocol"], run["history"], FALLS_AFTER))
-    falls.append(("log", authors_logs["CIFAR-10"], FALLS_AFTER))
-    falls.append(("earlier log", authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
-    return falls
-
-
-def is_first_fall(run: dict) -> bool:
-    """Whether a run is a branch at a tenth of the rate, begun before that rate falls by itself, with enough
-    epochs before and after it for a mean."""
-    if "parent" not in run or not AROUND_THE_FALL <= run["parent"]["epoch"] <= FALLS_AFTER:
-        return False
-    n_after = len(run["history"]["epoch"]) - run["parent"]["epoch"]
-    return n_after >= AROUND_THE_FALL and math.isclose(10 * run["lr"], run["parent"]["lr"])
+@table("paper-19-layers")
+def paper_19_layers(read) -> str:
+    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100, for the catalog's folder."""
+    paper = read("data/published.json")["table_3"]
+    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
 
 
 @table("archive-size")
@@ -257,8 +247,6 @@ def our_net(read) -> str:
     accuracy = 100 * row["test_accuracy"]["mean"]
     return f"{accuracy:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
 
-
-# ---- authors_images -------------------------------------------------------------------------------
 
 IMAGES = {"contrast": "normalised contrast", "whitened": "whitened", "smaller": "scaled"}
 

@@ -17,6 +17,7 @@ from experiments.cifar.show import authors_log
 from experiments.published import AUTHORS_LOGS
 from highways import cifar as images_of_cifar
 from highways.cifar import PIXELS
+from highways.conv import nets
 from highways.conv import trials as conv_trials
 from highways.conv.official_cifar import as_read, made_up
 from highways.conv.pipeline import Pipeline
@@ -25,13 +26,19 @@ from highways.lab.judging import ledger
 from highways.lab.trials import Runner
 from highways.records import select
 
-# ---- cifar ----------------------------------------------------------------------------------------
+FEW = {"n_train": 100, "n_test": 40, "validation": False}  # images
 
 
-def test_images_in_another_order_are_other_images(tmp_path):
+@pytest.fixture
+def small_highway_a(monkeypatch):
+    """Highway A and plain A with four maps in place of 16 to 64."""
+    layers_of = functools.partial(nets.cifar_net, [(4, 2)] * 3, hidden=10)
+    monkeypatch.setitem(nets.NETS, "highway-a", nets.NETS["highway-a"]._replace(layers_of=layers_of))
+
+
+def test_images_in_another_order_are_other_images(tmp_path, small_highway_a):
     """For the log of trials, which runs them again, and for a checkpoint, which is refused."""
-    images = cifar.all_images(cifar.BUDGETS["quick"])
-    t = cifar_trial.setting(cifar_trial.PLAIN_A, "cifar-10", "short", 1, 0, images, {})
+    t = cifar_trial.setting(cifar_trial.PLAIN_A, "cifar-10", "short", 1, 0, FEW, {})
     data = made_up("cifar-10")
     turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
 
@@ -50,7 +57,7 @@ def test_images_in_another_order_are_other_images(tmp_path):
     (tmp_path / "cifar.jsonl").unlink()
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
     kept = checkpoint.read_bytes()
-    with pytest.raises(InputError, match="is of other images, or of the same in another order: give the images"):
+    with pytest.raises(InputError):
         run_on(turned)
     assert checkpoint.read_bytes() == kept
     assert run_on(data) == official
@@ -409,12 +416,11 @@ def test_nets_that_are_not_trained_yet_are_not_tested():
     assert judgements["better-than-all-cnn"] == ("-", verdict)
 
 
-def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
+def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path, small_highway_a):
     """Of Highway A only the run with seed 0 is pictured."""
-    images = cifar.all_images(cifar.BUDGETS["quick"])
     results = []
     for seed in (0, 1):
-        setting = cifar_trial.setting(cifar_trial.HIGHWAY_A, "cifar-10", "short", 1, seed, images, {})
+        setting = cifar_trial.setting(cifar_trial.HIGHWAY_A, "cifar-10", "short", 1, seed, FEW, {})
         results.append(cifar_trial.trial(setting, str(tmp_path), made_up))
     pictured, other = results
     assert len(pictured["wrong"]) == cifar_trial.MOST_WRONG
@@ -431,8 +437,7 @@ def branch_at(epoch: int, **more) -> dict:
 
 
 def test_trainings_are_drawn_as_differences_from_the_authors_log():
-    """The parent is drawn to its end; its branch around its own fall, which is after epoch 100.  The
-    headline leaves out the first epochs, in which the parent is five points ahead."""
+    """The parent is drawn to its end; its branch around its own fall, which is after epoch 100."""
     log = AUTHORS_LOGS["CIFAR-10"]["test_accuracy"]
     whole = stopped(epochs=400, protocol="whitened")
     first = [accuracy + 0.05 for accuracy in log[:6]]
@@ -454,7 +459,6 @@ def test_trainings_are_drawn_as_differences_from_the_authors_log():
         assert [*lines["ours, on whitened images: 200"].get_xdata()] == [*range(-19, 21)]
         theirs = lines["the authors' log: 200"]
         assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
-        assert "2.0 points on whitened images" in " ".join(fig._suptitle.get_text().split())
         plt.close(fig)
 
 

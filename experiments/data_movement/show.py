@@ -1,4 +1,4 @@
-"""The pictures and tables of the room data_movement, from JSON alone."""
+"""The picture of the room data_movement, from JSON alone."""
 
 from highways.lab.showing.registry import picture
 from highways.lab.showing.style import COLOR, GREY, KIND_MARKER, KINDS, headline, note, panels, trials_with

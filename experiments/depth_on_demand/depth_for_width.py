@@ -11,17 +11,7 @@ Three nets are trained here.  A highway net of 50 layers and width 25 has about 
 as the highway net of 10 layers and width 50 in `blocks`, first and last layer included.  A highway
 net of 50 layers and width 22 has about as many parameters in its blocks as that net has in its
 own, and a fifth fewer in all.  A maxout net of 3 layers and width 77 has as many as the net of
-width 25.  Search, epochs and images are those of `blocks`.  The rates of maxout are searched in a
-range in which pilots of one epoch had learned.  The best settings are then trained over ten seeds
-that the search did not use.  Five would seldom decide: the margin of 0.002 is less than two
-standard deviations between seeds.
-
-Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a
-claim: Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the
-shallow highway net, and the one of width 25 at most as much to the plain net of 10 layers and 71
-units, which has a fifth more parameters.  Deep and narrow matches wide and shallow if the net of
-width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01; on
-MNIST depth is of little use.
+width 25.  Search, epochs and images are those of `blocks`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m experiments depth_on_demand            -> results/depth_on_demand.json
 
 One hidden layer reads MNIST's digits as well as a hundred, so MNIST cannot show what deep nets are
-for.  Here a problem is k steps deep, and the net is told k (see trial.py): follow a pointer k times
-in a random table, or give one cell of rule 30 after k steps.  The transcript says of highway nets
+for.  Here a problem is k steps deep, and the net is told k: follow a pointer k times in a random table,
+or give one cell of rule 30 after k steps (depth_on_demand_trial.py).  The transcript says of highway nets
 that they "can automatically adjust their effective depth based on how complex the problem actually
 is"; the encyclopedia article that they learn "to use different effective depths for different
 inputs".  Here the complexity of a problem is a number, k.
@@ -20,74 +20,15 @@ plain      y = H
 shallow    y = H, with three blocks only, which are wider
 
 They are tried at three levels: pointers in tables of 6 and 8 numbers, followed up to 4 and 6 times by
-nets of 12 and 18 blocks; rule 30 on a ring of 17 cells, up to 8 steps, by nets of 12 blocks.  One more
-level of each task was planned.  The first run, which was lost, showed that no kind of net is without
-errors at the two levels of pointers together, or at the one of rule 30.
+nets of 12 and 18 blocks; rule 30 on a ring of 17 cells, up to 8 steps, by nets of 12 blocks.
 
-Fixed before the runs
----------------------
-- All use tanh, Adam, the clip at norm 5, batches of 128 new problems, all k equally often.
-- Search: at each level every kind tries the same nine draws of rate and start, three of each start
-  (the program's, Glorot, orthogonal with a gain); a kind with b_T draws it from nine equal parts of
-  its range, a residual one the scale of its first W_H.  A trial of the search has half of the
-  steps.  The two settings with the best mean accuracy over k are trained with all steps; the better
-  one is trained over five seeds that took no part in the search.  Problems for choosing and problems
-  for testing are different draws.
-- (a) A net's score is its accuracy on test problems, a mean over k and over the task's levels.  For
-  a task the gate that sees x, and takes from x what it adds, is for something if the mean score of
-  full exceeds that of *every* other kind; Welch's intervals, Holm's correction for the twelve
-  comparisons of both tasks.
-- (b) The output layer is applied to the state after every block.  A problem is decided at the block
-  from which on this answer stays the same.  A net uses more blocks where the problem is deeper if
-  the mean block at which problems of k steps are decided rises with k: the slope of a line through
-  those k that the net solves (accuracy of 0.95 or more), as a share of the net's depth a step of k.
-  Only problems answered right count.  Judged at the task's first level, for full: the slope is above
-  0; above that of the untrained nets; above that of residual nets.  A net that solves fewer than
-  two k has no slope, and the claim is then not clear.
-- (c) Nets that never see one k in training (3 of 4 pointers, 4 of 8 steps of rule 30): their depth
-  in use follows k if problems of this k are decided later than those of the next smaller k and
-  earlier than those of the next larger.  All problems count, right or not: here a wrong answer has
-  a depth, too.
-- (d) T is replaced by its mean over other problems, of the same k or of all k.  A gate's way of
-  seeing x is in use beyond seeing k if the accuracy, a mean over k, falls by more than 0.01 with the
-  mean for the same k; it sees k if the mean over all k costs more than the mean for the same k.
-- Controls: the same measurements on the untrained nets; nets trained on one k alone, whose depth in
-  use says whether deeper problems are decided later even where the net need not tell them apart;
-  and slopes by a permuted k, which say what chance gives.
+The letters (a) to (d) are those of RULES.md, which has the rules and what was changed after results
+were seen:
 
-What was known
---------------
-A pilot had been seen: pointers in a table of 6, k to 4, one seed, 12 blocks, 8000 steps at rate
-0.001, k in one-hot code (here k is as many ones).  Highway nets had 1.00, 1.00, 1.00, 0.99; residual
-nets with as many parameters 1.00, 0.98, 0.89, 0.85; static gates 1.00, 0.91, 0.59, 0.74.  In the
-highway net k = 1 was right from block 6 on, k = 2 from block 9, k = 3 and 4 at block 12.  Rule 30 on
-a ring of 11, k to 4, was solved by three plain blocks; on 17, k to 8, highway gave 1.00 to k = 6,
-then 0.98 and 0.91, three plain blocks 0.99, 0.95, 0.76, 0.66 from k = 5.  Nothing was known of rezero,
-of uncoupled gates, of searched settings, of larger levels, of (c) and (d).
-
-These rules were written then; since then only two levels have been dropped, from (a).  A first run
-by them, of five levels, was lost after 513 of 616 trials, on 28 November 2026; all
-trials are run anew.  Of the lost ones these mean accuracies had been seen.  On the first pointers:
-full 0.9999, uncoupled 0.9998, rezero 0.994, shallow 0.992, residual 0.986, unit 0.979, plain 0.925.
-On the second: 0.911, 0.896, 0.806, 0.785, 0.763, 0.789, 0.708.  On the first level of rule 30:
-0.932, 0.965, 0.876, 0.873, 0.907, 0.824, 0.812.  Depth in use had followed k on both tasks, and (d)
-had held.  The third pointers and the second level of rule 30 were then left out: they would take 7
-of 13 core-hours.  The new run has the same seeds, and gave the same numbers: it confirms nothing,
-it brings them back.
-
-Expected before all runs: (a) on pointers yes against all but uncoupled; on rule 30 not against
-residual.  (b) yes on pointers, in all three parts; on rule 30 open.  (c) open.  (d) T sees more than k
-on both tasks.
-
-What each outcome would mean
-----------------------------
-(a) and (b) hold     A gate that sees x helps where depth is needed, and its nets use depth as the
-                     problem asks: the paper's "routing" and the transcript's sentence hold here.
-(a) without (b)      It helps, but not by adjusting the depth.
-(b) without (a)      Its nets adjust their depth, but nothing is gained by it.
-(a) but for          What helps is a gate that sees x; that it takes from x what it adds, as in
-uncoupled            equation 3, does not matter.
-neither              The pilot does not stand; T that sees x is not needed here either.
+(a)  does full answer more than every other kind, a mean over k and over the task's levels?
+(b)  is a problem decided, by an output layer after every block, later the deeper it is?
+(c)  is that so for a k that training never saw, too?
+(d)  what does a net lose if the mean over other problems of the same k, or of all k, replaces T?
 """
 
 from __future__ import annotations

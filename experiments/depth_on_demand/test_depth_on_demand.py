@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.depth_on_demand import depth_for_width, depth_on_demand, depth_on_demand_trial, show
+from experiments.depth_on_demand import depth_for_width, depth_on_demand, depth_on_demand_trial
 from highways.nets import equal_size
 from highways.nets.fully_connected import ALL
 
@@ -184,24 +184,6 @@ def test_a_frozen_gate_must_cost_accuracy():
     verdict = "gates-see-more-than-k"
     assert verdict_on("depth_on_demand", verdict, record(frozen=0.5)) == "reproduced"
     assert verdict_on("depth_on_demand", verdict, record(full=(0.9, 0.9), frozen=0.9)) == "not reproduced"
-
-
-def test_the_picture_says_where_gates_that_see_x_are_ahead():
-    def ahead(**changed) -> bool:
-        means = dict.fromkeys(depth_on_demand.KINDS, 0.8) | {"full": 0.9, "uncoupled": 0.91} | changed
-        rows = [{"level": "pointer-1", "kind": kind, "accuracy": {"mean": value}} for kind, value in means.items()]
-        return show.gates_that_see_x_are_ahead({"summary": rows}, "pointer-1")
-
-    assert ahead()
-    assert not ahead(residual=0.905)
-    assert not ahead(plain=None)
-
-
-def test_a_lost_seed_is_told_in_the_table():
-    row = {"accuracy": {"mean": 0.9, "sd": 0.01, "n": 4}, "n_diverged": 1}
-    assert show.as_cell(row) == "0.900 ± 0.010 (1 lost)"
-    assert show.as_cell({**row, "accuracy": {"mean": 0.9, "sd": None, "n": 1}, "n_diverged": 0}) == "0.900"
-    assert show.as_cell({"accuracy": {"mean": None, "sd": None, "n": 0}, "n_diverged": 5}) == "- (5 lost)"
 
 
 # ---- depth_for_width ------------------------------------------------------------------------------

@@ -26,15 +26,6 @@ turbulent from calm (AUC, rank correlation).  It is compared with other scores: 
 training (a gate with a negative bias opens for any large input), the norm of the factors, their
 Mahalanobis norm (no score can tell a change of scale better), their volatility over the last
 twenty days, and the error of a plain net, which knows y.
-
-Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty seeds left open
-whether the gates tell anything in the third world, so there are 200.  Looking three times makes a
-chance finding more likely.  The third world is therefore judged by intervals with Bonferroni's
-correction for three looks.
-
-A mean AUC a little above a half is not yet a measure of anything: the gates of many nets are more
-open on calm days.  So the size counts, too: the AUC must exceed 0.55, a bound of ours, chosen after
-the runs.
 """
 
 from __future__ import annotations

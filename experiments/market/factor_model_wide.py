@@ -2,19 +2,8 @@
 
     python -m experiments factor_model_wide            -> results/factor_model_wide.json
 
-The nets of `factor_model` have width 32, and seeds were added until its third world was clear.
-Here the width is the article's, and the number of seeds was fixed before the first run.  There
-are 200 seeds in the world in which turbulent days are non-linear and not volatile, where the
-effect was small and the spread wide, and 40 in the other two.  The results are looked at once,
-at the end.  All else is as in `factor_model`.
-
-Fixed before these runs: as in `factor_model`, the claim is judged in the world in which turbulent
-days are non-linear and not volatile.  The mean gate tells turbulent days from calm ones if its AUC
-exceeds a half, and by enough to be of use if it exceeds 0.55.  The AUC in the world in which
-turbulent days are both non-linear and volatile is shown, but was to judge nothing.
-
-Expected, before these runs: an AUC of about 0.89 where turbulent days are both, and between 0.5 and
-0.55 where they are non-linear only.
+All else is as in `factor_model`, whose nets have width 32.  There are 200 seeds in the world in which
+turbulent days are non-linear and not volatile, where the spread is wide, and 40 in the other two.
 """
 
 from __future__ import annotations

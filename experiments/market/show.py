@@ -1,4 +1,4 @@
-"""The pictures and tables of the room market, from JSON alone."""
+"""The picture and the table of the room market, from JSON alone."""
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, headline, note, panels, trials_with
@@ -50,9 +50,6 @@ def finding(by_gate: float, by_norm: float) -> str:
     if by_norm > by_gate:
         return f"{told}; the norm of the factors, without a net, tells them better ({by_norm:.2f})"
     return f"{told}, the norm of the factors with {by_norm:.2f}"
-
-
-# ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
 @table("told-the-reverse")

