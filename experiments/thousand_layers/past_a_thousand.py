@@ -17,13 +17,12 @@ import math
 
 from experiments.thousand_layers.past_a_thousand_trial import IN_USE, trial
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
-from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.claim import Sample, claim
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.nets.matched_blocks import LEARNED, MARGIN
+from highways.nets.matched_blocks import MARGIN
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
@@ -79,51 +78,6 @@ def rows(record: dict) -> list[dict]:
 # ---- Claims ------------------------------------------------------------------------------------
 
 ABOUT = {"epochs": 4, **fully_connected.ALL}
-
-
-def shallow(record: dict, thousand_layers: dict) -> tuple[dict]:
-    return (with_group(record, "deeper", thousand_layers["trials"]["one_hidden_layer_longer"]),)
-
-
-@claim(
-    "sgd-does-not-stall-past-1000",
-    source="paper, 2.2",
-    about=ABOUT,
-    note="whether the depth is of use is a question of its own",
-    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
-)
-def sgd_does_not_stall_past_1000(r):
-    """SGD does not stall past 1000 layers (at 1500 layers a falling loss, a test accuracy above 0.9)"""
-    trials = r["trials"]["deeper"]
-    first = Sample([None if trial["diverged"] else trial["losses"][0] for trial in trials])
-    last = Sample([None if trial["diverged"] else trial["losses"][-1] for trial in trials])
-    fall = [None if trial["diverged"] else trial["losses"][0] - trial["losses"][-1] for trial in trials]
-    fall = Sample(fall, "fall of the loss from first to last epoch")
-    accuracy = values_of(trials, "test_accuracy")
-    return corrected(is_above(fall, 0), is_above(accuracy, LEARNED)), (
-        f"loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}"
-    )
-
-
-@claim(
-    "depth-of-use-past-1000",
-    kind="open question",
-    source="paper, 2.2",
-    about={"epochs": (1, 4), **fully_connected.ALL},
-    over=("past_a_thousand", "thousand_layers"),
-)
-def depth_of_use_past_1000(r, thousand_layers):
-    """is a net of 1500 layers more accurate than with all its blocks closed, and than a net of one
-    hidden layer?"""
-    trials = r["trials"]["deeper"]
-    accuracy = values_of(trials, "test_accuracy")
-    gain = Sample([lost(trial, trial["skipped_accuracy"]) for trial in trials], "gain over all blocks closed")
-    one_layer = values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy")
-    one_layer = Sample(one_layer, "accuracy of one hidden layer")
-    return corrected(is_above(gain, 0), is_above(accuracy, 0, baseline=one_layer)), (
-        f"gain over all blocks closed {effect_as_text(gain)}, "
-        f"over one hidden layer {effect_as_text(accuracy, one_layer)}"
-    )
 
 
 @claim(

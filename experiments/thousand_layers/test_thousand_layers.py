@@ -77,11 +77,6 @@ def past_a_thousand(accuracy=0.966, skipped=0.95, first_alone=0.955, last_loss=0
     return ({"settings": {}, "trials": {"thousand": trials, "deeper": trials}},)
 
 
-def beside_one_layer(**changes) -> tuple[dict, dict]:
-    one_layer = [{"test_accuracy": 0.962 + seed / 1e4, "epochs": 4} for seed in range(3)]
-    return (*past_a_thousand(**changes), {"settings": {}, "trials": {"one_hidden_layer_longer": one_layer}})
-
-
 def residual(loss_factor: float | None, accuracy: float | None) -> tuple[dict, dict]:
     """Residual nets of 1500 layers, beside nets of 200 with a loss of 0.1; None: one seed diverged."""
     shallow = []
@@ -121,14 +116,6 @@ VERDICTS = {
         (depth_against_one_layer(0.960, 0.968), "in part"),
         (depth_against_one_layer(0.966, 0.966), "not clear"),
         (depth_against_one_layer(0.970, 0.968), "not reproduced"),
-    ],
-    ("past_a_thousand", "sgd-does-not-stall-past-1000"): [
-        (past_a_thousand(), "reproduced"),
-        (past_a_thousand(last_loss=0.6), "in part"),
-    ],
-    ("past_a_thousand", "depth-of-use-past-1000"): [
-        (beside_one_layer(), "reproduced"),
-        (beside_one_layer(accuracy=0.96), "in part"),
     ],
     ("past_a_thousand", "only-15-layers-in-use"): [
         (past_a_thousand(), "not reproduced"),
