@@ -2,41 +2,9 @@
 
     python -m experiments figure_1_finals            -> results/figure_1_finals.json
 
-`optimization` ends after 20 epochs, where few nets are near their lowest loss; the axis of the
-paper's figure ends at 400.  Here the setting that `optimization` chose for each net is trained for 400 epochs,
-over three seeds that its search did not use.
-
-Fixed before these runs, for both kinds alike:
-
-- The settings are those of `optimization`, but the rate falls more slowly, to the same last rate:
-  it is multiplied by decay ** (20 / 400) after each epoch.  Nothing is searched at 400 epochs, for
-  either kind, although another setting may be the best one there.
-- The speed of a net is the first epoch whose running mean loss is at most a threshold, for five
-  thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that
-  it could have needed.  A threshold at which no seed of either kind arrives is not compared.
-  If at least one seed of each kind never arrives, the comparison stays open.
-- Highway is compared with plain at every depth, by Welch's t-test, with Holm's correction over all
-  comparisons of a claim: 4 depths times 5 thresholds for the speed, 4 depths for the last loss.
-- Epochs are whole numbers.  If the seeds of each kind all take the same number, and the kinds are
-  at most one epoch apart, the comparison stays open: that three seeds agree does not show that all
-  seeds would.  (After the runs: equal numbers count as spread evenly over one epoch.  At first they
-  counted as certain, with p = 0.)
-- The power is low.  Of 20 comparisons Holm's procedure decides the first at p < 0.0025.  With three
-  seeds of each kind this takes a difference of 5.5 standard deviations between seeds.
-- A net that loses a seed leaves the comparisons of its last loss open.
-- The last loss is that on all training images after training.  Losses are compared by their
-  logarithms.  Comparisons of depths have Holm's correction, too.
-
-Expected, before these runs: highway is first to 1e-1, 1e-2 and 1e-3 at every depth.  At 10 layers
-plain is first to 1e-5, because that was so with other settings, those of `long_training`: plain
-nets took 64 to 75 epochs and highway nets 162 to 167, which was seen before this was written.
-At 100 layers plain does not arrive at 1e-3, and its last loss is more than a hundred times
-highway's.  The last losses of highway nets of 50 and 100 layers are within a factor of 3 of those
-of 10 and 20.
-
-The rate of the plain net of 100 layers was the highest that `optimization` searched, so that its
-last loss may not be the lowest that it can have.  `wider_rates` searches higher ones, and
-`figure_1_wide` trains with the rate that it chose.
+The setting that `optimization` chose for each net is trained for 400 epochs, over three seeds that its search
+did not use.  The rate falls more slowly, to the same last rate.  The speed of a net is the first epoch whose
+running mean loss is at most a threshold.  RULES.md has the rules.
 """
 
 from __future__ import annotations

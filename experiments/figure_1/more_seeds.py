@@ -2,11 +2,8 @@
 
     python -m experiments more_seeds            -> results/more_seeds.json
 
-With three seeds, `optimization` and `blocks` left four claims of the ledger "not clear".
-Here every net that such a claim compares gets seven more seeds, with the setting that its search
-chose.  The number was fixed before these runs: the claims are judged by all ten seeds, whatever
-they say.  This is a second look at the claims, so the rules allow for two (Bonferroni's
-correction); that was decided after the runs.
+Every net that an open claim of `optimization` or `blocks` compares gets seven more seeds, with the setting
+that its search chose.
 """
 
 from __future__ import annotations

@@ -2,23 +2,10 @@
 
     python -m experiments optimization            -> results/optimization.json
 
-Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway
-networks with up to 100 layers can still be optimized well".  In the paper plain nets of 10 and 20
-layers reach a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more than
-two orders of magnitude better than the plain one (see `wider_rates`), and highway nets converge
-faster (see `figure_1_finals`).
-
-For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
-highway nets, the gate bias.  The best setting is the one with the lowest training loss, as in the
-paper.  It is then trained over seeds that the search did not use.  The search of each kind is near
-the values at which its own nets had learned in pilot runs: the highest rate is 2.5 to 17 times the
-lowest, and gate biases lie within two units.  For both kinds the gradient is clipped at norm 1; the
-clip is ours.
-
-The search is short, and a setting that is best after five epochs need not be best after
-twenty.  This is true above all of the decay.  So the two best settings of each search, and the
-best one with the slowest decay, are trained as long as the final runs; the one with the lowest
-loss is chosen.
+For each depth and kind a random search tries initial rate, momentum, decay, activation and, for highway
+nets, the gate bias.  The two best settings, and the best one with the slowest decay, are trained as long as
+the final runs: a setting that is best after five epochs need not be best after twenty.  The one with the
+lowest training loss is trained over seeds that the search did not use.  RULES.md has the rules.
 """
 
 from __future__ import annotations

@@ -2,25 +2,9 @@
 
     python -m experiments wider_rates            -> results/wider_rates.json
 
-In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
-0.08.  That is near the end of the range, so that a higher rate might be better still.  The best
-rate of the highway net of 100 layers, with which it is compared, lay within its range.
-
-Here both kinds are searched again at 100 layers, in ranges that reach four times lower and four
-times higher.  Such a range needs more trials, and rates without gaps: it is cut into equal parts
-on a logarithmic scale, and one rate is drawn from each, for each activation.  All else is as in
-`optimization`: momentum, decay and gate bias, the finalists, the seeds of the final runs, the clip
-at norm 1.
-
-Fixed before these runs: the claim is judged by the ratio of geometric means of the last losses,
-plain's over highway's.  A best rate in the first or the last part of its range
-means that the range is still too narrow.  A better rate of the plain net can only make the ratio
-smaller.  So a ratio above a hundred stays open if plain's best rate lies in such a part.  A better
-rate of the highway net can only make the ratio larger.  So a ratio below a hundred stays open if
-highway's best rate lies in such a part.
-
-Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
-between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
+Both kinds are searched again at 100 layers, in ranges that reach four times lower and four times higher than
+in `optimization`.  A range is cut into equal parts on a logarithmic scale, and one rate is drawn from each,
+for each activation.  All else is as in `optimization`.  RULES.md has the rules.
 """
 
 from __future__ import annotations

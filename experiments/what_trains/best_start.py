@@ -2,96 +2,12 @@
 
     python -m experiments best_start            -> results/best_start.json
 
-Written on 27 November 2026, before any of these runs.  The paper's Figure 1 compares the kinds with
-one start each.  In `optimization` and `wider_rates` the start follows from the activation, too.  But
-plain nets depend on their start far more than highway nets (`initialisations`), so the factor by which
-they are worse may be that of their start.  Here the start is searched like the rate.  And the whole
-search is repeated, so that the interval of the factor contains its spread.
+A search has 32 draws of start, activation, rate, momentum, decay and, for highway nets, b_T; fewer and fewer
+of them are trained for longer and longer.  The net that counts is the best setting with another seed.  The
+whole search is repeated five times, so that the interval of the factor contains its spread.
 
-Nets
-----
-10, 20, 50 and 100 layers, all of MNIST, SGD with momentum, batches of 128, the clip at norm 1: as in
-`optimization`.  Highway blocks have 50 units and plain ones 71, which makes about as many parameters.
-Subnormal numbers are flushed to zero.
-
-A draw of a search has
-    activation    tanh and ReLU, in turn
-    start         that of W_H: Glorot's, He's, orthogonal, orthogonal, in turn.  An orthogonal W_H is
-                  multiplied by a gain: 1 for tanh and 1.414 for ReLU, times a factor from 0.95 to 1.15.
-                  The gates, the first layer and the output are drawn as in `optimization`.
-    rate          of lr / (1 - momentum): the range of `optimization` for this kind, depth and activation,
-                  from half its lowest to eight times its highest.  The logarithmic range is cut into four
-                  equal parts, and each activation and start of the list above draws one from each.
-    momentum      0.8 to 0.95
-    decay         0.85 to 0.98 an epoch, for 20 epochs; a shorter training takes its rate to the same end
-    b_T           highway alone: the range of `optimization`
-
-A search has 32 draws, the same number for both kinds and all depths.  All are trained for 2 epochs, the
-best 8 for 5 epochs, the best 3 of these for 20 epochs; the lowest running training loss of the last
-epoch decides.  The best of the three is trained once more for 20 epochs, with another seed: this net
-counts.  So a search takes 184 epochs.  Each kind has five searches at each depth.
-
-Seeds
------
-Searches have the seeds 3101 to 3105, on which both their draws and their nets depend.  The nets that
-count have 3001 to 3005.  Nothing else uses seeds of 3000 and above.
-
-Rules
------
-The value of a net is its loss on all training images after training; a net that diverged counts as
-one that guesses, log 10.  A factor is the ratio of geometric means, plain's over highway's.  Its
-interval is Welch's of the logarithms, with five searches on each side, so it contains the spread of the
-search.  All intervals are of 95 % and two-sided.
-
-The factor is the answer.  Three rows judge it:
-
-(1) Two orders.  At 100 layers the factor is above 100.  Not reproduced if it is below.
-(2) Plain is worse.  The factor is above 1 at 10, 20, 50 and 100 layers; Holm's correction for four.
-(3) Depth.  Highway: 50 and 100 layers have less than 3 times the loss of 10 and of 20.  Plain: 50 and
-100 layers have more than 3 times the loss of 20.  Holm's correction for six.
-
-In (1) and (2) the range of rates must not decide: where in most of the searches the best rate lies in
-the first or the last twelfth of its range, a better one might lie beyond.  So a factor above the bound
-is not clear if this is so of plain's rates, and one below it if it is so of highway's.
-
-One hidden layer, whose search `one_hidden_layer` made, stands in the place of the highway nets as a
-control of (1) and (3).
-
-What each outcome would mean
-----------------------------
-(1) reproduced      The paper's two orders do not hang on the start of plain nets, nor on one search.
-    not reproduced  They are a fact about plain nets from Glorot's or He's weights.  With the best start
-                    the factor is the one in this row, and pages that say how much worse a plain net is
-                    say this one.
-(2) yes             Highway nets fit better at every depth, with as many parameters and as long a search.
-    in part         Which depths fail says from where on the gate pays.
-(3) reproduced      Depth harms plain nets even from their best start, and highway nets little.
-    in part         If plain's half fails, "degradation" was a matter of the start.
-                    If highway's fails, its depth costs more than the paper's figure shows.
-
-The start that each search chooses is told and judges nothing.
-
-A fourth row was added on 28 November 2026, when the others were judged, and before its own runs.  The clip is ours.
-`clip` found that plain nets of 100 layers need it, from Glorot's weights; do they from their best start?
-
-(4) Without the clip.  The nets that count at 100 layers are trained once more without the clip, at their rate and at
-half of it, since the rate was searched with the clip; of these two the better counts, by the mean logarithm of the
-losses.  A kind trains without the clip if its loss is at most 3 times that with it, search by search, and no net
-diverges.  Holm's correction for the two kinds.  "Yes" means that both kinds do; if plain nets do not, what this
-question says of plain nets at 100 layers is said of nets that are trained with a clip.  Expected: both do.
-
-Expected, before these runs: orthogonal weights with tanh win all searches of plain nets from 20 layers
-on; highway nets take any start.  The factor is 5 to 15 at 10 and 20 layers, 10 to 30 at 50, 20 to 70 at
-100: (1) not reproduced, (2) yes, (3) in part, since plain nets of 50 layers have less than 3 times the
-loss of 20.  What was known: `initialisations`, in which plain nets of 100 layers with orthogonal weights
-of gain 1 reach a loss of 0.32 in two epochs at a rate of 0.15; and `optimization`, in which highway nets of
-100 layers end at 0.0008.  Of the runs here only the seconds of an epoch were measured.
-
-Budget
-------
-184 epochs a search, five searches, two kinds.  An epoch of 10, 20, 50, 100 layers takes 0.35, 0.7, 1.2
-and 2.2 seconds of one quiet core, as a mean of the kinds: 2.3 core-hours in all.  On a machine whose
-cores were all busy it took twice as long: 5 core-hours.  A stopped run goes on from its log.
+Searches have the seeds 3101 to 3105, on which both their draws and their nets depend; the nets that count
+have 3001 to 3005.  Nothing else uses seeds of 3000 and above.  RULES.md has the ranges and the rules.
 """
 
 from __future__ import annotations

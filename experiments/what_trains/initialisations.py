@@ -2,10 +2,7 @@
 
     python -m experiments initialisations            -> results/initialisations.json
 
-The paper says that a negative gate bias "was sufficient for training to proceed in very deep
-networks for various zero-mean initial distributions of W_H and different activation functions"
-(section 2.2), and that "derivation of a suitable initialization scheme is not essential" (section
-5).  This is tested by a factorial design, in which nets differ in these factors:
+A factorial design:
 
     kind           highway, plain
     layers         10, 30, 100
@@ -14,35 +11,9 @@ networks for various zero-mean initial distributions of W_H and different activa
                    the second piece of maxout
     gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
 
-All 216 cells of the design are trained.  The gates, the first layer and the output are drawn
-as in the other questions.  The rate cannot be the same for all cells: plain nets of 100 layers
-need a rate a hundred times lower than highway nets.  So every cell, of either kind, searches the
-same four rates for the lowest loss after two epochs.  Then nets of three seeds that the search did
-not use are trained for three epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay
-of 0.9 an epoch, and the clip at norm 1.  The gate bias depends on the depth: -2, -3 and -4.
-
-Fixed before these runs: training *proceeds* if the training loss at the end is below 0.9 log 10,
-as in `gate_bias`.  It proceeds in a cell if it does so for all three seeds, and fails if it does
-so for none; otherwise the cell is open.  "Various distributions" is judged by the highway cells
-of 30 and 100 layers with gain 1, "not essential" by those with all three gains.  The gains are
-ours.
-
-That training proceeds says nothing of the blocks: a net with shut gates is a shallow one, and
-trains.  So we also count in how many of these cells the blocks are of use: closing all of them
-costs 0.005 of test accuracy or more, as in `gate_bias`.  This judges nothing.
-
-How much the start matters is measured by a standard deviation: that of the logarithm of the loss
-over the nine starts, three distributions times three gains.  It is computed for each seed and each
-activation H, and averaged over the activations.  A net that diverged counts as guessing.  At each
-depth an activation is left out if the training of plain nets proceeds from none of its starts: nets
-that all fail are alike, and say nothing of their starts.  Highway is compared with plain over the
-three seeds, in pairs, at each depth, with Holm's correction; a depth without any activation stays
-open.
-
-Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
-layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of
-their cells, mostly orthogonal ones of gain 1, and in none with sigmoid.  The start matters less
-for highway nets at 30 and 100 layers; at 10 layers it is open.
+The gates, the first layer and the output are drawn as in the other questions.  Every cell searches the same
+four rates, since plain nets of 100 layers need one a hundred times lower than highway nets.  RULES.md has the
+rules.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
+from experiments.what_trains.mean_field import ACTIVATIONS, NODES, WEIGHTS
+
 N_CLASSES = 10
 STREAMS = 4
 STIRRED = 0.5  # how far convex streams go towards their mean in a block
@@ -91,20 +91,7 @@ def mix_of(kind: str, depth: int) -> Mix:
 # ---- Moments -------------------------------------------------------------------------------------
 
 
-def tanh_slope(z):
-    return 1 - np.tanh(z) ** 2
-
-
-def relu(z):
-    return np.maximum(z, 0)
-
-
-def relu_slope(z):
-    return (z > 0).astype(float)
-
-
-ACTIVATIONS = {"tanh": (np.tanh, tanh_slope), "relu": (relu, relu_slope)}
-STEP = 1e-5
+STEP = 1e-5  # of the slopes of C and B, by differences
 
 
 def expected(values: np.ndarray) -> float:

@@ -1,6 +1,7 @@
-"""The room what_trains: its trials, its rows and its claims."""
+"""The room what_trains: the verdicts on made-up results, and what its numbers need."""
 
 import copy
+import functools
 import importlib.util
 import math
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from conftest import ROOT, judgement_on, verdict_on
 
 import highway_networks as hn
+from experiments import find_question, rooms
 from experiments.what_trains import (
     baselines,
     best_start,
@@ -34,10 +36,366 @@ from highways.nets import extra_blocks, fully_connected, initial
 from highways.nets.fully_connected import ALL
 from highways.records import load_results, select
 
-# ---- what_trains ----------------------------------------------------------------------------------
-
-SETTINGS = what_trains.BUDGETS["default"]
 KINDS = (*what_trains.WITHOUT_BIAS, *what_trains.WITH_BIAS)
+FACTORIAL = what_trains.BUDGETS["default"]
+CARRIES = SimpleNamespace(settings=which_carry.BUDGETS["default"])
+STARTS = SimpleNamespace(settings=initialisations.BUDGETS["default"])
+SEARCHES = SimpleNamespace(settings=best_start.BUDGETS["default"])
+LAW = trainable_depth.BUDGETS["default"]
+QUESTION_OF = {claim.id: name for name in rooms()["what_trains"] for claim in find_question(name).claims}
+
+
+# ---- Made-up results -------------------------------------------------------------------------------------------------
+
+
+def factorial(trains, gradient) -> dict:
+    """A record in which trains(cell) and gradient(cell) hold for every cell."""
+    starts = []
+    trained = []
+    for cell in what_trains.cells(FACTORIAL):
+        values = {name: [gradient(cell)] * 3 for name in what_trains.MEASURED.values()}
+        starts.append({**cell, **values})
+        losses = [[0.1 if trains(cell) else 2.3] * 3] * 4
+        trained.append({**cell, "n_train": 6000, "effective_lr": list(what_trains.RATES), "loss": losses})
+    return {"experiment": "what_trains", "settings": FACTORIAL, "trials": {"starts": starts, "trained": trained}}
+
+
+def fades(cell) -> float:
+    """A gradient that falls with depth, faster the more the blocks change at the start."""
+    return -cell["depth"] * what_trains.share(cell["gate_bias"]) / 10
+
+
+def trains_where_it_fades_little(cell) -> bool:
+    return fades(cell) > -1.5
+
+
+def carries(losses: dict, accuracies: dict | None = None) -> dict:
+    """Results of `which_carry` with these losses and accuracies by kind, else 0.01 and 0.97.
+
+    A kind whose loss is None has diverged."""
+    final = []
+    for depth in which_carry.DEPTHS:
+        for kind in (which_carry.SEES_X, *which_carry.OTHERS):
+            loss = losses.get(kind, 0.01)
+            accuracy = (accuracies or {}).get(kind, 0.97)
+            for seed in range(5):
+                net = {"kind": kind, "depth": depth, "seed": seed, "n_train": 60000, "n_test": 10000}
+                net["loss"] = None if loss is None else loss * (1 + 0.01 * seed)
+                net["test_accuracy"] = None if loss is None else accuracy + 0.0001 * seed
+                final.append(net)
+    return {"settings": CARRIES.settings, "trials": {"final": final}}
+
+
+def from_starts(loss_of) -> dict:
+    """A record in which a cell's trials end with loss_of(cell, seed)."""
+    final = []
+    for cell in initialisations.cells(STARTS.settings):
+        for seed in (1, 2, 3):
+            loss = loss_of(cell, seed)
+            accuracies = {"test_accuracy": 0.5, "skipped_accuracy": 0.4}
+            final.append({**cell, "seed": seed, "effective_lr": 0.15, "loss": loss, **accuracies})
+    return {"settings": STARTS.settings, "trials": {"final": final}}
+
+
+def wide_and_narrow(cell: dict, seed: int) -> float:
+    """Over the starts plain nets end anywhere from 0.01 to 1, highway nets between 0.01 and 0.015."""
+    gain = STARTS.settings["gains"].index(cell["gain"])
+    place = list(initial.DISTRIBUTIONS).index(cell["distribution"]) + 3 * gain
+    widths = {"tanh": 0.2, "relu": 0.22, "sigmoid": 0.25, "maxout": 0.24}
+    width = widths[cell["H"]] if cell["kind"] == "plain" else 0.02
+    return 0.01 * 10 ** (width * place)
+
+
+def plain_trains_with_tanh(cell: dict, seed: int) -> float:
+    """Highway nets' losses vary with the start; plain nets train with tanh only, from one start of nine."""
+    if cell["kind"] == "highway":
+        return 0.1 * cell["gain"] ** (2 + seed / 100)
+    trains = cell["H"] == "tanh" and cell["gain"] == 1 and cell["distribution"] == "orthogonal"
+    return 0.1 if trains else 2.3
+
+
+def two_kinds(factor_at_100: float = 200.0) -> dict:
+    """Results of `best_start` by which all rows hold."""
+    final = []
+    for place in range(5):
+        noise = 1.05 ** (place - 2)
+        for depth, factor in ((9, 2.0), (19, 5.0), (49, 50.0), (99, factor_at_100)):
+            common = {**ALL, "depth": depth, "seed": 3001 + place, "activation": "tanh", "start": "orthogonal"}
+            common |= {"test_accuracy": 0.97, "diverged": False}
+            rates = {}
+            for block in best_start.BLOCKS:
+                rates[block] = np.sqrt(np.prod(best_start.range_of_rates(block, depth, "tanh")))
+            final += [
+                {**common, "block": "highway", "loss": 0.001 * noise, "effective_lr": rates["highway"]},
+                {**common, "block": "plain", "loss": 0.001 * factor / noise, "effective_lr": rates["plain"]},
+            ]
+    return {"settings": SEARCHES.settings, "trials": {"search": [], "final": final}}
+
+
+def changed(change: dict, **wanted) -> dict:
+    record = copy.deepcopy(two_kinds())
+    for net in record["trials"]["final"]:
+        if wanted.items() <= net.items():
+            net.update(change)
+    return record
+
+
+def near_the_highest_rate() -> dict:
+    _, high = best_start.range_of_rates("plain", 99, "tanh")
+    return changed({"effective_lr": 0.99 * high}, block="plain", depth=99)
+
+
+def without_clip(highway: tuple, plain: tuple) -> dict:
+    """two_kinds() with nets without the clip, of each kind (times the loss with it at the rate, at half of it);
+    None is a net that diverged."""
+    record = two_kinds()
+    factors = {"highway": highway, "plain": plain}
+    free = []
+    for net in [net for net in record["trials"]["final"] if net["depth"] == 99]:
+        for way, factor in zip(best_start.FREE, factors[net["block"]], strict=True):
+            noise = 1.03 ** (net["seed"] % 3 - 1)
+            loss = None if factor is None else net["loss"] * factor * noise
+            free.append({**net, "way": way, "loss": loss, "diverged": loss is None})
+    record["trials"]["free"] = free
+    return record
+
+
+def biases(fate_of) -> dict:
+    """Results of `gate_bias` in which a net of this depth and bias has the fate fate_of(depth, bias)."""
+    trials = []
+    for depth in (9, 99):
+        for activation in gate_bias.RATES:
+            for bias in gate_bias.BIASES:
+                trials.append({**net_of(depth, bias, fate_of(depth, bias)), "activation": activation})
+    return {"settings": {}, "trials": trials}
+
+
+def net_of(depth: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
+    """A trial of the grid."""
+    return {"depth": depth, "gate_bias": bias, "fate": fate, "test_accuracy": accuracy, "activation": "tanh"}
+
+
+def idle_where(is_idle) -> dict:
+    return biases(lambda depth, bias: "soft" if is_idle(depth, bias) else "trained")
+
+
+def some_fail(*more: dict) -> dict:
+    trials = [
+        net_of(19, 2.0, "hard"),
+        net_of(9, 2.0, "trained"),
+        net_of(9, 0.0, "hard"),
+        net_of(19, 0.0, "hard"),
+        net_of(9, -10.0, "soft"),
+        net_of(19, -20.0, "soft"),
+        net_of(9, -5.0, "hard"),
+    ]
+    return {"settings": {}, "trials": [*trials, *more]}
+
+
+def best_bias(falls: bool) -> dict:
+    """Results in which the best bias, and the highest that trains, fall with depth, or are the same."""
+    trials = []
+    for activation in ("tanh", "relu"):
+        for place, depth in enumerate((9, 19, 29, 49, 99)):
+            for bias in gate_bias.MODERATE:
+                fails = falls and bias > -1 - place
+                loss = abs(bias + 2 + place) if falls else -bias
+                net = net_of(depth, bias, "hard" if fails else "trained")
+                trials.append({**net, "activation": activation, "loss": loss})
+    return {"settings": {}, "trials": trials}
+
+
+def cell_of(kind: str, **wanted) -> dict:
+    settings = {"seeds": 1, "epochs": 1, "n_train": 6000, "n_test": 2000}
+    start = wanted.pop("start", "glorot")
+    bias = wanted.pop("gate_bias", 0.0)
+    depth = wanted.pop("depth", 30)
+    return {**trainable_depth.cell("here", kind, bias, start, depth), **settings, **wanted}
+
+
+def with_outcomes(cell: dict, largest: float | None, worse: float = 1.0) -> dict:
+    """An entry whose nets train at `largest` and below it, but not above."""
+    rates = list(trainable_depth.SGD_RATES)
+    trainings = []
+    for rate in sorted(rates, reverse=True):
+        trained = largest is not None and rate <= largest
+        for seed in (1, 2) if trained else (1,):
+            loss = 0.2 * worse if trained else 2.3
+            trainings.append({"rate": rate, "seed": seed, "loss": loss, "test_accuracy": 0.9 / worse})
+    look = {"first_norm": 10 ** law.passed(baselines.start(cell)), "last_norm": 1.0}
+    return {**cell, "n_train": 6000, "rates": rates, "starts": [look, look], "trainings": trainings}
+
+
+def obeying(outcome, worse=lambda cell: 1.0) -> dict:
+    """Results of `trainable_depth` in which outcome(cell) is the largest rate of a cell, or None.
+
+    They have few cells: three b_T at 10 and 30 blocks, the valley at 100, and slices of 10 blocks."""
+    settings = {**LAW, "slice_depths": [10]}
+    grid = []
+    for cell in trainable_depth.grid(settings):
+        in_valley = cell["kind"] != "p-norm" and (cell["start"], cell["depth"]) == ("orthogonal", 100)
+        if in_valley or (cell["depth"] <= 30 and cell["gate_bias"] in (-6, 0, 6)):
+            grid.append(cell)
+    slices = trainable_depth.slices(settings, {})
+    slices = [cell for cell in slices if cell["optimizer"] == "sgd" and cell["depth"] == 10]
+    trials = {}
+    for name, cells in (("grid", grid), ("slices", slices)):
+        trials[name] = [with_outcomes(cell, outcome(cell), worse(cell)) for cell in cells]
+    return {"experiment": "trainable_depth", "settings": settings, "trials": trials}
+
+
+def as_the_law_says(cell: dict) -> float | None:
+    entry = {**cell, "rates": trainable_depth.SGD_RATES}
+    low, high = baselines.windows(trainable_depth.TRAINS)["law"](cell, 6 * 46)
+    if not trainable_depth.offered(entry, low, high):
+        return None
+    return trainable_depth.rounded_down(entry, high)
+
+
+@functools.cache
+def lawful() -> dict:
+    """The gate that keeps magnitudes ends a little worse."""
+    return obeying(as_the_law_says, lambda cell: 1.2 if cell["kind"] == "mp" else 1.0)
+
+
+def unlawful() -> dict:
+    return obeying(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
+
+
+def at_the_lowest_rate() -> dict:
+    """Cells train where the law says so, but at the lowest rate alone."""
+    return obeying(lambda cell: None if as_the_law_says(cell) is None else 0.05)
+
+
+# ---- Verdicts --------------------------------------------------------------------------------------------------------
+
+VERDICTS = (
+    ("start-says-what-trains", lambda: factorial(trains_where_it_fades_little, fades), "reproduced"),
+    ("start-says-what-trains", lambda: factorial(trains_where_it_fades_little, lambda cell: 0.0), "not reproduced"),
+    ("weights-say-more-than-the-carry", lambda: factorial(trains_where_it_fades_little, fades), "reproduced"),
+    (
+        "gate-trains-what-a-fixed-mixture-does-not",
+        lambda: factorial(trains_where_it_fades_little, fades),
+        "not reproduced",
+    ),
+    (
+        "gate-trains-what-a-fixed-mixture-does-not",
+        lambda: factorial(lambda cell: cell["kind"] == "sees x" or trains_where_it_fades_little(cell), fades),
+        "in part",
+    ),
+    (
+        "plain-trains-from-a-good-start",
+        lambda: factorial(
+            lambda cell: cell["kind"] != "none" or (cell["start"] == "orthogonal" and cell["depth"] < 300), fades
+        ),
+        "in part",
+    ),
+    ("sees-x-fits-better", lambda: carries({"sees x": 0.001}), "reproduced"),
+    ("sees-x-fits-better", lambda: carries({}), "not clear"),
+    ("sees-x-fits-better", lambda: carries({"sees x": 0.02}), "not reproduced"),
+    ("sees-x-fits-better", lambda: carries({"skip": None}), "not clear"),  # seeds that diverge decide nothing
+    ("sees-x-generalises-better", lambda: carries({}, dict.fromkeys(which_carry.OTHERS, 0.96)), "reproduced"),
+    ("sees-x-generalises-better", lambda: carries({}), "not reproduced"),
+    ("sees-x-generalises-better", lambda: carries({"skip": None}), "not reproduced, the rest not clear"),
+    ("various-initial-distributions", lambda: from_starts(lambda cell, seed: 0.1), "reproduced"),
+    ("initialisation-not-essential", lambda: from_starts(lambda cell, seed: 0.1), "reproduced"),
+    ("start-matters-less-for-highway", lambda: from_starts(lambda cell, seed: 0.1), "not clear"),
+    (
+        "various-initial-distributions",
+        lambda: from_starts(lambda cell, seed: None if cell["gain"] == 3 else 0.1),
+        "reproduced",
+    ),
+    (
+        "initialisation-not-essential",
+        lambda: from_starts(lambda cell, seed: None if cell["gain"] == 3 else 0.1),
+        "in part",
+    ),
+    # a cell whose seeds disagree is open
+    (
+        "various-initial-distributions",
+        lambda: from_starts(lambda cell, seed: 2.3 if seed == 1 else 0.1),
+        "not clear",
+    ),
+    ("start-matters-less-for-highway", lambda: from_starts(wide_and_narrow), "reproduced"),
+    # if all plain nets fail, their losses are alike
+    ("start-matters-less-for-highway", lambda: from_starts(plain_trains_with_tanh), "not reproduced"),
+    (
+        "start-matters-less-for-highway",
+        lambda: from_starts(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3),
+        "not clear",
+    ),
+    ("best-start-two-orders", two_kinds, "reproduced"),
+    ("best-start-two-orders", lambda: two_kinds(40), "not reproduced"),
+    ("best-start-two-orders", lambda: two_kinds(100), "not clear"),
+    # rates at an end of their range decide nothing
+    ("best-start-two-orders", near_the_highest_rate, "not clear"),
+    ("best-start-plain-is-worse", two_kinds, "reproduced"),
+    ("best-start-plain-is-worse", near_the_highest_rate, "in part, the rest not clear"),
+    ("best-start-no-degradation", two_kinds, "reproduced"),
+    ("best-start-no-degradation", lambda: two_kinds(5), "in part"),  # the loss of plain at 100 layers is that of 20
+    ("best-start-without-clip", lambda: without_clip((1, 2), (100, 1)), "reproduced"),
+    ("best-start-without-clip", lambda: without_clip((1, 2), (100, 4)), "in part"),
+    ("best-start-without-clip", lambda: without_clip((4, 5), (None, None)), "not reproduced"),
+    # three times is the bound
+    ("best-start-without-clip", lambda: without_clip((1, 2), (3, 3)), "in part, the rest not clear"),
+    # -4 and below lie outside the article's range
+    ("gate-bias-is-critical-for-use", lambda: idle_where(lambda depth, bias: bias < -3), "not reproduced, one run"),
+    ("gate-bias-is-critical-for-use", lambda: idle_where(lambda depth, bias: bias == -3), "reproduced, one run"),
+    (
+        "gate-bias-is-critical-for-use",
+        lambda: idle_where(lambda depth, bias: bias == -3 and depth == 99),
+        "in part, one run",
+    ),
+    ("high-gate-biases-fail", some_fail, "in part, one run"),
+    ("low-gate-biases-fail", some_fail, "in part, one run"),  # blocks are idle
+    ("gate-bias-is-critical", some_fail, "reproduced, one run"),
+    ("start-more-negative", some_fail, "reproduced, one run"),
+    # one failure more than of high biases, at 10 layers
+    (
+        "start-more-negative",
+        lambda: some_fail(net_of(9, -20.0, "hard"), net_of(9, -20.0, "hard")),
+        "not reproduced, one run",
+    ),
+    ("more-negative-with-depth", lambda: best_bias(falls=True), "reproduced, one run"),
+    ("more-negative-with-depth", lambda: best_bias(falls=False), "not reproduced, one run"),
+    ("law-says-what-trains", lawful, "reproduced"),
+    ("law-says-what-trains", unlawful, "not reproduced"),
+    ("law-says-what-trains", at_the_lowest_rate, "reproduced"),
+    ("law-says-the-largest-rate", lawful, "reproduced"),
+    ("law-holds-in-slices", lawful, "reproduced"),
+    ("valley-has-two-sides", lawful, "reproduced"),
+    ("valley-has-two-sides", unlawful, "not reproduced"),
+    ("the-papers-gate-fits-and-generalises-better", lawful, "reproduced"),
+)
+
+
+@pytest.mark.parametrize(("claim", "results", "verdict"), VERDICTS)
+def test_verdict(claim, results, verdict):
+    assert verdict_on(QUESTION_OF[claim], claim, results()) == verdict
+
+
+@pytest.mark.thorough
+def test_the_law_against_baselines():
+    claim = "law-beats-every-baseline"
+    assert verdict_on("trainable_depth", claim, lawful()).startswith("reproduced")
+    assert verdict_on("trainable_depth", claim, unlawful()).startswith("not reproduced")
+
+
+def test_nets_of_another_rate():
+    parts = judgement_on("trainable_depth", "law-says-the-largest-rate", at_the_lowest_rate()).parts
+    assert parts[0] is False
+
+
+def test_one_hidden_layer_is_put_through_the_rules():
+    layer = {"seed": 1, "loss": 0.001, "test_accuracy": 0.97, **ALL}
+    nets = [{**layer, "loss": 0.001 * noise} for noise in (1, 1.1, 1.2)]
+    for claim in (best_start.two_orders, best_start.no_degradation):
+        [control] = claim.controls
+        parts, _ = measured(claim, *control.stand_in(two_kinds(), {"trials": {"final": nets}}))
+        assert all(parts)
+
+
+# ---- what_trains: nets and their starts ------------------------------------------------------------------------------
 
 
 def setting_of(kind: str, **wanted) -> dict:
@@ -45,11 +403,8 @@ def setting_of(kind: str, **wanted) -> dict:
     return {**setting, **wanted}
 
 
-# ---- The design ------------------------------------------------------------------------------------------------------
-
-
 def test_the_design_has_every_combination_once():
-    cells = what_trains.cells(SETTINGS)
+    cells = what_trains.cells(FACTORIAL)
     kinds = 4 + 5 * 4
     assert len(cells) == kinds * (3 * 4 + 2) == len({tuple(cell.values()) for cell in cells})
     depths = [cell["depth"] for cell in cells]
@@ -84,9 +439,6 @@ def test_starts_differ_in_the_weights():
         assert deviations[start] == pytest.approx(math.sqrt(v_H), rel=0.02)
     W = nets["orthogonal"].W_H[0]
     np.testing.assert_allclose(W @ W.T, np.eye(what_trains_trial.WIDTH), atol=1e-5)
-
-
-# ---- The start -------------------------------------------------------------------------------------------------------
 
 
 def test_singular_values_are_those_of_the_complex_step():
@@ -128,7 +480,7 @@ def test_the_mean_field_agrees_with_a_net(kind, start):
     assert look["distance_by_mean_field"] == pytest.approx(look["distance"], abs=0.35)
 
 
-# ---- Training --------------------------------------------------------------------------------------------------------
+# ---- what_trains: what trains, and what is predicted -----------------------------------------------------------------
 
 
 def test_a_net_that_diverges_has_no_loss(monkeypatch):
@@ -156,9 +508,6 @@ def test_all_seeds_must_train_at_one_rate():
     assert what_trains.best_rate(entry_of([[0.1, None], [0.5, 2.3]])) == 1
 
 
-# ---- Bounds ----------------------------------------------------------------------------------------------------------
-
-
 def test_bounds_lie_between_what_trains_and_what_does_not():
     values = np.array([-9.0, -5.0, -3.0, 0.0, 1.0, 4.0])
     assert what_trains.bounds(values, np.array([0, 0, 1, 1, 1, 1], bool)) == (-4.0, math.inf)
@@ -167,179 +516,52 @@ def test_bounds_lie_between_what_trains_and_what_does_not():
     assert what_trains.bounds(values, np.array([1, 0, 0, 1, 1, 1], bool)) == (-1.5, math.inf)
 
 
-# ---- What is said of it ----------------------------------------------------------------------------------------------
-
-
-def record_of(trains, gradient) -> dict:
-    """A record in which trains(cell) and gradient(cell) hold for every cell."""
-    starts = []
-    trained = []
-    for cell in what_trains.cells(SETTINGS):
-        values = {name: [gradient(cell)] * 3 for name in what_trains.MEASURED.values()}
-        starts.append({**cell, **values})
-        losses = [[0.1 if trains(cell) else 2.3] * 3] * 4
-        trained.append({**cell, "n_train": 6000, "effective_lr": list(what_trains.RATES), "loss": losses})
-    return {"experiment": "what_trains", "settings": SETTINGS, "trials": {"starts": starts, "trained": trained}}
-
-
-def fades(cell) -> float:
-    """A gradient that falls with depth, faster the more the blocks change at the start."""
-    return -cell["depth"] * what_trains.share(cell["gate_bias"]) / 10
-
-
-def trains_where_it_fades_little(cell) -> bool:
-    return fades(cell) > -1.5
-
-
-def verdict(id: str, record: dict) -> str:
-    return verdict_on("what_trains", id, record)
-
-
-def test_a_gradient_that_says_what_trains():
-    record = record_of(trains_where_it_fades_little, fades)
-    assert verdict("start-says-what-trains", record) == "reproduced"
-    assert verdict("weights-say-more-than-the-carry", record) == "reproduced"
-    assert verdict("gate-trains-what-a-fixed-mixture-does-not", record) == "not reproduced"
+def test_rows_of_the_factorial():
+    record = factorial(trains_where_it_fades_little, fades)
     row = select(what_trains.rows(record), row="predictor", predictor="gradient")
     assert row["right_where_tested"] == 1
     assert row["high"] is None
     assert -3 < row["low"] < -0.4
-
-
-def test_a_gradient_that_says_nothing():
-    record = record_of(trains_where_it_fades_little, lambda cell: 0.0)
-    assert verdict("start-says-what-trains", record) == "not reproduced"
-
-
-def test_a_gate_that_trains_where_a_fixed_mixture_does_not():
-    record = record_of(lambda cell: cell["kind"] == "sees x" or trains_where_it_fades_little(cell), fades)
-    assert verdict("gate-trains-what-a-fixed-mixture-does-not", record) == "in part"
+    record = factorial(lambda cell: cell["kind"] == "sees x" or trains_where_it_fades_little(cell), fades)
     row = select(what_trains.rows(record), row="gate", kind="sees x")
     assert row["gate_alone"] > row["convex_alone"] == 0
 
 
-def test_a_plain_net_that_trains_from_one_start():
-    def trains(cell):
-        return cell["kind"] != "none" or (cell["start"] == "orthogonal" and cell["depth"] < 300)
-
-    assert verdict("plain-trains-from-a-good-start", record_of(trains, fades)) == "in part"
-
-
 def test_cells_before_and_after_training_must_be_the_same():
-    record = record_of(trains_where_it_fades_little, fades)
+    record = factorial(trains_where_it_fades_little, fades)
     record["trials"]["starts"].reverse()
-    with pytest.raises(ValueError, match="differ"):
+    with pytest.raises(ValueError):
         what_trains.rows(record)
 
 
-# ---- which_carry ----------------------------------------------------------------------------------
-
-RUNNER = SimpleNamespace(settings=which_carry.BUDGETS["default"])
-KINDS_WHICH_CARRY = (which_carry.SEES_X, *which_carry.OTHERS)
+# ---- which_carry -----------------------------------------------------------------------------------------------------
 
 
 def test_all_kinds_try_the_same_draws():
     for depth in which_carry.DEPTHS:
         tried = {}
-        for kind in KINDS_WHICH_CARRY:
-            draws = [which_carry.sample((kind, depth), k, RUNNER) for k in range(16)]
+        for kind in KINDS:
+            draws = [which_carry.sample((kind, depth), k, CARRIES) for k in range(16)]
             tried[kind] = [(draw["effective_lr"], draw.get("distribution")) for draw in draws]
         assert len({tuple(draws) for draws in tried.values()}) == 1
-        biases = sorted(which_carry.sample((which_carry.SEES_X, depth), k, RUNNER)["gate_bias"] for k in range(16))
+        biases = sorted(which_carry.sample((which_carry.SEES_X, depth), k, CARRIES)["gate_bias"] for k in range(16))
         assert all(-8 + part / 2 <= bias <= -7.5 + part / 2 for part, bias in enumerate(biases))
 
 
-@pytest.mark.parametrize("kind", KINDS_WHICH_CARRY)
+@pytest.mark.parametrize("kind", KINDS)
 def test_blocks_have_about_as_many_parameters(kind):
     """The search of a kind makes nets that exist, all with about 5100 parameters a block."""
-    setting = {**which_carry.sample((kind, 30), 3, RUNNER), "seed": 0}
+    setting = {**which_carry.sample((kind, 30), 3, CARRIES), "seed": 0}
     nets = [fully_connected.make({**setting, "depth": depth}) for depth in (2, 3)]
     size = len(nets[1].parameters) - len(nets[0].parameters)
     assert size == pytest.approx(5110, abs=80)
 
 
-def record_of_which_carry(loss_of, accuracy_of) -> dict:
-    final = []
-    for depth in which_carry.DEPTHS:
-        for kind in KINDS_WHICH_CARRY:
-            for seed in range(5):
-                noise = 1 + 0.01 * seed
-                loss = loss_of(kind)
-                net = {"kind": kind, "depth": depth, "seed": seed, "n_train": 60000, "n_test": 10000}
-                net["loss"] = None if loss is None else loss * noise
-                net["test_accuracy"] = None if loss is None else accuracy_of(kind) + 0.0001 * seed
-                final.append(net)
-    return {"settings": which_carry.BUDGETS["default"], "trials": {"final": final}}
-
-
-def verdicts(loss_of, accuracy_of) -> tuple[str, str]:
-    record = record_of_which_carry(loss_of, accuracy_of)
-    return tuple(verdict_on("which_carry", id, record) for id in ("sees-x-fits-better", "sees-x-generalises-better"))
-
-
-def test_a_gate_that_sees_x_is_better():
-    def better(kind):
-        return kind == which_carry.SEES_X
-
-    assert verdicts(lambda kind: 0.001 if better(kind) else 0.01, lambda kind: 0.97 if better(kind) else 0.96) == (
-        "reproduced",
-        "reproduced",
-    )
-
-
-def all_alike(kind: str) -> float:
-    """The accuracy of every kind."""
-    return 0.97
-
-
-def losses_but_for(kind: str, value: float | None):
-    """A function of a kind: its loss, which is 0.01 but for this one."""
-
-    def loss_of(other):
-        return value if other == kind else 0.01
-
-    return loss_of
-
-
-def test_others_are_as_good():
-    as_good = losses_but_for(which_carry.SEES_X, 0.01)
-    assert verdicts(as_good, all_alike) == ("not clear", "not reproduced")
-    worse = losses_but_for(which_carry.SEES_X, 0.02)
-    assert verdicts(worse, all_alike) == ("not reproduced", "not reproduced")
-
-
-def test_three_seeds_that_diverge_decide_nothing():
-    fits, generalises = verdicts(losses_but_for("skip", None), all_alike)
-    assert fits == "not clear"
-    assert generalises == "not reproduced, the rest not clear"
-
-
-def test_a_kind_that_loses_a_seed_stands_behind_the_others():
-    trials = []
-    for depth in (30, 100):
-        for kind in show.NAMES:
-            loss = 0.001 if kind in show.KEEP_X else 0.1
-            for seed in range(2):
-                trials.append({"kind": kind, "depth": depth, "seed": seed, "loss": loss, "diverged": False})
-    record = {"settings": {"depths": [30, 100], "epochs": 20, "n_train": 60000}, "trials": {"final": trials}}
-    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 4 of 9 places")
-    for trial in trials:
-        if (trial["kind"], trial["depth"], trial["seed"]) == (show.KEEP_X[0], 100, 0):
-            trial |= {"loss": None, "diverged": True}
-    assert show.finding_of_which_carry(record).startswith("Nets that keep the whole x take the first 3 of 9 places")
-    assert show.which_carry(record)
-
-
-# ---- initialisations ------------------------------------------------------------------------------
-
-SETTINGS_INITIALISATIONS = initialisations.BUDGETS["default"]
-
-
-# ---- The design ------------------------------------------------------------------------------------------------------
+# ---- initialisations -------------------------------------------------------------------------------------------------
 
 
 def test_every_combination_is_a_cell():
-    found = initialisations.cells(SETTINGS_INITIALISATIONS)
+    found = initialisations.cells(STARTS.settings)
     # depths, kinds, H, distributions, gains
     assert len(found) == 3 * 2 * 4 * 3 * 3 == len({tuple(cell.values()) for cell in found})
 
@@ -347,10 +569,9 @@ def test_every_combination_is_a_cell():
 def test_all_cells_have_one_search():
     """The rates, the momentum and the decay are the same in all cells; only highway has a gate
     bias."""
-    runner = SimpleNamespace(settings=SETTINGS_INITIALISATIONS)
     shared = set()
-    for cell in initialisations.cells(SETTINGS_INITIALISATIONS):
-        tried = [initialisations.sample(cell, k, runner) for k in range(SETTINGS_INITIALISATIONS["trials"])]
+    for cell in initialisations.cells(STARTS.settings):
+        tried = [initialisations.sample(cell, k, STARTS) for k in range(STARTS.settings["trials"])]
         assert tuple(setting["effective_lr"] for setting in tried) == initialisations.RATES
         shared.add((tried[0]["momentum"], tried[0]["decay"]))
         assert ("gate_bias" in tried[0]) == (cell["kind"] == "highway")
@@ -384,7 +605,7 @@ def test_the_distributions_differ_in_their_tails():
 @pytest.mark.parametrize("kind", initialisations.KINDS)
 def test_a_trial_starts_as_its_cell_says(kind, h):
     cell = {"kind": kind, "depth": 3, "H": h, "distribution": "orthogonal", "gain": 3.0}
-    setting = initialisations.sample(cell, 0, SimpleNamespace(settings=SETTINGS_INITIALISATIONS))
+    setting = initialisations.sample(cell, 0, STARTS)
     net = fully_connected.make({**setting, "seed": 1, "n_train": 256, "n_test": 100})
     np.testing.assert_allclose(net.W_H[1] @ net.W_H[1].T, 9 * np.eye(net.hidden), atol=1e-4)
     assert net.hidden == fully_connected.WIDTH[kind]
@@ -408,73 +629,20 @@ def test_a_highway_net_with_maxout():
 # ---- What is said of it ----------------------------------------------------------------------------------------------
 
 
-def record_of_initialisations(loss_of, seeds=(1, 2, 3)) -> dict:
-    """A record in which a cell's trials end with loss_of(cell, seed)."""
-    final = []
-    for cell in initialisations.cells(SETTINGS_INITIALISATIONS):
-        for seed in seeds:
-            loss = loss_of(cell, seed)
-            accuracies = {"test_accuracy": 0.5, "skipped_accuracy": 0.4}
-            final.append({**cell, "seed": seed, "effective_lr": 0.15, "loss": loss, **accuracies})
-    return {"settings": {**SETTINGS_INITIALISATIONS}, "trials": {"final": final}}
-
-
-def test_training_that_proceeds_everywhere():
-    record = record_of_initialisations(lambda cell, seed: 0.1)
-    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
-    assert verdict_on("initialisations", "initialisation-not-essential", record) == "reproduced"
-    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
-
-
-def test_a_gain_at_which_highway_fails():
-    record = record_of_initialisations(lambda cell, seed: None if cell["gain"] == 3 else 0.1)
-    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
-    assert verdict_on("initialisations", "initialisation-not-essential", record) == "in part"
-    kind = select(initialisations.rows(record), row="kind", kind="highway", depth=99)
+def test_rows_of_the_starts():
+    rows = initialisations.rows(from_starts(lambda cell, seed: None if cell["gain"] == 3 else 0.1))
+    kind = select(rows, row="kind", kind="highway", depth=99)
     assert (kind["cells"], kind["proceed"], kind["fail"]) == (36, 24, 12)
-
-
-def test_a_cell_whose_seeds_disagree_is_open():
-    record = record_of_initialisations(lambda cell, seed: 2.3 if seed == 1 else 0.1)
-    assert verdict_on("initialisations", "various-initial-distributions", record) == "not clear"
-
-
-def test_where_the_start_matters_less():
-    """Over the starts plain nets end anywhere from 0.01 to 1, highway nets between 0.01 and 0.015."""
-
-    def loss_of(cell, seed):
-        place = list(initial.DISTRIBUTIONS).index(cell["distribution"]) + 3 * SETTINGS_INITIALISATIONS["gains"].index(
-            cell["gain"]
-        )
-        widths = {"tanh": 0.2, "relu": 0.22, "sigmoid": 0.25, "maxout": 0.24}
-        width = widths[cell["H"]] if cell["kind"] == "plain" else 0.02
-        return 0.01 * 10 ** (width * place)
-
-    record = record_of_initialisations(loss_of)
-    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "reproduced"
-    for row in initialisations.rows(record):
+    for row in initialisations.rows(from_starts(wide_and_narrow)):
         if row["row"] == "spread":
             assert row["high"] < 0
             assert row["p"] < 0.05
 
 
 def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
-    """If all plain nets fail, their losses are alike.  Here they train with tanh only, from one
-    start of nine."""
-
-    def loss_of(cell, seed):
-        if cell["kind"] == "highway":
-            return 0.1 * cell["gain"] ** (2 + seed / 100)
-        trains = cell["H"] == "tanh" and cell["gain"] == 1 and cell["distribution"] == "orthogonal"
-        return 0.1 if trains else 2.3
-
-    record = record_of_initialisations(loss_of)
-    assert initialisations.trained_by_plain(record, 99) == ["tanh"]
-    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not reproduced"
-
-    record = record_of_initialisations(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3)
+    assert initialisations.trained_by_plain(from_starts(plain_trains_with_tanh), 99) == ["tanh"]
+    record = from_starts(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3)
     assert initialisations.spreads(record, "highway", 99) == [None] * 3
-    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
     assert select(initialisations.rows(record), row="spread", depth=99)["p"] is None
 
 
@@ -493,21 +661,18 @@ def test_blocks_are_of_use_where_skipping_them_costs_accuracy(skipped, of_use):
 
 
 def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
-    runner = SimpleNamespace(settings=SETTINGS_INITIALISATIONS)
     for cell in ({"kind": "highway", "H": "maxout"}, {"kind": "plain", "H": "tanh"}):
         whole_cell = {**cell, "depth": 3, "distribution": "laplace", "gain": 1.0}
-        setting = {**initialisations.sample(whole_cell, 0, runner), "clip": 1.0, "seed": 1, "epochs": 1}
+        setting = {**initialisations.sample(whole_cell, 0, STARTS), "clip": 1.0, "seed": 1, "epochs": 1}
         result = initialisations_trial.trial({**setting, "n_train": 256, "n_test": 100})
         assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")
 
 
-# ---- best_start -----------------------------------------------------------------------------------
-
-SETTINGS_BEST_START = best_start.BUDGETS["default"]
+# ---- best_start ------------------------------------------------------------------------------------------------------
 
 
 def draws_of(block: str, depth: int, seed: int) -> list[dict]:
-    return [best_start.draw(block, depth, seed, k, SETTINGS_BEST_START) for k in range(32)]
+    return [best_start.draw(block, depth, seed, k, SEARCHES.settings) for k in range(32)]
 
 
 def test_draws_of_a_search_cover_starts_and_rates():
@@ -526,7 +691,7 @@ def test_draws_of_a_search_cover_starts_and_rates():
 
 @pytest.mark.parametrize(("start", "gain"), [("glorot", 1.0), ("he", 1.4142), ("orthogonal", 1.1)])
 def test_blocks_begin_with_the_start_of_the_setting(start, gain):
-    net = make({**best_start.draw("plain", 9, 3001, 0, SETTINGS_BEST_START), "start": start, "gain": gain})
+    net = make({**best_start.draw("plain", 9, 3001, 0, SEARCHES.settings), "start": start, "gain": gain})
     for W in net.W_H:
         if start == "orthogonal":
             np.testing.assert_allclose(W @ W.T, gain**2 * np.eye(71), atol=1e-5)
@@ -542,9 +707,7 @@ def test_a_search_goes_on_with_its_best_draws(monkeypatch):
         ]
 
     monkeypatch.setattr(best_start.fully_connected, "run", trained)
-    trials, bests = best_start.search(
-        SimpleNamespace(settings=SETTINGS_BEST_START), [("highway", 9), ("plain", 99)], 3101
-    )
+    trials, bests = best_start.search(SEARCHES, [("highway", 9), ("plain", 99)], 3101)
     assert len(trials) == 2 * (32 + 8 + 3)
     assert sum(trial["epochs"] for trial in trials) == 2 * (184 - 20)
     for block, depth, best in (("highway", 9, bests[0]), ("plain", 99, bests[1])):
@@ -555,83 +718,13 @@ def test_a_search_goes_on_with_its_best_draws(monkeypatch):
     assert trials[0]["decay"] ** 2 == pytest.approx(first["decay"] ** 20, rel=1e-4)
 
 
-def made_up(factor_at_100: float = 200.0) -> dict:
-    """Results by which all rows hold."""
-    final = []
-    for place in range(5):
-        noise = 1.05 ** (place - 2)
-        for depth, factor in ((9, 2.0), (19, 5.0), (49, 50.0), (99, factor_at_100)):
-            common = {**ALL, "depth": depth, "seed": 3001 + place, "activation": "tanh", "start": "orthogonal"}
-            common |= {"test_accuracy": 0.97, "diverged": False}
-            rates = {}
-            for block in best_start.BLOCKS:
-                rates[block] = np.sqrt(np.prod(best_start.range_of_rates(block, depth, "tanh")))
-            final += [
-                {**common, "block": "highway", "loss": 0.001 * noise, "effective_lr": rates["highway"]},
-                {**common, "block": "plain", "loss": 0.001 * factor / noise, "effective_lr": rates["plain"]},
-            ]
-    return {"settings": SETTINGS_BEST_START, "trials": {"search": [], "final": final}}
-
-
-def changed(change: dict, **wanted) -> dict:
-    record = copy.deepcopy(made_up())
-    for net in record["trials"]["final"]:
-        if wanted.items() <= net.items():
-            net.update(change)
-    return record
-
-
-def verdicts_of_best_start(record: dict) -> tuple[str, ...]:
-    ids = ("two-orders", "plain-is-worse", "no-degradation")
-    return tuple(verdict_on("best_start", f"best-start-{id}", record) for id in ids)
-
-
-def test_rows_hold_and_fail():
-    assert verdicts_of_best_start(made_up()) == ("reproduced", "reproduced", "reproduced")
-    assert verdicts_of_best_start(made_up(40)) == ("not reproduced", "reproduced", "reproduced")
-    assert verdicts_of_best_start(made_up(100)) == ("not clear", "reproduced", "reproduced")
-    # the loss of plain at 100 layers is that of 20
-    assert verdicts_of_best_start(made_up(5)) == ("not reproduced", "reproduced", "in part")
-
-
-def test_rates_at_an_end_of_their_range_decide_nothing():
-    _, high = best_start.range_of_rates("plain", 99, "tanh")
-    at_an_end = changed({"effective_lr": 0.99 * high}, block="plain", depth=99)
-    assert verdicts_of_best_start(at_an_end) == ("not clear", "in part, the rest not clear", "reproduced")
-
-
 def test_a_net_that_diverged_guesses():
     record = changed({"loss": None, "diverged": True}, block="plain", depth=99, seed=3001)
     assert max(best_start.losses(record, "plain", 99)) == pytest.approx(np.log(10))
 
 
-def without_clip(losses: dict[str, tuple[float | None, float | None]]) -> dict:
-    """made_up() with nets without the clip: {kind: times the loss with it, at the rate and at half of it}; None is a
-    net that diverged."""
-    record = made_up()
-    free = []
-    for net in [net for net in record["trials"]["final"] if net["depth"] == 99]:
-        for way, factor in zip(best_start.FREE, losses[net["block"]], strict=True):
-            noise = 1.03 ** (net["seed"] % 3 - 1)
-            loss = None if factor is None else net["loss"] * factor * noise
-            free.append({**net, "way": way, "loss": loss, "diverged": loss is None})
-    record["trials"]["free"] = free
-    return record
-
-
-def test_nets_without_the_clip_are_judged_at_their_better_rate():
-    def verdict(**losses):
-        return verdict_on("best_start", "best-start-without-clip", without_clip(losses))
-
-    assert verdict(highway=(1, 2), plain=(100, 1)) == "reproduced"
-    assert verdict(highway=(1, 2), plain=(100, 4)) == "in part"
-    assert verdict(highway=(4, 5), plain=(None, None)) == "not reproduced"
-    # three times is the bound
-    assert verdict(highway=(1, 2), plain=(3, 3)) == "in part, the rest not clear"
-
-
 def test_the_deepest_nets_are_trained_without_the_clip():
-    nets = [net for net in made_up()["trials"]["final"] if net["seed"] == 3001]
+    nets = [net for net in two_kinds()["trials"]["final"] if net["seed"] == 3001]
     found = best_start.without_clip(nets)
     assert {(net["block"], net["depth"], net["clip"]) for net in found} == {("highway", 99, None), ("plain", 99, None)}
     for block in best_start.BLOCKS:
@@ -640,59 +733,13 @@ def test_the_deepest_nets_are_trained_without_the_clip():
 
 
 def test_the_factor_has_an_interval_and_starts_are_counted():
-    rows = best_start.rows(without_clip({"highway": (1, 2), "plain": (2, 3)}))
+    rows = best_start.rows(without_clip((1, 2), (2, 3)))
     factor = select(rows, row="factor", depth=99)
     assert factor["low"] < factor["plain_over_highway"] < factor["high"]
     assert select(rows, row="net", block="plain", depth=99)["starts"] == "orthogonal with tanh 5"
 
 
-def test_one_hidden_layer_is_put_through_the_rules():
-    layer = {"seed": 1, "loss": 0.001, "test_accuracy": 0.97, **ALL}
-    nets = [{**layer, "loss": 0.001 * noise} for noise in (1, 1.1, 1.2)]
-    for claim in (best_start.two_orders, best_start.no_degradation):
-        [control] = claim.controls
-        parts, _ = measured(claim, *control.stand_in(made_up(), {"trials": {"final": nets}}))
-        assert all(parts)
-
-
-def test_the_picture_and_the_table_say_the_factor():
-    record = without_clip({"highway": (1, 2), "plain": (2, 3)})
-    record["summary"] = best_start.rows(record)
-    assert "At 100 layers plain nets end at 200 times the loss" in show.finding_of_best_start(
-        show.factors_of(record)[-1]
-    )
-    assert "| 200 (" in show.table_of_factors(lambda path: record)
-    left, right = show.best_start(record).axes
-    assert left.get_ylabel().startswith("training loss")
-    assert right.containers
-
-
-# ---- gate_bias ------------------------------------------------------------------------------------
-
-
-def record_of_gate_bias(fate_of) -> dict:
-    """A record in which a net of these layers, activation and bias has the fate fate_of(layers, bias)."""
-    trials = []
-    for depth in (9, 99):
-        for activation in gate_bias.RATES:
-            for bias in gate_bias.BIASES:
-                net = {"block": "highway", "depth": depth, "activation": activation, "gate_bias": bias}
-                sum_of_T = gate_bias.transforms(net)
-                trials.append({**net, "fate": fate_of(depth, bias), "transforms": sum_of_T})
-    return {"settings": {}, "trials": trials}
-
-
-@pytest.mark.parametrize(
-    ("idle", "verdict"),
-    [
-        (lambda depth, bias: bias < -3, "not reproduced, one run"),  # outside the article's range
-        (lambda depth, bias: bias == -3, "reproduced, one run"),
-        (lambda depth, bias: bias == -3 and depth == 99, "in part, one run"),
-    ],
-)
-def test_only_the_article_s_biases_decide_whether_blocks_are_of_use(idle, verdict):
-    record = record_of_gate_bias(lambda depth, bias: "soft" if idle(depth, bias) else "trained")
-    assert verdict_on("gate_bias", "gate-bias-is-critical-for-use", record) == verdict
+# ---- gate_bias -------------------------------------------------------------------------------------------------------
 
 
 def test_fates_and_the_sum_of_T_at_the_start():
@@ -704,42 +751,10 @@ def test_fates_and_the_sum_of_T_at_the_start():
     assert gate_bias.transforms({"depth": 99, "gate_bias": 0.0}) == 50
 
 
-def net(depth: int, bias: float, fate: str, accuracy: float | None = 0.9) -> dict:
-    """A trial of the grid."""
-    return {
-        "depth": depth,
-        "gate_bias": bias,
-        "fate": fate,
-        "test_accuracy": accuracy,
-        "activation": "tanh",
-    }
-
-
-def test_gate_biases_are_counted_depth_by_depth():
-    trials = [
-        net(19, 2.0, "hard"),
-        net(9, 2.0, "trained"),
-        net(9, 0.0, "hard"),
-        net(19, 0.0, "hard"),
-        net(9, -10.0, "soft"),
-        net(19, -20.0, "soft"),
-        net(9, -5.0, "hard"),
-    ]
-    record = {"settings": {}, "trials": trials}
-    verdict, text, _ = judgement_on("gate_bias", "high-gate-biases-fail", record)
-    assert text == "of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly"
-    assert verdict == "in part, one run"
-    assert verdict_on("gate_bias", "low-gate-biases-fail", record) == "in part, one run"  # blocks are idle
-    assert verdict_on("gate_bias", "gate-bias-is-critical", record) == "reproduced, one run"
-    assert verdict_on("gate_bias", "start-more-negative", record) == "reproduced, one run"
-    trials += [net(9, -20.0, "hard"), net(9, -20.0, "hard")]  # one more than of high biases at 10 layers
-    assert verdict_on("gate_bias", "start-more-negative", record) == "not reproduced, one run"
-
-
 def test_moderate_biases_that_are_as_good_as_the_best_of_them():
     """A very high bias that is better than all of them does not count."""
     accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {0.0: 0.99, -2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
-    trials = [net(9, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
+    trials = [net_of(9, bias, "trained", accuracy) for bias, accuracy in accuracies.items()]
     assert gate_bias.good_biases({"trials": trials}, "tanh") == [3]
 
 
@@ -749,34 +764,9 @@ def test_what_pages_say_in_words_of_gate_biases():
     assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
 
 
-def test_the_picture_says_how_many_nets_fail_on_either_side_of_the_rule():
-    def fate(depth, bias):
-        return "hard" if depth == 99 and bias >= 0 else "soft"
-
-    trials = record_of_gate_bias(fate)["trials"]
-    assert show.finding_of_gate_bias(trials, 2.5) == (
-        "Where layers × sigmoid(bias) < 2.5, 0 of 24 nets fail; elsewhere (underlined) 4 of 16 do"
-    )
+# ---- trainable_depth: blocks -----------------------------------------------------------------------------------------
 
 
-def test_the_best_bias_falls_with_depth():
-    trials = []
-    for activation in ("tanh", "relu"):
-        for place, depth in enumerate((9, 19, 29, 49, 99)):
-            for bias in gate_bias.MODERATE:
-                fate = "hard" if bias > -1 - place else "trained"
-                trials.append(net(depth, bias, fate) | {"activation": activation, "loss": abs(bias + 2 + place)})
-    record = {"settings": {}, "trials": trials}
-    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "reproduced, one run"
-    for trial in trials:
-        trial["fate"] = "trained"
-        trial["loss"] = -trial["gate_bias"]
-    assert verdict_on("gate_bias", "more-negative-with-depth", record) == "not reproduced, one run"
-
-
-# ---- trainable_depth ------------------------------------------------------------------------------
-
-SETTINGS_TRAINABLE_DEPTH = trainable_depth.BUDGETS["default"]
 OWN_BLOCKS = ("mp-gate", "p-norm-gate", "layer-norm-highway")
 
 
@@ -790,17 +780,6 @@ def load_gradient_check():
 
 
 CHECK = load_gradient_check()
-
-
-def cell_of(kind: str, **wanted) -> dict:
-    settings = {"seeds": 1, "epochs": 1, "n_train": 6000, "n_test": 2000}
-    start = wanted.pop("start", "glorot")
-    bias = wanted.pop("gate_bias", 0.0)
-    depth = wanted.pop("depth", 30)
-    return {**trainable_depth.cell("here", kind, bias, start, depth), **settings, **wanted}
-
-
-# ---- Blocks ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", CHECK.SHAPES, ids=str)
@@ -841,10 +820,9 @@ def test_layer_norm():
     net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
     y = net.workspace(5, "train").layers[-1].y
     np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-5)
-    np.testing.assert_allclose((y**2).mean(axis=0), 1, atol=1e-2)
 
 
-# ---- The law ---------------------------------------------------------------------------------------------------------
+# ---- trainable_depth: the law ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bias", [-6.0, -2.0, 0.0, 1.0])
@@ -936,7 +914,7 @@ def test_the_pixels_are_those_of_the_images():
         assert np.abs(x).sum(axis=1).mean() == pytest.approx(wanted.absolute, rel=0.01)
 
 
-# ---- The search ------------------------------------------------------------------------------------------------------
+# ---- trainable_depth: the search, the design and the rows ------------------------------------------------------------
 
 
 def searched(monkeypatch, losses: dict[tuple[float, int], float | None]) -> list[tuple[float, int]]:
@@ -978,87 +956,20 @@ def test_a_hopeless_training_stops(monkeypatch):
 
 
 def test_the_grid_has_every_combination_once():
-    cells = trainable_depth.grid(SETTINGS_TRAINABLE_DEPTH)
+    cells = trainable_depth.grid(LAW)
     names = ("kind", "gate_bias", "start", "depth")
     assert len(cells) == 17 * 4 * 3 * 3 == len({tuple(cell[name] for name in names) for cell in cells})
     depths = [cell["depth"] for cell in cells]
     assert depths == sorted(depths)
 
 
-def with_outcomes(cell: dict, largest: float | None, worse: float = 1.0) -> dict:
-    """An entry whose nets train at `largest` and below it, but not above."""
-    rates = list(trainable_depth.SGD_RATES)
-    trainings = []
-    for rate in sorted(rates, reverse=True):
-        trained = largest is not None and rate <= largest
-        for seed in (1, 2) if trained else (1,):
-            loss = 0.2 * worse if trained else 2.3
-            trainings.append({"rate": rate, "seed": seed, "loss": loss, "test_accuracy": 0.9 / worse})
-    look = {"first_norm": 10 ** law.passed(baselines.start(cell)), "last_norm": 1.0}
-    return {**cell, "n_train": 6000, "rates": rates, "starts": [look, look], "trainings": trainings}
-
-
-def record_of_trainable_depth(outcome, worse=lambda cell: 1.0) -> dict:
-    """A record in which outcome(cell) is the largest rate of a cell, or None.  It has fewer b_T."""
-    settings = {**SETTINGS_TRAINABLE_DEPTH, "gate_biases": [-8.0, -6.0, -2.0, -1.0, 0.0, 1.0, 2.0, 6.0, 8.0]}
-    trials_of = {}
-    for name, cells in (("grid", trainable_depth.grid(settings)), ("slices", trainable_depth.slices(settings, {}))):
-        kept = [cell for cell in cells if cell["optimizer"] == "sgd" and cell["depth"] <= 300]
-        trials_of[name] = [with_outcomes(cell, outcome(cell), worse(cell)) for cell in kept]
-    return {"experiment": "trainable_depth", "settings": settings, "trials": trials_of}
-
-
-def as_the_law_says(cell: dict) -> float | None:
-    entry = {**cell, "rates": trainable_depth.SGD_RATES}
-    low, high = baselines.windows(trainable_depth.TRAINS)["law"](cell, 6 * 46)
-    if not trainable_depth.offered(entry, low, high):
-        return None
-    return trainable_depth.rounded_down(entry, high)
-
-
 @pytest.mark.thorough
-def test_the_law_against_baselines(lawful):
-    opposite = record_of_trainable_depth(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
-    assert verdict_of_trainable_depth("law-beats-every-baseline", lawful).startswith("reproduced")
-    assert verdict_of_trainable_depth("law-beats-every-baseline", opposite).startswith("not reproduced")
-
-
-def verdict_of_trainable_depth(id: str, record: dict) -> str:
-    return verdict_on("trainable_depth", id, record)
-
-
-@pytest.fixture(scope="module")
-def lawful() -> dict:
-    return record_of_trainable_depth(as_the_law_says, lambda cell: 1.2 if cell["kind"] == "mp" else 1.0)
-
-
-def test_nets_that_obey_the_law(lawful):
-    assert verdict_of_trainable_depth("law-says-what-trains", lawful) == "reproduced"
-    assert verdict_of_trainable_depth("law-says-the-largest-rate", lawful) == "reproduced"
-    assert verdict_of_trainable_depth("law-holds-in-slices", lawful) == "reproduced"
-    assert verdict_of_trainable_depth("valley-has-two-sides", lawful) == "reproduced"
-    assert verdict_of_trainable_depth("the-papers-gate-fits-and-generalises-better", lawful) == "reproduced"
-
-
-@pytest.mark.thorough
-def test_a_row_for_each_predictor_and_cell(lawful):
-    rows = trainable_depth.rows(lawful)
+def test_a_row_for_each_predictor_and_cell():
+    rows = trainable_depth.rows(lawful())
     row = select(rows, row="predictor", predictor="law", slice="grid", loss=2.0723)
     assert row["right"] == 1
     assert row["factor"] == pytest.approx(1)
-    assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful["trials"].values()))
-
-
-def test_nets_that_do_not_obey_it():
-    record = record_of_trainable_depth(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
-    assert verdict_of_trainable_depth("law-says-what-trains", record) == "not reproduced"
-    assert verdict_of_trainable_depth("valley-has-two-sides", record) == "not reproduced"
-
-
-def test_nets_of_another_rate():
-    record = record_of_trainable_depth(lambda cell: None if as_the_law_says(cell) is None else 0.05)
-    assert verdict_of_trainable_depth("law-says-what-trains", record) == "reproduced"
-    assert judgement_on("trainable_depth", "law-says-the-largest-rate", record).parts[0] is False
+    assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful()["trials"].values()))
 
 
 def test_the_picture_draws_the_law_s_constants():

@@ -2,9 +2,7 @@
 
     python -m experiments what_trains            -> results/what_trains.json
 
-Highway nets train where plain nets do not.  A highway net differs from a plain one in two ways: it
-begins near the identity, and its gates see x and learn.  Here the two are taken apart.  Nets differ
-in these factors:
+Nets differ in these factors:
 
     kind    how a block carries x past H; a = sigmoid(b_T) is the share of H at the start
               none             y = H
@@ -20,89 +18,23 @@ in these factors:
     start   program: all weights uniform in +-1/sqrt(fan_in), as the published program draws them
             glorot: all weights as Glorot draws them
             orthogonal: as glorot, but W_H of the blocks orthogonal
+            he: with ReLU alone, at depths 30 and 100
     depth   10, 30, 100, 300 blocks
 
-A cell is a combination of these.  All have 50 units a block and tanh.  A slice of the design has ReLU
-with He's start, at depths 30 and 100.
-
-Every cell is trained at the four rates of `initialisations` with three seeds.  Images, batches and
-epochs are the headline's: 6000 images drawn by the seed, 12 epochs.  The optimiser is that of
-`initialisations`: SGD with momentum 0.9, a decay of 0.9 an epoch, the clip at norm 1.  Subnormal
-numbers are flushed to zero; the record says where the machine could not.
-
-A cell *trains* if at one of its rates all three seeds end with a training loss below 0.9 log 10, the
-loss of guessing times 0.9, as in `initialisations`.  A seed that diverged has not trained.  All else
-counts as *does not train*; such cells in which some seed ended below the bound are counted apart.
-
-The prediction
---------------
-Before it is trained, each cell's net is measured on 512 training images in float64, for each of the
-three seeds.  Predictors are log10 of a ratio, means over the seeds:
+A cell is a combination of these.  It *trains* if at one of its rates all seeds end with a training loss
+below 0.9 log 10.  Before it is trained, its net is measured.  Predictors are log10 of a ratio, means over
+the seeds:
 
     gradient         |dL/dy| of the first block over that of the last
-    singular values  the median singular value of dy/dx of all blocks together (8 images)
+    singular values  the median singular value of dy/dx of all blocks together
     distance         the distance between two images' states after the last block, over that before
                      the first
-    mean field       as gradient, but from the recursion in mean_field.py, which knows the kind, b_T,
-                     depth, activation and the variances of the weights, and of the images two numbers:
-                     the mean square of the first block's input, and that of its differences
-
-Each predictor has two bounds, a low and a high one: a cell is predicted to train if its value lies
-between them.  The bounds are set on the cells of depths 10 and 30, ReLU's included.  The low bound is
-the one with most of these cells right; between two values it lies in their middle, and of several
-equally good ones it is the middle one.  The high bound is chosen next, in the same way, among the
-cells that reach the low one; of equally good ones it is the highest, which may be infinite.  Then
-bounds are tested on the cells of depths 100 and 300.  Nothing is adjusted there.
-
-`gradient` is the primary predictor; the others are shown beside it.  Two more predict without any
-look at the weights, as controls:
-
-    carry            log10 of what is left of x if H is left out: depth times log10(1 - a) for the
-                     kinds with 1 - T or 1 - a, 0 for the skips, rezero and uncoupled, -300 for none
+    mean field       as gradient, but from the recursion in mean_field.py
+    carry            what is left of x if H is left out: depth times log10(1 - a) for the kinds with
+                     1 - T or 1 - a, 0 for the skips, rezero and uncoupled, -300 for none
     as at 30         a cell trains at depths 100 and 300 if the same cell trains at depth 30
 
-Rules
------
-(1) The start says what trains, if the share of test cells that `gradient` has right exceeds 0.9: the
-whole 95 % interval (Clopper and Pearson) above 0.9 is yes, the whole interval below is no, else it is
-not clear.  The interval takes cells as independent, though some begin as the same net: convex, static
-scalar and static unit do.
-(2) Weights count, if `gradient` is right in more test cells than each control: the cells in which
-only one of the two is right, by the sign test, two-sided, with Holm's correction for two tests.
-(3) A gate trains nets that the fixed mixture does not: for static scalar, static unit and sees x,
-each against convex with the same a, start, depth and activation.  Yes if the cells in which only one
-of the two trains are mostly the gate's (sign test, two-sided, Holm's correction for three).  No if
-they are mostly convex's; and no if the share of all cells that the gate alone trains is below 0.1
-with its whole 95 % interval.  Else it is not clear.
-(4) A plain net trains from a good start: kind none trains from one of the three starts with tanh, at
-depths 30, 100 and 300.  Yes or no for each depth; not clear if it does not train, but some seed does.
-
-What each outcome would mean
-----------------------------
-(1) yes, (3) no   What makes these nets train is decided before the first step.  A gate that sees x is
-                  one way among others to such a start; to train deep nets it adds nothing.
-(1) yes, (3) yes  The start decides in most cells, but in some the gate learns to open a way that
-                  was shut, or to shut one that explodes.  The summary's wrong cells say where.
-(1) no, (3) no    Neither; something else than these measures of the start decides.  The wrong cells
-                  say whether it is the optimiser (cells with a large gradient) or the kind.
-(1) no, (3) yes   Gates do more than begin near the identity: the paper's and the program's account.
-(2) no            The words "near the identity" say as much as the measurement does.
-(4) yes           That plain nets fail is a matter of their start, and not of depth.
-
-All this is about whether nets train at all, on MNIST, which needs no depth; not about what a deep net
-can then compute.
-
-Expected, before these runs: (1) yes; (2) yes against both, since carry misses none from an orthogonal
-start, and as at 30 misses what fades slowly; (3) no for all three; (4) yes at 30 and 100, not known
-at 300.  Glorot and orthogonal are the same in the mean field: they differ in kind none alone, at 100
-and 300.  The low bound lies between -4 and -1.5.  Wrong cells are those of skip and of uncoupled with
-a b_T of 0, whose gradients grow with depth.
-
-A pilot had been seen before this was written: one epoch at one rate with one seed, for depths 10 and
-100, b_T = -2, and the starts program and orthogonal.  After that epoch the loss of convex, static
-and sees x at depth 100 was that of guessing (gradient -5), as was that of none from program (-24);
-none from orthogonal had 1.2 (-0.9), skip from orthogonal 5.8 (+2.3).  It also served to check the
-mean field against measurements.
+The last two do not look at the weights.  RULES.md says how bounds are set and claims judged.
 """
 
 from __future__ import annotations

@@ -2,42 +2,8 @@
 
     python -m experiments which_carry            -> results/which_carry.json
 
-`what_trains` asks which nets train at all.  Here every kind may choose its start, its rate and its
-b_T, so that all should train.  Then they are compared: by the training loss, and by test accuracy.
-
-The kinds are those of `what_trains`, with tanh.  Nets have 30 and 100 blocks.  A block has as many
-parameters in all kinds: about 5100, at width 50 where a gate sees x, and at width 71 elsewhere.
-
-Every kind has the same search at each depth: 16 draws, each trained for 5 epochs on all of MNIST.  A
-draw has a rate, log-uniform from 0.03 to 6; a start, Glorot's or an orthogonal W_H in turn; and a b_T,
-one from each of 16 equal parts of the range from -8 to 0, in an order of their own.  Kinds without b_T
-ignore it.  Momentum is 0.9, the decay 0.9 an epoch, the clip at norm 1, as in `initialisations`.  The
-two best draws are trained for 20 epochs; the one with the lower training loss, for 20 epochs again,
-with five seeds that took no part in the search.
-
-Rules, fixed before the runs
-----------------------------
-Each kind is compared with sees x, the highway net, at each depth.  A kind of which a seed diverges is
-the worse one.
-(1) sees x fits better than a kind if the ratio of the geometric means of the training losses, the
-kind's over that of sees x, is above 1; worse if it is below.
-(2) sees x generalises better than a kind if its mean test accuracy is higher; no better if the kind's
-is at most 0.005 lower.  The margin is that of `static_gates`.
-Tests are two-sided (Welch), with Holm's correction for the 16 comparisons of a row; of (2) there are
-two tests for each comparison, against 0 and against the margin, with Holm's correction for all 32.  What
-neither decides is not clear.
-
-What each outcome would mean
-----------------------------
-(1) yes, (2) no     A gate that sees x helps to fit the training images, and not to generalise, on MNIST.
-(1) no, (2) no      On MNIST such a gate is of no use beyond the start that it gives.
-(2) yes             It is of use beyond that, with as many parameters.
-Mixed parts say which kinds lack what: if only static ones are worse, seeing x counts; if those
-without an identity are worse, too, the carry does.
-
-Expected, before the runs: (1) yes against none, convex and the static gates, by a factor of 2 or more;
-not clear, or no, against skip / sqrt L and rezero, which have more units; (2) no against all, but for
-none at 100 layers.
+The kinds are those of `what_trains`, with tanh, at 30 and 100 blocks.  A block has about 5100 parameters in
+all kinds: at width 50 where a gate sees x, and at width 71 elsewhere.  RULES.md has the search and the rules.
 """
 
 from __future__ import annotations
