@@ -109,12 +109,6 @@ VERDICTS = (
         (searched(highway=1.5, plain=1.5), NO_MORE_SEEDS),
         "not reproduced, the rest not clear",
     ),
-    ("two-orders-at-100-wide", (wide(0.3, 0.07, 3.0),), "reproduced"),
-    ("two-orders-at-100-wide", (wide(0.3, 0.07, 19.0),), "reproduced"),  # a better highway rate raises the ratio
-    ("two-orders-at-100-wide", (wide(0.05, 0.07, 3.0),), "not reproduced"),
-    ("two-orders-at-100-wide", (wide(0.05, 0.3, 3.0),), "not reproduced"),  # a better plain rate lowers it
-    ("two-orders-at-100-wide", (wide(0.3, 0.3, 3.0),), "not clear"),
-    ("two-orders-at-100-wide", (wide(0.05, 0.07, 19.0),), "not clear"),
     ("highway-converges-faster", (long({0.1: 5, 1e-2: 20}, {0.1: 40, 1e-2: 60}),), "reproduced"),
     ("highway-converges-faster", (long({0.1: 5, 1e-2: 60}, {0.1: 40, 1e-2: 20}),), "in part"),
     ("highway-converges-faster", (long({0.1: 40}, {0.1: 5}),), "not reproduced"),

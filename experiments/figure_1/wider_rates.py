@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
-from highways.lab.judging.rules import above, in_ratio, ratio
+from highways.lab.judging.claim import Sample, values_of
+from highways.lab.judging.rules import ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -106,44 +105,6 @@ def rows(record: dict) -> list[dict]:
 def losses(record: dict, block: str) -> Sample:
     """The last training loss of every seed."""
     return Sample(values_of(record["trials"]["final"], "loss", block=block), f"{block} loss")
-
-
-# ---- Claims -------------------------------------------------------------------------------------
-
-
-def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
-    """Nets of one hidden layer in the place of highway nets."""
-    nets = in_place_of("highway", record["trials"]["final"], one_hidden_layer["trials"]["final"], (DEPTH,))
-    return (with_group(record, "final", nets),)
-
-
-@claim(
-    "two-orders-at-100-wide",
-    source="paper, Figure 1",
-    about={"depth": DEPTH, **ALL},
-    note="if the ratio is above 100, plain's best rate must not lie in the first or the "
-    "last part of its range, since a rate beyond it might lower the ratio; if it is below, "
-    "highway's must not; with the narrower search of `optimization` the ratio was over 100, "
-    "too, but it was not clear: plain's best rate lay near the end of its range",
-    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
-)
-def two_orders_at_100_wide(r):
-    """at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of
-    loss), with rates searched from four times below to four times above the range searched at first"""
-    plain = losses(r, "plain")
-    highway = losses(r, "highway")
-    plain_part = part_of_best_rate(r, "plain")
-    highway_part = part_of_best_rate(r, "highway")
-    last_part = parts_of(r["settings"]["trials"])
-    verdict = in_ratio(above, plain, 100, baseline=highway)
-    if verdict is not None:
-        decisive_part = plain_part if verdict else highway_part
-        if decisive_part in (1, last_part):
-            verdict = None  # the range is too narrow
-    return [verdict], (
-        f"plain's loss over highway's {ratio_as_text(plain, highway)}; of the {last_part} parts of its range of rates "
-        f"the best lies in part {plain_part} for plain, {highway_part} for highway"
-    )
 
 
 QUESTION = Question(
