@@ -46,3 +46,9 @@ def format_stat(stat, digits: int = 3) -> str:
 def spaced(n: int) -> str:
     """A count with spaces between thousands: 151 690."""
     return f"{n:,}".replace(",", " ")
+
+
+def first_and_last_third(values: list[float]) -> tuple[float, float]:
+    """The mean over the first third of the values, as of the blocks of a net, and over the last third."""
+    third = max(len(values) // 3, 1)
+    return float(np.mean(values[:third])), float(np.mean(values[-third:]))

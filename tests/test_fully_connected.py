@@ -10,8 +10,9 @@ from conftest import setting
 import highway_networks as hn
 from highways.conv.official_cifar import made_up
 from highways.files import InputError
-from highways.nets import fully_connected, matched_blocks, search
+from highways.nets import fully_connected, search
 from highways.nets.extra_blocks import Residual
+from highways.statistics import first_and_last_third
 
 
 def test_layers_have_as_many_parameters():
@@ -169,5 +170,5 @@ def test_cifar_100_must_be_the_official_one(monkeypatch):
 
 
 def test_thirds_of_the_blocks():
-    assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
-    assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
+    assert first_and_last_third([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
+    assert first_and_last_third([0.1, 0.4]) == (0.1, 0.4)

@@ -60,13 +60,12 @@ from highways.nets.matched_blocks import (
     RATES,
     STRUGGLES,
     WIDTH,
-    early_and_late,
     final_trial,
     parameters_per_layer,
 )
 from highways.nets.search import drawn, in_words, log_uniform, over_seeds, ranked, search
 from highways.records import with_settings
-from highways.statistics import mean_sd_n
+from highways.statistics import first_and_last_third, mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
@@ -184,7 +183,7 @@ def row_of_gates(final: list[dict]) -> dict:
     thirds = []
     for trial in final:
         diverged = "mean_T" not in trial
-        thirds.append((None, None) if diverged else early_and_late(trial["mean_T"]))
+        thirds.append((None, None) if diverged else first_and_last_third(trial["mean_T"]))
     return {
         "row": "gates",
         **net_of(final[0]),

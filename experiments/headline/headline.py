@@ -21,9 +21,8 @@ from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effec
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
-from highways.nets.matched_blocks import early_and_late
 from highways.records import with_settings
-from highways.statistics import mean_sd_n
+from highways.statistics import first_and_last_third, mean_sd_n
 
 PROGRAM = PUBLISHED["program"]
 HIGHWAY_LOSS = PROGRAM["headline"]["highway"]["train_loss"]
@@ -290,7 +289,7 @@ def contrast_saturates_by_20(r):
 def lower_layers_more_open(r):
     """lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the
     last 10 of 30)"""
-    thirds = [early_and_late(mean_T) for mean_T in over_runs(r, "highway", "final_T_per_layer")]
+    thirds = [first_and_last_third(mean_T) for mean_T in over_runs(r, "highway", "final_T_per_layer")]
     lower = Sample([lower_T for lower_T, _ in thirds])
     upper = Sample([upper_T for _, upper_T in thirds])
     lower_minus_upper = Sample([low - up for low, up in thirds], "mean T, lower third less upper")

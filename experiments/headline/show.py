@@ -7,9 +7,8 @@ from statistics import mean
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import markdown_table
-from highways.nets.matched_blocks import early_and_late
 from highways.records import PAIR, table_of_runs
-from highways.statistics import format_stat, mean_and_sd, mean_sd_n
+from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
 
 # the records of the same ten seeds, and what computed them
 PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (AVX2)"}
@@ -98,7 +97,7 @@ def fashion(read) -> str:
 @table("thirds")
 def thirds(read) -> str:
     """Mean T of the lower and the upper third of the blocks, in the headline nets of all seeds."""
-    pairs = [early_and_late(mean_T) for mean_T in over_seeds(read, "highway", "final_T_per_layer")]
+    pairs = [first_and_last_third(mean_T) for mean_T in over_seeds(read, "highway", "final_T_per_layer")]
     lower, upper = zip(*pairs, strict=True)
     higher = sum(last > first for first, last in pairs)
     in_seeds = f"the higher one in {higher} of {len(pairs)} seeds"

@@ -42,9 +42,9 @@ from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.fully_connected import ALL, CIFAR, NO_BETTER_THAN_GUESSING, selection_loss
-from highways.nets.matched_blocks import GATE_BIASES, LEARNED, MARGIN, early_and_late
+from highways.nets.matched_blocks import GATE_BIASES, LEARNED, MARGIN
 from highways.nets.search import FIGURE_1_RATES, log_uniform, search, two_best, two_best_and_slow
-from highways.statistics import mean_sd_n
+from highways.statistics import first_and_last_third, mean_sd_n
 
 PRIMARY = {  # {what it is about: the rows of the ledger that judge it}
     "thirty plain layers fail, highway layers train": ("primary-thirty-layers",),
@@ -780,7 +780,7 @@ def biases(r):
     with_depth = Sample(with_depth, "correlation of b_T with depth, CIFAR-100")
     with_T = values_of(nets, "bias_activity_correlation", data=CIFAR)
     with_T = Sample(with_T, "correlation of b_T with mean T, CIFAR-100")
-    thirds = [early_and_late(net["mean_T"]) for net in selected(r["trials"]["headline"], block=HIGHWAY)]
+    thirds = [first_and_last_third(net["mean_T"]) for net in selected(r["trials"]["headline"], block=HIGHWAY)]
     more_open = Sample([early - late for early, late in thirds], "mean T, first third less last")
     parts = corrected(
         is_above(fell_on_mnist, HALF),

@@ -49,12 +49,6 @@ def mean_T(net: hn.DeepNet, setting: dict) -> list[float]:
     return hn.mean_gates(net, images.x_test[:LOOKED_AT])
 
 
-def early_and_late(mean_T: list[float]) -> tuple[float, float]:
-    """The mean over the first third of the blocks, and over the last third."""
-    third = max(len(mean_T) // 3, 1)
-    return float(np.mean(mean_T[:third])), float(np.mean(mean_T[-third:]))
-
-
 def gradient_by_layer(net: hn.DeepNet, setting: dict) -> dict:
     """The norm of the loss's gradient at every layer, and the identity part: gradient_flow().
 
