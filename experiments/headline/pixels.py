@@ -2,30 +2,9 @@
 
     python -m experiments pixels            -> results/pixels.json
 
-The headline and its controls scale pixels to [-1, 1], and all nets but one have Adam's rate of 0.005.
-A referee who scaled them to [0, 1], all else equal, got other differences: highway 0.9395, shut gates
-0.932, the plain net with its best start 0.920; and with [-1, 1] highway less shut gates, over eleven
-pairs, 0.0023 (95 %: -0.0026 to 0.0073).  So the order of the nets may belong to the pixels and to the
-one rate.  Here every kind of net has a rate searched for it, in both intervals of pixels, with the
-same budget.  All else is the headline's: thirty blocks, 6 000 images, 12 epochs, batches, Adam, clip.
-
-The nets: highway with b_T = -2, highway with gates that stay shut (b_T = -20), no blocks, and plain
-nets with the program's start, Glorot's, and orthogonal W_H.
-
-Fixed before these runs:
-
-- Rates: 0.005 times 2^k for k from -5 to 3.  Each is tried with three seeds that the final runs do not
-  have.  The rate with the highest mean accuracy on 4 000 training images, which the net does not train
-  on, is taken; a net that diverged counts as guessing.  The plain net's start is chosen so, too.
-- Ten final seeds, that nothing else has used.  Accuracy on all 10 000 test images.  Nets of one seed
-  have the same images, so differences are taken seed by seed.
-- A row that names a direction holds if the 95 % interval of the mean difference lies on that side of
-  the bound, and does not hold if it lies on the other; between, it is open.  Rows about more than one
-  difference are corrected by Holm.
-- A row is open if the rate of one of its nets lies at an end of the nine.
-
-Expected, before these runs: with [0, 1] highway is ahead of shut gates by some 0.005, with [-1, 1] by
-less than 0.005; in both it is within 0.01 of shut gates, of no blocks, and of the best plain net.
+Every kind of net has a rate searched for it, in both intervals of pixels, with the same budget.  The nets: highway with
+b_T = -2, highway with gates that stay shut (b_T = -20), no blocks, and plain nets with the program's start, Glorot's,
+and orthogonal W_H.  All else is the headline's.  RULES.md has the rules.
 """
 
 from __future__ import annotations

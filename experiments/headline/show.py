@@ -6,7 +6,7 @@ from statistics import mean
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import cell, markdown_table
 from highways.records import PAIR, table_of_runs
 from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
 
@@ -118,6 +118,20 @@ def controls(read) -> str:
         if row["row"] == "control" and row["depth"] == 30:
             lines.append(line_of(row["control"], row["test_accuracy"], row["loss"]))
     return markdown_table("| at depth 30 | test accuracy | training loss |", lines)
+
+
+@table("a-rate-each")
+def a_rate_for_each(read) -> str:
+    """Every kind of net at the rate searched for it, with pixels in [-1, 1] and in [0, 1]."""
+    by_kind = {}
+    for row in read("results/pixels.json")["summary"]:
+        if row["row"] == "net":
+            by_kind.setdefault(row["kind"], []).append(row)
+    lines = []
+    for kind, nets in by_kind.items():
+        cells = [f"{format_stat(net['test_accuracy'], 4)} | {net['lr']:.3g}" for net in nets]
+        lines.append(f"| {cell(kind)} | {' | '.join(cells)} |")
+    return markdown_table("| net | accuracy, pixels in [-1, 1] | rate | accuracy, pixels in [0, 1] | rate |", lines)
 
 
 def line_of(name: str, accuracy: dict, loss: dict) -> str:
