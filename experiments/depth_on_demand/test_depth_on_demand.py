@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.depth_on_demand import depth_for_width, depth_on_demand, depth_on_demand_trial
+from experiments.depth_on_demand import (
+    depth_for_width,
+    depth_on_demand,
+    depth_on_demand_trial,
+    needed_or_told,
+    needed_or_told_trial,
+)
 from highways.nets import equal_size
 from highways.nets.fully_connected import ALL
 
@@ -221,3 +227,63 @@ def test_the_verdict_on_depth_for_width(deep, narrower, expected):
 def test_the_verdict_on_wide_maxout(wide, expected):
     record = record_of({depth_for_width.DEEP: 0.97, depth_for_width.WIDE: wide})
     assert verdict_on("depth_for_width", "deep-and-narrow-matches-wide-maxout", record) == expected
+
+
+# ---- Needed or told ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "k", "needed"),
+    [
+        ([1, 2, 3, 3, 0, 0], 4, 3),  # 3 points to itself
+        ([0, 2, 3, 3, 0, 0], 4, 0),
+        ([1, 2, 3, 4, 5, 0], 4, 4),  # a way without repeats
+        ([1, 0, 3, 4, 5, 0], 4, -1),  # in a circle of two
+        ([1, 0, 3, 4, 5, 0], 1, 1),  # not yet back
+    ],
+)
+def test_how_many_steps_a_problem_needs(table, k, needed):
+    one_hot = np.eye(6)
+    x = np.hstack([one_hot[table].ravel(), one_hot[0]])[None]
+    assert needed_or_told_trial.steps_needed(x, 6, k) == [needed]
+
+
+def test_slopes_tell_needed_and_told_steps_apart():
+    rng = np.random.default_rng(0)
+    told = rng.integers(1, 5, 4000)
+    needed = rng.integers(0, told + 1)
+    found = needed_or_told_trial.slopes(2 * needed + 0.5 * told + rng.normal(size=4000), needed, told, rng)
+    assert found["needed"] == pytest.approx(2, abs=0.1)
+    assert found["told"] == pytest.approx(0.5, abs=0.1)
+    assert found["p_needed"] == found["p_told"] == 0
+    by_chance = needed_or_told_trial.slopes(rng.normal(size=4000), needed, told, rng)
+    assert by_chance["p_needed"] > 0.01
+
+
+def measured_nets(needed: float, told: float) -> dict:
+    """A record in which every net has these slopes, in blocks."""
+    trials = []
+    for kind in needed_or_told.KINDS:
+        for seed in range(5):
+            noise = 0.01 * np.sin(seed)
+            slopes = {"needed": needed + noise, "told": told - noise}
+            look = {"cells": [], "decided": slopes, "worked": slopes}
+            trials.append({"level": "pointer-1", "kind": kind, "depth": 12, "n_test": 6000, "seed": seed,
+                           "diverged": False, "trained": look, "untrained": look})  # fmt: skip
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("claim", "needed", "told", "verdict"),
+    [
+        ("blocks-follow-the-need", 1, 0, "reproduced"),
+        ("blocks-follow-the-need", -1, 0, "not reproduced"),
+        ("told-steps-count-nothing", 1, 0, "reproduced"),
+        ("told-steps-count-nothing", 1, 1, "not reproduced"),
+        ("need-counts-more-than-told", 1, 0.5, "reproduced"),
+        ("need-counts-more-than-told", 0.5, 1, "not reproduced"),
+        ("need-without-seeing-x", 1, 0, "reproduced"),
+    ],
+)
+def test_verdicts_on_needed_and_told_steps(claim, needed, told, verdict):
+    assert verdict_on("needed_or_told", claim, measured_nets(needed, told)) == verdict
