@@ -134,6 +134,17 @@ def a_rate_for_each(read) -> str:
     return markdown_table("| net | accuracy, pixels in [-1, 1] | rate | accuracy, pixels in [0, 1] | rate |", lines)
 
 
+@table("lost-to-no-blocks")
+def lost_to_no_blocks(read) -> str:
+    """By how much highway nets are less accurate than nets without blocks, each at its own rate."""
+    found = []
+    for row in read("results/pixels.json")["summary"]:
+        if row["row"] == "gain" and row["over"] == "no blocks":
+            lost = {**row["gain"], "mean": -row["gain"]["mean"]}
+            found.append(f"{format_stat(lost, 2)} with pixels in {cell(row['pixels'])}")
+    return " and ".join(found)
+
+
 def line_of(name: str, accuracy: dict, loss: dict) -> str:
     return f"| {name} | {format_stat(accuracy, 3)} | {format_stat(loss, 3)} |"
 
