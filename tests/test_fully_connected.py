@@ -171,3 +171,19 @@ def test_cifar_100_must_be_the_official_one(monkeypatch):
 def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
+
+
+def test_the_finalists_are_the_two_best_of_the_search(monkeypatch):
+    """In made-up results, whose loss is their rate."""
+
+    def run(runner, settings):
+        return [{**setting, "losses": [setting["rate"]], "diverged": False} for setting in settings]
+
+    monkeypatch.setattr(fully_connected, "run", run)
+    budget = {"trials": 4, "search_epochs": 1, "epochs": 5, "n_train": 1, "n_test": 1}
+    rates = (3.0, 1.0, 4.0, 2.0)
+    trials, [best] = search.search(
+        SimpleNamespace(settings=budget), ["highway"], lambda kind, k, runner: {"rate": rates[k]}
+    )
+    assert [trial["rate"] for trial in trials["finalists"]] == [1.0, 2.0]
+    assert (best["rate"], best["epochs"]) == (1.0, 5)
