@@ -83,9 +83,6 @@ def redirected(redirection, *words, **more):
     )
 
 
-
-
-
 @unix
 def test_a_training_whose_output_is_closed_is_saved(tmp_path, data_set):
     target = tmp_path / "run.json"
