@@ -117,7 +117,7 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
 
 
 def test_a_setting_that_does_not_fit_its_block_is_refused():
-    with pytest.raises(TypeError, match="Highway"):
+    with pytest.raises(TypeError):
         fully_connected.make(setting(scale=0.1))  # only a residual block has a scale
     with pytest.raises(ValueError):
         fully_connected.make(setting(block="residual"))
