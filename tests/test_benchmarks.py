@@ -1,6 +1,5 @@
 """The benchmarks compare like with like: every rival computes our loss and gradient, or the benchmark refuses."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,21 +12,15 @@ from conftest import ROOT
 import highway_networks as hn
 import straightforward
 from benchmarks import (
-    commands,
     conv_rivals,
     conv_step,
-    ranks,
     report,
     rivals,
-    scaling,
     show,
     start_up,
     step,
-    subnormals,
 )
 from benchmarks.rivals import c_rival
-from highways.conv.together import ALONE, find_mpiexec
-from highways.files import InputError
 
 SIZES = (784, 10, 12, 4)
 
@@ -195,95 +188,6 @@ def test_the_code_whose_start_up_is_timed_runs(code):
     words = [sys.executable, "-c", code]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert process.returncode == 0, process.stderr
-
-
-# ---- What is written, and where
-
-
-ALL = {
-    "step": step,
-    "commands": commands,
-    "scaling": scaling,
-    "conv_step": conv_step,
-    "ranks": ranks,
-    "start_up": start_up,
-    "subnormals": subnormals,
-}
-TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what
-    it writes.
-
-    With rivals=False no framework can be imported."""
-    small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
-    monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
-    monkeypatch.setattr(conv_step, "BATCH", 10)
-    monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
-    for module in (commands, start_up):
-        monkeypatch.setattr(module, "seconds", lambda *words: 1.0)
-    ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is left out
-    monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
-    monkeypatch.setattr(subnormals, "time_steps", lambda *words: {"flushed": [1.0], "not flushed": [2.0]})
-    for module in (step, conv_step, subnormals):
-        monkeypatch.setattr(module, "pin", lambda: "not pinned")
-    monkeypatch.setattr(ranks, "turn", lambda name, n: 1.0 / n)
-
-    def call(name, *words, rivals=True):
-        with monkeypatch.context() as patched:
-            for module in ("torch", "jax", "tensorflow"):
-                patched.setitem(sys.modules, module, type(sys)(module) if rivals else None)
-            return ALL[name].main([*map(str, words)])
-
-    return call
-
-
-def committed(name) -> bytes | None:
-    """The committed file of a benchmark; None if it is not measured yet."""
-    path = ROOT / "results" / f"benchmark_{name}.json"
-    return path.read_bytes() if path.exists() else None
-
-
-def test_a_step_of_one_rank_is_timed(monkeypatch):
-    monkeypatch.setattr(ranks, "SECONDS", 0)
-    assert ranks.seconds_of_step(ranks.settings_of(net="mnist-2"), ALONE) > 0
-
-
-@pytest.mark.skipif(find_mpiexec() is None, reason="there is no mpiexec of mpich: see requirements-cluster.txt")
-def test_a_step_of_two_ranks_is_timed():
-    assert ranks.turn("mnist_16", 2) > 0
-
-
-@pytest.mark.parametrize("name", ["step", "conv_step"])
-def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
-    before = committed(name)
-    with pytest.raises(InputError):
-        quick(name, rivals=False)
-    assert committed(name) == before
-
-
-def test_only_results_are_replaced(quick, tmp_path):
-    path = tmp_path / "notes.json"
-    path.write_text("{}")
-    with pytest.raises(InputError):
-        quick("step", "--rounds", 1, "--out", path)
-    assert path.read_text() == "{}"
-    with pytest.raises(InputError):
-        quick("step", "--rounds", 1, "--out", ROOT / "results" / "claims.json")
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_other_settings_are_saved_elsewhere(name, quick, tmp_path, capsys):
-    words = TINY.get(name, ("--rounds", "1"))
-    assert quick(name, *words, "--out", tmp_path / "x.json", rivals=False) == 0
-    record = json.loads((tmp_path / "x.json").read_text(), parse_constant=pytest.fail)
-    assert record["command"] == f"python -m benchmarks.{name} {' '.join(words)}"
-    assert record["experiment"] == f"benchmark_{name}"
-    out = capsys.readouterr().out
-    assert "nan" not in out
-    assert f"saved to {tmp_path / 'x.json'}" in out
 
 
 def test_the_picture_shows_the_medians_and_the_ratio_to_the_fastest_jax_program():

@@ -214,10 +214,9 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
             np.testing.assert_array_equal(selected, whole[:n])
 
 
-@pytest.mark.parametrize("block", ["highway", pytest.param("residual", marks=pytest.mark.thorough)])
-def test_it_learns(tmp_path, block):
-    s = replace(SMALL, block=block, net="mnist-8", epochs=12, n_train=2000, lr=0.05)
-    data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
+def test_it_learns(tmp_path):
+    s = replace(SMALL, net="mnist-4", epochs=12, n_train=1000, lr=0.05)
+    data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=1000, side=14))
     t = training(s, data)
     with threadpool_limits(1):
         convolutional.train_conv(t, data)
@@ -385,19 +384,6 @@ def test_seeds_give_the_same_numbers_for_any_number_of_jobs(tmp_path, shapes, ma
     data = hn.load_mnist(shapes)
     answers = kept.predict(data.x_test).argmax(axis=1)
     assert (answers == data.y_test).mean() == record["runs"][0]["test_accuracy"]
-
-
-def test_the_command_trains_and_resumes_at_another_rate(tmp_path, shapes, main):
-    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    run = training(replace(SMALL, lr=0.2), data)
-    convolutional.train_conv(run, data)
-    words = (*WORDS, "--lr", 0.2, "--data-dir", shapes, "--out", tmp_path / "x.json")
-    for more, trains in (((), True), (("--resume",), False)):  # nothing is left to resume
-        process = main(*words, *more)
-        assert "80 test images, lr 0.2\n" in process.stdout
-        assert ("epoch   4" in process.stdout) == trains
-        record = json.loads((tmp_path / "x.json").read_text())
-        assert (record["lr"], record["runs"][0]["history"]) == (0.2, run.history)
 
 
 def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, main):
@@ -604,14 +590,6 @@ def test_the_table_ends_with_the_spread_over_seeds():
         for i, a in enumerate((0.4, 0.6))
     ]
     assert runs.table(of_seeds).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
-
-
-@pytest.mark.thorough
-def test_quick_is_long_enough_to_learn(tmp_path):
-    """Accuracies were 0.93, 0.93 and 0.91 with the seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
-    process = train("--quick", "--quiet", "--out", tmp_path / "quick.json")
-    assert process.returncode == 0, process.stderr
-    assert json.loads((tmp_path / "quick.json").read_text())["runs"][0]["test_accuracy"] > 0.9
 
 
 def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):

@@ -195,12 +195,3 @@ def test_an_installation_has_no_name_but_ours_and_works_without_the_clone(tmp_pa
     imports = "; ".join(f"import {name.removesuffix('.__init__')}" for name in sorted(modules))
     process = python("-c", f"import sys; sys.path.insert(0, {str(site)!r}); {imports}", cwd=empty)
     assert (process.returncode, process.stderr) == (0, "")
-
-
-def test_an_editable_installation_gives_the_same_names(tmp_path):
-    files = build("build_editable", tmp_path)
-    [finder] = [text for name, text in files.items() if "finder" in name]
-    for name in (*MODULES, *PACKAGES):
-        assert repr(str(tmp_path / "clone" / name.removesuffix(".py"))) in finder
-    assert "benchmarks" not in finder
-    assert "experiments" not in finder

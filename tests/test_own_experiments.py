@@ -153,12 +153,6 @@ def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     assert hn.path_of_record(hn.parse_arguments(words), mnist) == hn.ROOT / name
 
 
-def test_another_data_set_has_a_record_of_its_own(mnist, data_set):
-    args = hn.parse_arguments(["--seeds", "0,1"])
-    assert hn.path_of_record(args, mnist) == hn.ROOT / "run_seeds.json"
-    assert hn.path_of_record(args, hn.load_mnist(data_set)) == hn.ROOT / "run_own.json"
-
-
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
     path = tmp_path / "net.npz"
     words = (*SMALL, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
@@ -256,29 +250,6 @@ def test_a_trained_net_reads_digits_as_people_bring_them(tmp_path, mnist, drawn)
     assert (net.classify(np.array(images)) == labels).mean() >= 0.95
 
 
-def test_a_shadow_does_not_matter_to_the_numbers(mnist):
-    digit = np.pad(np.kron(mnist.x_test[0].reshape(28, 28) / 255, np.ones((8, 8))), 20)
-    light = np.linspace(0.4, 1, digit.shape[1])
-    lit, _ = like_mnist(0.9 - 0.8 * digit)
-    shaded, _ = like_mnist(light * (0.9 - 0.8 * digit))
-    assert np.abs(lit.astype(float) - shaded).max() <= 8
-
-
-@pytest.mark.parametrize(
-    "pixels",
-    [
-        np.full((5, 4), 51, np.uint8),
-        np.full((5, 4), 51 * 257, np.uint16),
-        np.full((5, 4, 3), 51, np.uint8),
-        np.dstack((np.zeros((5, 4, 3), np.uint8), np.full((5, 4), 204, np.uint8))),
-    ],
-    ids=["grey", "16 bits", "colours", "transparent"],
-)
-def test_every_kind_of_png_gives_the_same_grey(tmp_path, pixels):
-    imageio.imwrite(tmp_path / "a.png", pixels)
-    np.testing.assert_allclose(read_grey(tmp_path / "a.png"), np.full((5, 4), 0.2), atol=1e-3)
-
-
 UPRIGHT = np.repeat(np.repeat(np.array([[0, 255], [255, 255], [255, 255]], np.uint8), 16, axis=0), 16, axis=1)
 
 
@@ -300,28 +271,6 @@ def write_turned(path):
 def test_an_image_is_read_as_it_looks(tmp_path, name, write):
     write(tmp_path / name)
     np.testing.assert_allclose(read_grey(tmp_path / name), UPRIGHT / 255, atol=0.1)
-
-
-@pytest.mark.parametrize("suffix", ["jpg", "png"])
-def test_a_large_photograph_is_shrunk_as_it_is_read(tmp_path, suffix):
-    large = Image.new("L", (4000, 3000), 200)
-    large.paste(50, (0, 0, 2000, 1500))
-    large.save(tmp_path / f"a.{suffix}", compress_level=1)
-    grey = read_grey(tmp_path / f"a.{suffix}")
-    rows, columns = grey.shape
-    assert max(grey.shape) <= 2048
-    assert columns / rows == pytest.approx(4 / 3, rel=1e-2)
-    np.testing.assert_allclose(grey[: rows // 2 - 9, : columns // 2 - 9], 50 / 255, atol=1e-2)
-    np.testing.assert_allclose(grey[rows // 2 + 9 :], 200 / 255, atol=1e-2)
-
-
-@pytest.mark.parametrize(("ink", "laid_on"), [(255, 0), (200, 0), (100, 1), (0, 1)])
-def test_what_is_transparent_is_dark_or_light_so_that_ink_shows(tmp_path, ink, laid_on):
-    opaque = np.array([[0, 255], [51, 0]], np.uint8)
-    imageio.imwrite(tmp_path / "a.png", np.dstack((*[np.full_like(opaque, ink)] * 3, opaque)))
-    share = opaque / 255
-    expected = share * ink / 255 + (1 - share) * laid_on
-    np.testing.assert_allclose(read_grey(tmp_path / "a.png"), expected, atol=1e-9)
 
 
 # ---- saved nets

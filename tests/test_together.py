@@ -172,17 +172,6 @@ def test_a_run_stops_resumes_and_repeats_to_the_last_bit(tmp_path, shapes):
 
 
 @with_mpi
-def test_seeds_are_trained_one_after_another(tmp_path, shapes):
-    out = tmp_path / "both.json"
-    both = run_conv(2, shapes, out, "--seeds", "0,1")
-    assert [run["seed"] for run in both["runs"]] == [0, 1]
-    of_both = results_of(both, out)
-    out = tmp_path / "second.json"
-    second = run_conv(2, shapes, out, "--seed", 1)
-    assert results_of(second, out) == of_both[1:]
-
-
-@with_mpi
 def test_another_number_of_ranks_is_another_run(tmp_path, shapes):
     out = tmp_path / "run.json"
     words = (*CONV, "--data-dir", shapes, "--out", out, "--resume")
@@ -224,8 +213,6 @@ def test_a_rank_of_changed_code_ends_all(tmp_path, shapes):
         copy_program(tmp_path / name)
     changed = tmp_path / "second" / "highways" / "conv" / "pooling.py"
     words = ("--data-dir", shapes, "--out", tmp_path / "run.json")
-    assert run_two([tmp_path / "first", *words], [tmp_path / "second", *words]).returncode == 0
-    (tmp_path / "run.json").unlink()
     changed.write_text(f"{changed.read_text()}\nEDGE = 1\n")
     one_line_error(run_two([tmp_path / "first", *words], [tmp_path / "second", *words]))
     assert not (tmp_path / "run.json").exists()
