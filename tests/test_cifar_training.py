@@ -19,7 +19,6 @@ from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.pipeline import Pipeline
-from highways.files import InputError
 
 A = protocols.settings_of(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 
@@ -223,8 +222,3 @@ def test_each_net_has_its_own_default_data_bias_epochs_and_block():
     assert [(s.gate_bias, s.data) for s in cn.plan(args, data)] == [(0.0, "cifar-100")]
     assert cn.parse_arguments(["--net", "eight-layers"])[1].block == "highway-bn"
     assert cn.parse_arguments(["--net", "eight-layers", "--block", "highway"])[1].block == "highway"
-
-
-def test_other_images_of_the_same_layout_are_refused(folder):
-    with pytest.raises(InputError):
-        official_cifar.official_images("cifar-10", str(folder))

@@ -5,7 +5,6 @@ import json
 import math
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +15,8 @@ from threadpoolctl import threadpool_info
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
 from highways import files
-from highways.commands import run_command
-from highways.files import InputError, environment, json_bytes, write_whole
+from highways.files import InputError, json_bytes, write_whole
 from highways.nets import layer_by_layer
-from highways.processes import in_processes
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -263,47 +260,6 @@ def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
     (tmp_path / "inside").mkdir()
     monkeypatch.setattr(files, "ROOT", tmp_path / "inside")
     assert commit() is None
-
-
-@pytest.fixture
-def fake_git(tmp_path, monkeypatch):
-    """fake_git(script) makes this shell script the only `git` on the PATH."""
-    if sys.platform == "win32":
-        pytest.skip("the fake git is a shell script")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (tmp_path / ".git").mkdir()
-    monkeypatch.setattr(files, "ROOT", tmp_path)
-    monkeypatch.setenv("PATH", str(folder))
-    files.commit.cache_clear()
-
-    def write(script):
-        (folder / "git").write_bytes(b"#!/bin/sh\n" + script)
-        (folder / "git").chmod(0o755)
-
-    yield write
-    files.commit.cache_clear()
-
-
-def head(digit: str) -> bytes:
-    """The script of a git with no changes, whose commit is this digit twelve times."""
-    return f"if [ $3 = rev-parse ]; then echo {12 * digit}; fi\n".encode()  # $1 and $2 are --git-dir and --work-tree
-
-
-def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
-    fake_git(head("1"))
-    path = tmp_path / "x.json"
-
-    def work(save):
-        fake_git(head("2"))  # git checkout, while the command runs
-        in_workers = [*in_processes(files.commit, [(), ()], 2)]
-        save({path: files.json_bytes({"env": environment(), "in_workers": in_workers})})
-
-    assert run_command("test", work) == 0
-    record = files.read_json(path)
-    assert record["env"]["git"] == 12 * "1"
-    if sys.platform == "linux":  # elsewhere workers are not forked: they begin with the files as they are then
-        assert record["in_workers"] == [12 * "1"] * 2
 
 
 def test_an_epoch_refuses_an_invalid_x_or_y():
