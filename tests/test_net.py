@@ -247,7 +247,6 @@ def test_a_seed_may_stand_for_a_generator():
         lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
         lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
     ):
-
         np.testing.assert_array_equal(make(7).parameters, make(np.random.default_rng(7)).parameters)
         assert (make(7).parameters != make(8).parameters).any()
 
