@@ -282,7 +282,6 @@ def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
     assert path.read_bytes() == before
     process = add_to_table1("good.json")
     assert process.returncode == 0, process.stderr
-
     seeds = sum(
         (trial["width"], trial["block"], trial["protocol"]) == (16, "highway", "paper")
         for trial in COMMITTED["table1"]["trials"]["final"]

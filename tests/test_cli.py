@@ -32,7 +32,6 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert (pair["depth"], pair["seed"]) == (3, 0)
     assert pair["highway"]["history"]["test_acc"][-1] == pair["highway"]["final_test_acc"]
     assert pair["highway"]["gate_bias"] == -1.5
-
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
 

@@ -150,7 +150,6 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
         file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
     process = ask(name, log.parent)
     assert process.returncode == 0, process.stderr
-
     lines = log.read_bytes().splitlines()
     assert lines[: len(kept)] == kept
     whole = (tmp_path / "whole" / f"{name}.jsonl").read_bytes().splitlines()
