@@ -1,6 +1,5 @@
 """What the Python interface refuses: else a gradient, a training or an answer would be wrong silently."""
 
-import math
 import threading
 
 import numpy as np
@@ -161,11 +160,6 @@ def test_an_optimiser_of_another_net_is_refused():
 
 
 # ---- settings, sizes, norms, classes
-
-
-def test_the_largest_seed_and_numbers_of_numpy_are_taken():
-    settings = hn.Settings(seed=2**63 - 1, depth=np.int8(3), lr=np.float32(0.5), clip=math.inf)
-    assert (settings.seed, settings.depth) == (2**63 - 1, 3)
 
 
 # ---- pixels, data, logits

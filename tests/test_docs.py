@@ -38,7 +38,7 @@ from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
-from highways.records import RESULTS, RUN, check, record_bytes, sealed, select
+from highways.records import RESULTS, RUN, check, record_bytes, sealed
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -461,25 +461,6 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
     with pytest.raises(InputError):
         check(sealed(twice), RESULTS, "routing.json")
-
-
-@pytest.mark.parametrize("where", ["source", "claim", "verdict", "passed_by"])
-def test_what_a_json_says_is_text_on_a_page(where):
-    """It ends no mark, no cell and no row, and is no tag and no link."""
-    hostile = "a <!-- end --> b | c <script>alert(1)</script>\n| d [e](javascript:f) `g`"
-    ledger = READ("results/claims.json")
-    row = select(ledger["trials"], id="maxout-copes-better")
-    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
-    read = {"results/claims.json": ledger | {"trials": [*others, row | {where: hostile}]}}.get
-    page = "x <!-- verdicts-blocks --><!-- end --> y"
-    filled = fill.fill(page, read)
-    assert fill.fill(filled, read) == filled
-    assert filled.startswith("x <!-- verdicts-blocks -->")
-    assert filled.endswith("<!-- end --> y")
-    assert filled.count("<") == 2  # those of the mark
-    [cells] = [line for line in filled.splitlines() if "alert" in line]
-    assert len(re.findall(r"(?<!\\)\|", cells)) == 4
-    assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
 
 
 def test_the_command_of_fashion_mnist():

@@ -7,14 +7,9 @@ import shlex
 import subprocess
 import sys
 
-import matplotlib
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error
-from small_records import ours
+from conftest import OLD, ROOT, SMALL
 from strikes import linux, one_after_another, start, unix
-
-import make_highway_networks_gif as gif
-import visualize_highway_networks as viz
 
 pytestmark = one_after_another
 
@@ -34,33 +29,6 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
     assert "test accuracy" in stdout  # the numbers are not lost
     assert target.read_text() == OLD
     assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of half a megabyte."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(disk)]
-    if sys.platform != "linux" or subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("this user may not mount a file system")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
-    record = tmp_path / "record.json"
-    record.write_text(json.dumps(ours([(0, 4)])))
-    (small_disk / "rest").write_bytes(bytes(515_000))
-    (small_disk / "highway_networks.gif").write_text("GIF89a, old")
-    for main, words in (
-        (viz.main, ("--only", "seeds", "--seeds", record, "--out", small_disk)),
-        (gif.main, ("--run", record, "--out", small_disk / "highway_networks.gif")),
-    ):
-        with matplotlib.rc_context():
-            one_line_error(in_process(main, *words))
-        assert sorted(os.listdir(small_disk)) == ["highway_networks.gif", "rest"]
-    assert (small_disk / "highway_networks.gif").read_text() == "GIF89a, old"
 
 
 # ---- Standard output
