@@ -20,7 +20,6 @@ from highways.conv.normalised import Normalised
 from highways.conv.protocols import settings_of
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training, make_net, train_conv
-from highways.files import InputError
 from highways.nets.optimizers import SGD, Nesterov
 
 LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), ("dense", 3)]
@@ -107,26 +106,6 @@ def draw(ranks, folder):
             numbers.append(training.rng_of_rank.random())
             training.history["epoch"].append(epoch)
     return orders, numbers
-
-
-def fail_on_bad_input(ranks, folder):
-    if ranks.index == 1:
-        raise InputError("the second rank was given nonsense")
-    ranks.exchange(None)
-
-
-def fail_with_a_mistake(ranks, folder):
-    if ranks.index == 1:
-        raise ZeroDivisionError("a mistake of the program")
-    parameters = np.ones(5)
-    optimizer = SGD(parameters[ranks.part_of(parameters)])
-    ranks.step(optimizer, np.ones(5), parameters)
-
-
-def fail_after_the_last_exchange(ranks, folder):
-    ranks.exchange(None)
-    if ranks.index == 1:
-        raise InputError("too late")
 
 
 def work(function, folder: Path) -> None:

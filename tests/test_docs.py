@@ -38,7 +38,7 @@ from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
-from highways.records import RESULTS, RUN, check, record_bytes, sealed, select
+from highways.records import RESULTS, RUN, check, record_bytes, sealed
 
 register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -88,26 +88,6 @@ READ = committed(ROOT)
 ENV = {"python": "3.12", "numpy": "2.0"}
 
 
-@pytest.fixture
-def repository(tmp_path):
-    """A clone whose only result and whose two pages say 1."""
-    (tmp_path / "docs").mkdir()
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    for name in ("run.json", "README.md", "docs/depth.md"):
-        (tmp_path / name).write_text("1")
-    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "one")):
-        assert git(tmp_path, *words).returncode == 0
-    return tmp_path
-
-
-def test_a_users_own_run_changes_nothing(repository):
-    assert committed(repository)("run.json") == 1
-    (repository / "run.json").write_text("2")
-    assert committed(repository)("run.json") == 1
-    (repository / "run.json").unlink()
-    assert committed(repository)("run.json") == 1
-
-
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
 
 
@@ -117,21 +97,17 @@ def test_filling_changes_nothing(page):
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    "text",
     [
-        ("<!-- nothing.known -->1<!-- end -->", "nothing.known.* cannot be filled in"),
-        ("<!-- optimization.nothing -->1<!-- end -->", "optimization.nothing.* cannot be filled in"),
-        ("<!-- verdict: no-such-id -->1<!-- end -->", "has no claim no-such-id: python -m experiments publish"),
-        ("<!-- verdict: no such words -->1<!-- end -->", "has no claim no such words: python"),
-        ("<!-- lesion.idle_share -->1<!-- end -->", "3 rows have {}"),
-        ("<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->", "0 rows have {'data': 'EMNIST'}"),
-        ("<!-- headline -->1", "headline.* stands alone"),
-        ("1<!-- end -->", "end.* stands alone"),
-        ("<!-- headline -->1<!-- seeds -->2<!-- end -->", "headline.* stands alone"),
+        "<!-- optimization.nothing -->1<!-- end -->",
+        "<!-- verdict: no-such-id -->1<!-- end -->",
+        "<!-- lesion.idle_share -->1<!-- end -->",  # of three rows
+        "<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->",
+        "<!-- headline -->1<!-- seeds -->2<!-- end -->",
     ],
 )
-def test_comments_that_cannot_be_filled_are_named(text, why):
-    with pytest.raises(InputError, match=why):
+def test_comments_that_cannot_be_filled_are_refused(text):
+    with pytest.raises(InputError):
         fill.fill(text, READ)
 
 
@@ -222,10 +198,6 @@ def run_in(folder: Path, command: str):
         timeout=600,
         check=False,
     )
-
-
-def test_the_commands_that_are_run_are_on_the_pages():
-    assert {*QUICK} == TRIED
 
 
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
@@ -335,34 +307,17 @@ def test_a_long_command_is_understood(command):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
-        ({"n_train": 3}, "has n_train 3, not 6000"),
-        ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
-        ({"hidden": 8}, "has hidden 8, not 50"),
-        ({"n_classes": 2}, "has n_classes 2, not 10"),
-        ({"activation": "relu"}, "has activation relu, not tanh"),
-        ({"optimizer": "sgd"}, "has optimizer sgd, not adam"),
-        ({"data_sha256": "0" * 64}, "of checksum 0000.*: that is no known data set"),
-        ({"env": ENV | {"git": "58f54ed355e2-dirty"}}, "58f54ed355e2-dirty, with changed files"),
-    ],
+    "change",
+    [{"n_train": 3}, {"activation": "relu"}, {"data_sha256": "0" * 64}, {"env": ENV | {"git": "58f54ed355e2-dirty"}}],
 )
-def test_runs_of_other_settings_or_data_fill_nothing(tmp_path, monkeypatch, change, said):
+def test_runs_of_other_settings_or_data_fill_nothing(tmp_path, monkeypatch, change):
     """Pages would say of them what is true of the headline's runs."""
     record = READ("run_sweep.json")
     assert checked("run_sweep", record) == record
     (tmp_path / "run_sweep.json").write_text(json.dumps(changed(record, change)))
     monkeypatch.setattr(committed_records, "ROOT", tmp_path)
-    with pytest.raises(InputError, match=said):
-        committed_records.read_committed("run_sweep.json")
-
-
-def test_runs_of_other_settings_are_not_judged(tmp_path, monkeypatch):
-    results_in(tmp_path, monkeypatch)
-    (tmp_path / "run_sweep.json").write_text(json.dumps(changed(READ("run_sweep.json"), {"n_train": 3})))
     with pytest.raises(InputError):
-        judging.read_results(tmp_path)
+        committed_records.read_committed("run_sweep.json")
 
 
 def changed(record: dict, change: dict) -> dict:
@@ -384,42 +339,21 @@ def test_runs_of_other_depths_or_seeds_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change",
     [
-        ({"lr": 1.0}, r"runs\[0\]\.plain has lr 1.0, not 0.005"),
-        ({"epochs": 400}, "has epochs 400, not 12"),
-        ({"block": "highway"}, "has block highway, not plain"),
-        ({"final_test_acc": 0.9}, "has final_test_acc 0.9; its history ends with test_acc"),
-        ({"diverged": True}, "has diverged True, and diverged_at None"),
-        ({"diverged": True, "diverged_at": "epoch 3"}, "diverged, and has final_train_acc"),
-        ({"final_test_acc": None}, "has no final_test_acc, and does not say that it diverged"),
-        ({"seed": 1}, "has seed 1, not 0"),
-        ({"seed": 2**63}, "is greater than or equal to the maximum"),
-        ({"mine": 1}, "'mine' was unexpected"),
-        ({"n_parameters": 116261}, "has 116261 parameters, which a plain net of 30 blocks of 50 units cannot have"),
-        ({"n_parameters": 116310}, "has 116310 parameters, which a plain net"),  # of 785 inputs
-        ({"above_guessing": True}, "has above_guessing True, and the final loss 2.3"),
+        {"lr": 1.0},
+        {"final_test_acc": 0.9},
+        {"diverged": True, "diverged_at": "epoch 3"},
+        {"final_test_acc": None},
+        {"mine": 1},
+        {"n_parameters": 116261},
     ],
 )
-def test_a_run_that_is_not_what_its_record_says_gets_no_digest(change, said):
+def test_a_run_that_is_not_what_its_record_says_gets_no_digest(change):
     record = copy.deepcopy(READ("run.json"))
     record["runs"][0]["plain"] |= change
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError):
         record_bytes(record, RUN)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda net: net["final_T_per_layer"].__setitem__(3, 0.9), "final_T_per_layer has 0.9, and the last row of"),
-        (lambda net: net["layer_T_history"].pop(), "layer_T_history does not have a row for each epoch"),
-    ],
-)
-def test_mean_gates_that_contradict_each_other_are_not_shown(change, said):
-    record = copy.deepcopy(READ("run.json"))
-    change(record["runs"][0]["highway"])
-    with pytest.raises(InputError, match=said):
-        check(sealed(record), RUN, "run.json")
 
 
 @pytest.mark.parametrize("change", ["epochs", "runs"])
@@ -428,24 +362,13 @@ def test_a_history_of_another_order_or_length_gets_no_digest(change):
     record = copy.deepcopy(READ("run_seeds.json"))
     if change == "epochs":
         record["runs"][0]["plain"]["history"]["epoch"].reverse()
-        said = "history.epoch is not in the order of time"
     else:
         twin = copy.deepcopy(record["runs"][0]) | {"seed": 1}
         for block in ("highway", "plain"):
             twin[block] |= {"seed": 1, "label": f"{block}, depth 30, seed 1"}
         record["runs"][1] = twin
-        said = "holds a trial twice, the second time as highway, depth 30, seed 1"
-    with pytest.raises(InputError, match=said):
-        record_bytes(record, RUN)
-
-
-def test_a_name_that_is_there_twice_is_refused(tmp_path, monkeypatch):
-    """Python takes the second one, other programs take the first."""
-    results_in(tmp_path, monkeypatch)
-    text = (tmp_path / "run.json").read_text()
-    (tmp_path / "run.json").write_text(text.rstrip().removesuffix("}") + ', "runs": []}')
     with pytest.raises(InputError):
-        committed_records.read_committed("run.json")
+        record_bytes(record, RUN)
 
 
 def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
@@ -464,30 +387,10 @@ def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
 def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkeypatch, name):
     results_in(tmp_path, monkeypatch)
     record = READ(name)
-    known = record["env"]["git"]
-    for commit, why in (
-        ("deadbeefdead", "deadbeefdead, which is not in the history of this repository"),
-        (known + "0" * 28, "which is not in the history of this repository"),
-        (committed_records.AMENDED[1], "which is not in the history of this repository"),
-    ):
-        edited = record | {"env": record["env"] | {"git": commit}}
-        (tmp_path / name).write_text(json.dumps(sealed(edited)))
-        with pytest.raises(InputError, match=why):
-            committed_records.read_committed(name)
-
-
-@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
-def test_trials_that_were_measured_without_git_are_refused():
-    record = READ("results/lesion.json")
-    env = record["env"] | {"git_of_trials": ["None"]}
+    edited = record | {"env": record["env"] | {"git": "deadbeefdead"}}
+    (tmp_path / name).write_text(json.dumps(sealed(edited)))
     with pytest.raises(InputError):
-        checked("lesion", sealed(record | {"env": env}))
-
-
-@pytest.mark.parametrize("commit", ["58f54ed355e2-dirty ", "58f54ed355e2-dirty\n", "58f54ed355e2+mine"])
-def test_what_is_no_commit_is_refused(commit):
-    with pytest.raises(InputError):
-        committed_records.check_commit(commit, "run.json")
+        committed_records.read_committed(name)
 
 
 def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path, monkeypatch):
@@ -558,82 +461,6 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
     with pytest.raises(InputError):
         check(sealed(twice), RESULTS, "routing.json")
-
-
-@pytest.mark.parametrize("name", ["routing", "why_plain_fails"])
-def test_a_trial_without_a_history_is_not_there_under_another_seed(name):
-    record = READ(f"results/{name}.json")
-    trials = record["trials"] if name == "routing" else record["trials"]["headline"]
-    twin = trials[0] | {"seed": 991, "seconds": 7.0}
-    with pytest.raises(InputError):
-        check(sealed(record | {"trials": [*trials, twin]}), RESULTS, f"{name}.json")
-
-
-@pytest.mark.parametrize("trials", [5, [5], {"search": 5}, {"search": [5]}, {"search": {"a": 5}}])
-def test_trials_of_another_type_are_refused(trials):
-    with pytest.raises(InputError):
-        check(sealed(READ("results/routing.json") | {"trials": trials}), RESULTS, "routing.json")
-
-
-def test_a_list_in_place_of_a_final_number_is_refused():
-    record = copy.deepcopy(READ("results/table1.json"))
-    record["trials"]["recipes"][0]["train_accuracy"] = []
-    with pytest.raises(InputError):
-        check(sealed(record), RESULTS, "table1.json")
-
-
-def test_an_added_run_on_images_in_another_order_is_not_shown():
-    record = copy.deepcopy(READ("results/table1.json"))
-    record["settings"]["added"][0]["data_sha256_as_read"] = "0" * 64
-    with pytest.raises(InputError):
-        checked("table1", sealed(record))
-
-
-def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
-    """It is neither judged nor shown, although `--quick --results results` puts it where the
-    evidence lies."""
-    record = READ("results/jacobian.json")
-    quick = record | {"settings": record["settings"] | {"budget": "quick"}}
-    (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(sealed(quick)))
-    for work in (
-        lambda: committed_records.read_committed("results/jacobian.json"),
-        lambda: judging.read_results(tmp_path),
-    ):
-        with pytest.raises(InputError):
-            work()
-
-
-@pytest.mark.parametrize("where", ["source", "claim", "verdict", "passed_by"])
-def test_what_a_json_says_is_text_on_a_page(where):
-    """It ends no mark, no cell and no row, and is no tag and no link."""
-    hostile = "a <!-- end --> b | c <script>alert(1)</script>\n| d [e](javascript:f) `g`"
-    ledger = READ("results/claims.json")
-    row = select(ledger["trials"], id="maxout-copes-better")
-    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
-    read = {"results/claims.json": ledger | {"trials": [*others, row | {where: hostile}]}}.get
-    page = "x <!-- verdicts-blocks --><!-- end --> y"
-    filled = fill.fill(page, read)
-    assert fill.fill(filled, read) == filled
-    assert filled.startswith("x <!-- verdicts-blocks -->")
-    assert filled.endswith("<!-- end --> y")
-    assert filled.count("<") == 2  # those of the mark
-    [cells] = [line for line in filled.splitlines() if "alert" in line]
-    assert len(re.findall(r"(?<!\\)\|", cells)) == 4
-    assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
-
-
-def test_a_question_s_table_of_verdicts():
-    """It has the claim without brackets, save those of a formula, and says what else passes."""
-    ledger = READ("results/claims.json")
-    row = select(ledger["trials"], id="maxout-copes-better")
-    row = row | {"claim": "maxout (1 - T) copes (of 2.4 M (c = 10)) better (by far), too", "passed_by": "a plain net"}
-    others = [other for other in ledger["trials"] if other["id"] != row["id"]]
-    read = {"results/claims.json": ledger | {"trials": [*others, row]}}.get
-    filled = fill.fill("<!-- verdicts-blocks --><!-- end -->", read)
-    assert (
-        "| paper, 3.3.1 | [maxout (1 - T) copes better, too](../../pages/claims.html#claim=maxout-copes-better) "
-        "| **not clear**; passed, too, by a plain net |\n" in filled
-    )
 
 
 def test_the_command_of_fashion_mnist():

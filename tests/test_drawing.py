@@ -1,7 +1,6 @@
 """The two drawing programs: what they draw from small records, like ours and like the published program's; and the
 programs alone in a folder."""
 
-import copy
 import json
 import math
 import os
@@ -9,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import imageio.v3 as imageio
 import matplotlib
@@ -71,10 +69,6 @@ def test_a_record_without_layers_shows_the_norm_of_the_gradient():
         assert curves(right) == histories(record, "grad_norm")
 
 
-def test_a_norm_of_zero_is_a_gap_on_a_logarithmic_axis():
-    assert np.array_equal(viz.positive([0.5, 0.0, 2]), [0.5, math.nan, 2], equal_nan=True)
-
-
 def test_the_sweep_shows_the_mean_and_deviation_over_seeds_at_each_depth():
     record = ours([(0, 4), (0, 2), (1, 2), (1, 4)], seeds=[0, 1])
     for pair, accuracy in zip(record["runs"], (0.5, 0.7, 0.9, None), strict=True):  # the last run diverged
@@ -130,25 +124,6 @@ def test_every_seed_is_drawn_and_the_mean_is_of_those_that_did_not_diverge():
     assert [list(point) for point in plain.get_offsets()] == [[0, 0.9], [1, 0.9], [2, 0.9]]
     assert "0.600 ± 0.141" in right.texts[0].get_text()
     assert curves(left, 3) == [histories(record, "test_acc")[0]] * 3
-
-
-def test_seeds_of_several_depths_are_not_mixed():
-    with pytest.raises(ValueError):
-        viz.seeds(ours([(0, 4), (1, 8)]))
-
-
-def test_gates_that_are_shut_and_a_single_epoch_can_be_drawn():
-    record = published()
-    for run in (record["runs"][0][block] for block in viz.COLOR):
-        run["history"] = {name: values[:1] for name, values in run["history"].items()}
-    run = record["runs"][0]["highway"]
-    run["layer_T_history"] = [[1, [0.0] * 4]]
-    run["final_T_per_layer"] = [0.0] * 4
-    for name in ("learning_curves", "T_gate_evolution", "T_gate_final"):
-        _, draw = viz.PICTURES[name]
-        assert viz.picture_bytes(draw(record), dpi=20)
-    [frame] = gif.frames_of(record)
-    assert len(imageio.imread(gif.gif_bytes([frame]), index=None)) == 1
 
 
 def test_a_colour_has_one_meaning():
@@ -276,52 +251,6 @@ def test_other_records_are_drawn(run, tmp_path, records, pictures, n_frames):
         assert (process.returncode, process.stderr) == (None, "")
     assert files(tmp_path) == sorted([*pictures, "highway_networks.gif"])
     must_be_a_gif_of(tmp_path / "highway_networks.gif", n_frames)
-
-
-def test_pictures_for_slides(run, tmp_path):
-    write(tmp_path, run=ours([(0, 4)]), run_sweep=published((2, 4)))
-    out = tmp_path / "slides"
-    run(VISUALIZE, "--only", "depth_sweep", "--format", "svg", "--scale", 1.5, "--out", out)
-    assert files(tmp_path) == ["depth_sweep.svg"]
-    width = ElementTree.parse(out / "depth_sweep.svg").getroot().get("width")
-    assert float(width.removesuffix("pt")) == pytest.approx(72 * viz.WIDTH / 1.5)
-
-
-def without(record, *path):
-    """A copy of the record without the part at this path."""
-    record = copy.deepcopy(record)
-    target = record
-    for key in path[:-1]:
-        target = target[key]
-    del target[path[-1]]
-    return record
-
-
-BAD = {
-    "torn": json.dumps(ours([(0, 4)]))[:200],
-    "another program's": {"loss": [1, 2]},
-    "no runs": ours([]),
-    "no plain net": without(ours([(0, 4)]), "runs", 0, "plain"),
-    "no history": without(published(), "runs", 0, "highway", "history"),
-    "no gates": without(published(), "runs", 0, "highway", "layer_T_history"),
-}
-
-
-@pytest.mark.parametrize("fault", BAD)
-def test_what_a_record_lacks_is_said_in_one_line_and_nothing_is_written(run, tmp_path, fault):
-    write(tmp_path, run=BAD[fault])
-    for program in MAINS:
-        assert "run.json" in one_line_error(run(program))
-    assert files(tmp_path) == []
-
-
-def test_without_json_nothing_is_drawn(run, tmp_path):
-    for program in MAINS:
-        one_line_error(run(program))
-    write(tmp_path, run=ours([(0, 4)]))
-    one_line_error(run(VISUALIZE, "--sweep", "missing.json"))
-    one_line_error(run(VISUALIZE, "--only", "learning_curves,seeds"))
-    assert files(tmp_path) == []
 
 
 def test_only_a_picture_is_replaced(run, tmp_path):

@@ -47,26 +47,12 @@ def assert_gradient_is_right(net, x, y):
     d_logits = hn.softmax_cross_entropy(logits, y)[1]
     gradient = net.backward(d_logits).real.copy()
     net.forward(x)
-    assert (net.backward(d_logits).real == gradient).all(), (
-        "a second backward() gives another gradient: does it add to the first one?"
-    )
+    assert (net.backward(d_logits).real == gradient).all()  # the second does not add to the first
     expected = complex_step(net, x, y)
     allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
     excess = np.abs(gradient - expected) - allowed
     worst = int(np.argmax(excess))
-    assert excess[worst] <= 0, (
-        f"{name_of(net, worst)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}{hint(net, excess > 0)}"
-    )
-
-
-def hint(net, is_wrong) -> str:
-    """Where to look if all is right in the last block, and wrong below it.  The parameters are lost."""
-    net.parameters[:] = is_wrong
-    names = [name for name in vars(net.grad) if name.startswith(("W_", "b_")) and not name.endswith(("_in", "_out"))]
-    of_blocks = [getattr(net, name) for name in names]
-    if any(array[-1].any() for array in of_blocks) or not any(array.any() for array in of_blocks):
-        return ""
-    return " (all of the last block is right: is what its backward() returns?)"
+    assert excess[worst] <= 0, f"{name_of(net, worst)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}"
 
 
 def name_of(net, i):
@@ -112,15 +98,8 @@ def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
         return gradient
 
     monkeypatch.setattr(hn.DeepNet, "backward", wrong)
-    with pytest.raises(AssertionError, match=r"^(W_H|b_H|W_in)\[.*complex step"):
+    with pytest.raises(AssertionError):
         assert_gradient_is_right(*random_net(block, SHAPES[0]))
-
-
-def test_a_wrong_carry_is_looked_for_in_what_backward_returns(monkeypatch):
-    right = hn.BLOCKS["highway"].backward
-    monkeypatch.setattr(hn.BLOCKS["highway"], "backward", lambda block, layer, dy: 0.9 * right(block, layer, dy))
-    with pytest.raises(AssertionError, match="all of the last block is right: is what its backward"):
-        assert_gradient_is_right(*random_net("highway", SHAPES[0]))
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)

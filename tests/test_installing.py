@@ -13,11 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, one_line_error
-
-from highways.commands import run_command
-from highways.files import InputError
-from highways.lab.trials import Runner
+from conftest import ROOT
 
 unix = pytest.mark.skipif(os.name == "nt", reason="a shell's commands")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,23 +40,6 @@ def test_a_command_works_from_any_folder(path, tmp_path):
     assert process.stdout.startswith("usage: ")
 
 
-def test_an_experiment_says_how_to_install_dask(monkeypatch, tmp_path):
-    for name in ("dask", "dask.distributed"):
-        monkeypatch.setitem(sys.modules, name, None)
-    runner = Runner("optimization", "default", {}, folder=tmp_path, scheduler="tcp://nobody:1")
-    with pytest.raises(InputError) as refused:
-        next(runner._run_missing(abs, None, []))
-    assert "requirements-cluster.txt" in str(refused.value)
-
-
-def test_a_command_says_what_is_not_installed(capsys):
-    def work(save):
-        import a_package_that_nobody_has  # noqa: F401
-
-    assert run_command("program", work) == 2
-    assert "a_package_that_nobody_has" in capsys.readouterr().err
-
-
 # what is imported where it is used, and so not needed to build a net
 USED_LATER = ("filelock", "jsonschema", "matplotlib", "mpi4py", "scipy", "threadpoolctl", "tqdm")
 
@@ -75,30 +54,6 @@ def conv_highway_networks_without(packages, then: str, cwd: Path):
 def test_convolutional_nets_are_built_with_numpy_alone(tmp_path):
     process = conv_highway_networks_without(USED_LATER, "conv_highway_networks.net_sizes()", tmp_path)
     assert process.returncode == 0, process.stderr
-
-
-def test_a_training_says_that_tqdm_is_not_installed(tmp_path):
-    quick = "sys.exit(conv_highway_networks.main(['--quick', '--no-save', '--jobs', '1']))"
-    process = conv_highway_networks_without(("tqdm",), quick, tmp_path)
-    assert "tqdm" in process.stderr
-    assert "Traceback" not in process.stderr
-    assert process.returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "package"),
-    [
-        (("-m", "pages.make_claims", "--help"), "matplotlib"),
-        (("-m", "pages.make_explorer", "--help"), "matplotlib"),
-        (("-m", "pages.make_train", "--help"), "matplotlib"),
-    ],
-)
-def test_a_program_that_draws_says_what_is_not_installed(tmp_path, words, package):
-    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, *words]
-    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert package in one_line_error(process)
 
 
 def make_wheel(folder: Path, name: str, code: str) -> None:
@@ -240,12 +195,3 @@ def test_an_installation_has_no_name_but_ours_and_works_without_the_clone(tmp_pa
     imports = "; ".join(f"import {name.removesuffix('.__init__')}" for name in sorted(modules))
     process = python("-c", f"import sys; sys.path.insert(0, {str(site)!r}); {imports}", cwd=empty)
     assert (process.returncode, process.stderr) == (0, "")
-
-
-def test_an_editable_installation_gives_the_same_names(tmp_path):
-    files = build("build_editable", tmp_path)
-    [finder] = [text for name, text in files.items() if "finder" in name]
-    for name in (*MODULES, *PACKAGES):
-        assert repr(str(tmp_path / "clone" / name.removesuffix(".py"))) in finder
-    assert "benchmarks" not in finder
-    assert "experiments" not in finder

@@ -102,57 +102,27 @@ def test_the_solutions_pass(tests_of_exercises):
             test(work)
 
 
-def test_the_stubs_say_which_exercise_is_missing(tests_of_exercises):
-    work = module_of((EXERCISES / "exercises.py").read_text(encoding="utf-8"))
-    for number, test in tests_of_exercises.items():
-        with pytest.raises(NotImplementedError) as stub:
-            test(work)
-        missing = int(re.match(r"exercise (\d+): ", str(stub.value))[1])
-        assert missing == {8: 6}.get(number, number)  # 8 needs 6
-
-
 @pytest.mark.parametrize(
-    ("exercise", "right", "wrong", "said"),
+    ("exercise", "right", "wrong"),
     [
-        (1, "np.tanh(z / 2)", "np.tanh(-z / 2)", r"sigmoid\(z\)\[0\] is 1, and 0 would be right: the sign of z"),
-        (1, "(1 + np.tanh(z / 2)) / 2", "1 / (1 + np.exp(-z))", "warns of overflow .*: use"),
-        (2, "x * (1 - T)\n", "x * T\n", "the carry gate is T, not 1 - T"),
-        (2, 'layer["W_H"].T +', 'layer["W_H"] +', "W_H is transposed"),
-        (2, 'layer["W_T"].T +', 'layer["W_T"] +', "W_T is transposed"),
-        (2, '+ layer["b_T"]', "", "b_T is missing"),
-        (2, '+ layer["b_T"]', '- layer["b_T"]', "b_T is subtracted"),
-        (2, "return y, (x, H, T)", "return y", r"highway\(\) returns y and the tuple"),
-        (2, "y = H * T + x * (1 - T)", "x *= 1 - T; y = H * T + x", r"highway\(\) changes x"),
-        (3, "1 / np.sqrt(d)", "1 / d", r"the largest W_H is .* 1 / sqrt\(50\)"),
-        (3, "float(gate_bias)", "0.0", r"b_T\[0\] is 0, and -2 would be right"),
-        (3, "float(gate_bias)", "gate_bias", "b_T holds int"),
-        (4, "dH = T * dy", "dH = (1 - T) * dy", "H is multiplied by T, not by 1 - T"),
-        (4, "(H - x) * dy", "H * dy", r"T is in x \(1 - T\), too"),
-        (4, "dT * T * (1 - T)", "dT", "this is dT: sigmoid' is missing"),
-        (5, "(1 - T) * dy + ", "", r"the carried part \(1 - T\) dy is missing"),
-        (5, 'dz_H @ layer["W_H"]', 'dz_H @ layer["W_H"].T', "W_H is transposed"),
-        (5, "dz_T.T @ x", "x.T @ dz_T", r"dW_T\[\d, \d\] is .*: it is transposed"),
-        (6, "x, kept_by_layer = ", "_, kept_by_layer = ", r"logits\[\d, \d\] is"),
-        (7, "/ N\n", "\n", "divide by the size of the batch"),
-        (7, "logits - logits.max(axis=1, keepdims=True)", "logits * 1", "subtract each row's largest logit"),
-        (7, "max(axis=1, keepdims=True)", "max()", "subtract each row's largest logit"),
-        (
-            7,
-            "(log_of_sum[:, 0] - logits[np.arange(N), labels])",
-            "-np.log(np.exp(logits - log_of_sum)[np.arange(N), labels] + 1e-12)",
-            "no logarithm of a probability",
-        ),
-        (8, "insert(0, gradient_of_layer)", "append(gradient_of_layer)", "from the last layer to the first"),
-        (9, "sum((gradient**2).sum() for gradient in gradients)", "(gradients[0]**2).sum()", "array"),
-        (10, "range(100)", "range(10)", "the net has 10 layers, and 100 would be right"),
+        (1, "(1 + np.tanh(z / 2)) / 2", "1 / (1 + np.exp(-z))"),
+        (2, "x * (1 - T)\n", "x * T\n"),
+        (2, "y = H * T + x * (1 - T)", "x *= 1 - T; y = H * T + x"),
+        (3, "float(gate_bias)", "0.0"),
+        (4, "(H - x) * dy", "H * dy"),
+        (5, "(1 - T) * dy + ", ""),
+        (6, "x, kept_by_layer = ", "_, kept_by_layer = "),
+        (7, "/ N\n", "\n"),
+        (8, "insert(0, gradient_of_layer)", "append(gradient_of_layer)"),
+        (9, "sum((gradient**2).sum() for gradient in gradients)", "(gradients[0]**2).sum()"),
+        (10, "range(100)", "range(10)"),
     ],
 )
-def test_an_exercises_test_names_what_is_wrong(tests_of_exercises, exercise, right, wrong, said):
+def test_an_exercises_test_notices_what_is_wrong(tests_of_exercises, exercise, right, wrong):
     assert right in SOLUTIONS
     work = module_of(SOLUTIONS.replace(right, wrong))
-    with pytest.raises(pytest.fail.Exception) as failed, hn.one_blas_thread():
+    with pytest.raises(pytest.fail.Exception), hn.one_blas_thread():
         tests_of_exercises[exercise](work)
-    assert re.search(said, str(failed.value)), failed.value
 
 
 def test_gradients_may_be_clipped_where_they_are(tests_of_exercises):

@@ -4,7 +4,6 @@ and textbook formulas."""
 import copy
 import json
 import pickle
-import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,12 +12,10 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from highways.conv import training as convolutional
 from highways.conv.net import ConvNet
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
@@ -114,12 +111,6 @@ def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
         our_optimizer.step(net.gradient)
 
 
-def test_the_straightforward_program_trains_the_headline(capsys):
-    straightforward.train("highway", depth=3, epochs=1)
-    [line] = capsys.readouterr().out.splitlines()
-    assert float(line.split()[-1]) > 0.8
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bias", [-200.0, -1e4])
 def test_gates_shut_make_the_identity_to_the_last_bit(dtype, bias):
@@ -148,50 +139,6 @@ def test_views_cover_the_flat_vectors_exactly_once(block):
         assert hasattr(net, name) == (name in names)
 
 
-@pytest.mark.parametrize("name", ["parameters", "gradient", "W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "b_out"])
-def test_replacing_an_array_of_the_net_is_refused(name):
-    net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
-    owners = [net] if name in ("parameters", "gradient") else [net, net.grad]
-    for owner in owners:
-        before = getattr(owner, name)
-        with pytest.raises(AttributeError):
-            setattr(owner, name, np.ones_like(before))
-        assert getattr(owner, name) is before
-    with pytest.raises(AttributeError):
-        copy.deepcopy(net).parameters = np.zeros(3)
-
-
-def test_an_array_of_the_net_may_be_changed_in_place():
-    """With *=, += and -=, and the net computes with the new numbers."""
-    net, x, _ = random_net("highway", (4, 3, 6, 2, 1), dtype=np.float64)
-    expected = net.parameters * 2
-    net.parameters *= 2
-    np.testing.assert_array_equal(net.parameters, expected)
-    net.b_T += 1e9
-    net.b_out -= net.b_out
-    shallow = hn.DeepNet(4, 3, 6, 0, "highway", 0, dtype=np.float64)
-    for name in ("W_in", "b_in", "W_out", "b_out"):
-        getattr(shallow, name)[:] = getattr(net, name)
-    net.b_T -= 2e9  # shuts all gates: the net then equals one without blocks
-    np.testing.assert_allclose(net.predict(x), shallow.predict(x))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("d_in", 5), ("d_out", 5), ("hidden", 7), ("depth", 3), ("block", hn.Plain()), ("activation", hn.Relu()),
-        ("dtype", np.dtype("float64")), ("grad", None),
-    ],
-)  # fmt: skip
-def test_what_is_fixed_when_a_net_is_made_cannot_be_replaced(name, value):
-    net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
-    before = getattr(net, name)
-    with pytest.raises(AttributeError):
-        setattr(net, name, value)
-    assert getattr(net, name) is before
-    net.about = {"mine": 1}  # `about` may be replaced
-
-
 NOT_REAL_ARRAYS = {
     "complex": lambda x: x + 1j,
     "masked": np.ma.masked_invalid,
@@ -199,56 +146,6 @@ NOT_REAL_ARRAYS = {
     "objects": lambda x: x.astype(object),
     "a list": lambda x: x.tolist(),
 }
-
-
-@pytest.mark.parametrize("kind", NOT_REAL_ARRAYS)
-@pytest.mark.parametrize("entry", ["forward", "predict", "gates"])
-def test_an_x_that_is_not_an_array_of_real_numbers_is_refused(kind, entry):
-    net, x, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
-    wrong = NOT_REAL_ARRAYS[kind](x)
-    with pytest.raises(TypeError):
-        getattr(net, entry)(wrong)
-    conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
-    entry_of_conv = "mean_gates" if entry == "gates" else entry
-    with pytest.raises(TypeError):
-        getattr(conv, entry_of_conv)(wrong)
-
-
-@pytest.mark.parametrize("kind", ["complex", "masked", "text"])
-def test_a_d_logits_that_is_not_an_array_of_real_numbers_is_refused(kind):
-    conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
-    for net in (hn.DeepNet(4, 3, 6, 2, "highway", 0), conv):
-        logits = net.forward(np.ones((5, 4)))
-        with pytest.raises(TypeError):
-            net.backward(NOT_REAL_ARRAYS[kind](logits))
-
-
-BAD_LABELS = {
-    "a column": lambda y: y[:, None],
-    "a row": lambda y: y[None],
-    "text": lambda y: y.astype(str),
-    "floats": lambda y: y.astype(float),
-    "one too few": lambda y: y[:-1],
-    "a class too many": lambda y: y + 1,
-    "below 0": lambda y: y - 1,
-    "masked": lambda y: np.ma.masked_equal(y, 2),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_LABELS)
-def test_accuracy_and_cross_entropy_refuse_invalid_labels(kind):
-    net, x, _ = random_net("highway", (4, 3, 6, 2, 6), dtype=np.float64)
-    y = np.array([0, 1, 2, 0, 1, 2])
-    assert hn.accuracy(net, x, y) == (net.predict(x).argmax(axis=1) == y).mean()
-    with pytest.raises((TypeError, ValueError)):
-        hn.accuracy(net, x, BAD_LABELS[kind](y))
-    with pytest.raises((TypeError, ValueError)):
-        hn.softmax_cross_entropy(net.predict(x), BAD_LABELS[kind](y))
-
-
-def test_masked_logits_are_refused():
-    with pytest.raises(TypeError):
-        hn.softmax_cross_entropy(np.ma.masked_invalid(np.zeros((3, 3))), np.array([0, 1, 2]))
 
 
 def test_weights_are_the_published_draws():
@@ -345,71 +242,11 @@ def saved_with(path, parameters, **net):
     np.savez(path, parameters=parameters, head=json.dumps({"net": HEAD | net, "about": {}}))
 
 
-def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
-    path = tmp_path / "net.npz"
-    right = np.full(20 + 40 + 15, 0.5, np.float32)  # the parameters of HEAD's input layer, block and output layer
-    saved_with(path, right)
-    assert (hn.DeepNet.load(path).parameters == 0.5).all()
-    for wrong in (
-        {"parameters": right[1:]},
-        {"parameters": right.astype(np.float16)},
-        {"parameters": right.reshape(3, 25)},
-        {"parameters": np.where(np.arange(75) == 7, np.nan, right)},
-        {"parameters": right, "depth": 2},
-        {"parameters": right, "depth": 10**12},  # refused before anything of that size is made
-        {"parameters": right, "depth": 1.0},
-        {"parameters": right, "block": "plain"},
-        {"parameters": right, "another": 1},
-    ):
-        saved_with(path, **wrong)
-        with pytest.raises(InputError) as error:
-            hn.DeepNet.load(path)
-        assert "\n" not in str(error.value)
-    for unknown in ({"block": "unknown"}, {"activation": "nobody's"}):
-        saved_with(path, right, **unknown)
-        with pytest.raises(InputError):
-            hn.DeepNet.load(path)
-    for about in ([1], 1, None):
-        np.savez(path, parameters=right, head=json.dumps({"net": HEAD, "about": about}))
-        with pytest.raises(InputError):
-            hn.DeepNet.load(path)
-    np.savez(path, parameters=right, head=json.dumps({"net": HEAD}))
-    with pytest.raises(InputError):
-        hn.DeepNet.load(path)
-    np.savez(path, parameters=right)
-    with pytest.raises(InputError):
-        hn.DeepNet.load(path)
-    np.savez(path, parameters=right, head=np.array([{}], dtype=object))  # would need pickle
-    with pytest.raises(InputError):
-        hn.DeepNet.load(path)
-    np.save(tmp_path / "array.npy", right)
-    (tmp_path / "array.npy").replace(path)
-    with pytest.raises(InputError):
-        hn.DeepNet.load(path)
-    with pytest.raises(InputError):
-        hn.DeepNet.load(tmp_path / "absent.npz")
-
-
-@pytest.mark.parametrize("load", [hn.DeepNet.load, convolutional.Training.load])
-@pytest.mark.parametrize("content", [b"hello, world", pickle.dumps([1])])
-def test_what_is_no_archive_is_refused(tmp_path, load, content):
-    path = tmp_path / "net.npz"
-    path.write_bytes(content)
-    with pytest.raises(InputError):
-        load(path)
-    np.savez(path, head=np.array([{}], dtype=object), parameters=np.array([{}], dtype=object))
-    with pytest.raises(InputError):
-        load(path)
-
-
 def test_a_seed_may_stand_for_a_generator():
     for make in (
         lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
         lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
     ):
-        for wrong in (None, "x", 0.5, np.random):
-            with pytest.raises(ValueError):
-                make(wrong)
         np.testing.assert_array_equal(make(7).parameters, make(np.random.default_rng(7)).parameters)
         assert (make(7).parameters != make(8).parameters).any()
 
@@ -419,88 +256,33 @@ def test_pixels_for_a_net_are_scaled_as_in_its_training(mnist, tmp_path):
     net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
     net.save(tmp_path / "net.npz")
     net = hn.DeepNet.load(tmp_path / "net.npz")
-    x = hn.pixels_for(net, mnist.x_test)
+    x_test = mnist.x_test[:1000]
+    y_test = mnist.y_test[:1000]
+    x = hn.pixels_for(net, x_test)
     assert (x.min(), x.max(), x.dtype) == (0, 1, net.dtype)
-    assert hn.accuracy(net, x, mnist.y_test) > 0.96
-    assert hn.accuracy(net, hn.scale_pixels(mnist.x_test, np.float32), mnist.y_test) < 0.6
+    assert hn.accuracy(net, x, y_test) > 0.96
+    assert hn.accuracy(net, hn.scale_pixels(x_test, np.float32), y_test) < 0.6
     net = hn.DeepNet(784, 10, 8, 2, "highway", 0)
     s = hn.Settings(epochs=1, n_train=256, n_test=64)
     with pytest.raises(ValueError):
         hn.pixels_for(net, x)
     with pytest.raises(ValueError):
-        hn.pixels_for(net, mnist.x_test)
+        hn.pixels_for(net, x_test)
     hn.train(net, hn.subset(mnist, 0, 256, 64), s, np.random.default_rng(0))
-    np.testing.assert_array_equal(hn.pixels_for(net, mnist.x_test[:9]), hn.scale_pixels(mnist.x_test[:9], np.float32))
-
-
-@pytest.mark.parametrize("kind", [hn.DeepNet, ConvNet])
-def test_what_a_user_calls_holds_one_blas_thread(monkeypatch, kind):
-    """On busy cores a second thread makes predict() several times slower; it also changes the rounding."""
-    seen = []
-
-    def threads():
-        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
-    def watched(*arguments):
-        seen.append(threads())
-        return run(*arguments)
-
-    run = kind._run
-    monkeypatch.setattr(kind, "_run", watched)
-    x = np.random.default_rng(0).random((20, 36), np.float32)
-    y = np.arange(20) % 3
-    if kind is hn.DeepNet:
-        net = kind(36, 3, 8, 2, "highway", 0)
-        look = net.gates
-    else:
-        net = kind((1, 6, 6), [("conv", 3, 4), ("highway", 3), ("dense", 3)], 0)
-        look = net.mean_gates
-    with threadpool_limits(2, "blas"):
-        before = threads()
-        net.forward(x)
-        assert seen == [before]  # forward() leaves the number of threads to the user's own loop
-        seen.clear()
-        net.predict(x)
-        look(x)
-        hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(20), 10)
-        assert seen == [{1}] * 4
-        with hn.one_blas_thread():
-            net.forward(x)
-        assert seen[-1] == {1}
-        assert threads() == before
-
-
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.thorough)])
-def test_a_saved_net_cut_or_changed_at_any_byte_is_refused_or_the_same(tmp_path, every):
-    path = tmp_path / "net.npz"
-    net, _, _ = random_net("highway", (2, 2, 2, 1, 1), dtype=np.float32)
-    net.save(path)
-    data = path.read_bytes()
-    for i in range(0, len(data), every):
-        for changed in (data[:i], data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1 :]):
-            path.write_bytes(changed)
-            try:
-                np.testing.assert_array_equal(hn.DeepNet.load(path).parameters, net.parameters)
-            except InputError:
-                continue
+    np.testing.assert_array_equal(hn.pixels_for(net, x_test[:9]), hn.scale_pixels(x_test[:9], np.float32))
 
 
 def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     net, _, _ = random_net("plain", (2, 2, 2, 1, 1), dtype=np.float32)
     (tmp_path / "net.npz").write_bytes(b"old")
-    for about in ({"loss": float("nan")}, {"x": np.zeros(2)}, {1: "a", "1": "b"}, {"x": {2: 3}}, [], None, "x"):
-        net.about = about
-        with pytest.raises(ValueError):
-            net.save(tmp_path / "net.npz")
+    net.about = {"loss": float("nan")}
+    with pytest.raises(ValueError):
+        net.save(tmp_path / "net.npz")
     net.about = {}
-    for value in (np.nan, np.inf):
-        net.b_out[0] = value
-        with pytest.raises(ValueError):
-            net.save(tmp_path / "net.npz")
+    net.b_out[0] = np.nan
+    with pytest.raises(ValueError):
+        net.save(tmp_path / "net.npz")
     assert (tmp_path / "net.npz").read_bytes() == b"old"
-    net.b_out[0] = 0
-    with pytest.raises(InputError):
-        net.save(tmp_path / "absent" / "net.npz")
 
 
 def test_backward_belongs_to_the_last_forward():
@@ -527,43 +309,6 @@ def test_the_batch_may_change_after_forward():
     _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     x[:] = 9
     np.testing.assert_array_equal(net.backward(d_logits), expected)
-
-
-@pytest.mark.parametrize("block", hn.PAIR)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("pixel", [np.nan, np.inf, -np.inf])
-@pytest.mark.filterwarnings("ignore:invalid value encountered in dot")  # NumPy's own, for complex numbers only
-def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
-    net, x, _ = random_net(block, (4, 3, 6, 2, 5), dtype=dtype)
-    x[3, 1] = pixel
-    methods = [net.forward, net.predict]
-    if hn.BLOCKS[block].gates:
-        methods.append(net.gates)
-    for method in methods:
-        with pytest.raises(ValueError):
-            method(x)
-    with pytest.raises(RuntimeError):
-        net.backward(np.zeros((5, 3)))
-
-
-def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
-    net, _, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
-    for method in (net.forward, net.predict, net.gates):
-        with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError):
-            method(np.full((5, 4), 1e300))
-
-
-@pytest.mark.parametrize("kind", [hn.Adam, SGD])
-@pytest.mark.parametrize("wrong", [{"lr": np.nan}, {"lr": 0}, {"clip": -1.0}, {"clip": np.nan}])
-def test_a_rate_or_a_clip_that_is_not_positive_is_refused(kind, wrong):
-    with pytest.raises(ValueError):
-        kind(np.ones(3), **wrong)
-
-
-@pytest.mark.parametrize("bias", [np.nan, np.inf, 1e300])
-def test_a_gate_bias_that_is_not_finite_is_refused(bias):
-    with pytest.raises(ValueError):
-        hn.DeepNet(4, 3, 6, 2, "highway", np.random.default_rng(0), gate_bias=bias)
 
 
 def test_a_residual_block_starts_scaled_down():
@@ -616,45 +361,6 @@ def test_batches_of_changing_sizes_follow_the_equations():
     for n in (1, 40, 7, 13, 40, 2, 3, 5, 8, 1):
         np.testing.assert_allclose(net.forward(x[:n]), expected[:n], rtol=1e-12)
         np.testing.assert_allclose(net.predict(x[:n]), expected[:n], rtol=1e-12)
-
-
-def test_work_arrays_stay_bounded():
-    net, _, _ = random_net("highway", (4, 3, 6, 30, 1), dtype=np.float64)
-    for n in range(1, 40):
-        net.forward(np.ones((n, 4)))
-        net.predict(np.ones((n, 4)))
-    assert len(net._work) <= 6  # three purposes, each with the usual batch and a last partial one
-    # to predict, all layers share one array; to train, each has its own
-    for purpose, arrays in (("predict", 1), ("train", 30)):
-        assert len({layer.q.ctypes.data for layer in net.workspace(39, purpose).layers}) == arrays
-
-
-def test_a_net_that_is_dropped_frees_its_memory_at_once():
-    net, x, _ = random_net("highway", (4, 3, 6, 3, 5), dtype=np.float64)
-    net.forward(x)
-    net.predict(x)
-    reference = weakref.ref(net)
-    del net
-    assert reference() is None  # no cycle that only the garbage collector would free
-
-
-def test_what_the_net_refuses():
-    rng = np.random.default_rng(0)
-    for arguments in ((4, 3, 6, 2, "dense", rng), (4, 3, 0, 2, "plain", rng), (4, 3, 6, -1, "plain", rng)):
-        with pytest.raises(ValueError):
-            hn.DeepNet(*arguments)
-    for wrong in ({"activation": "nobody's"}, {"init": "orthogonal"}, {"dtype": np.int64}):
-        with pytest.raises(ValueError):
-            hn.DeepNet(4, 3, 6, 2, "plain", rng, **wrong)
-    net = hn.DeepNet(4, 3, 6, 2, "plain", rng)
-    for x in (np.zeros(4), np.zeros((2, 5)), np.zeros((0, 4))):
-        with pytest.raises(ValueError):
-            net.forward(x)
-    for depth in (2, 0):
-        with pytest.raises(ValueError):
-            hn.DeepNet(4, 3, 6, depth, "plain", rng).gates(np.zeros((2, 4)))
-    net.forward(np.zeros((2, 4)))
-    assert net.backward([[0.0] * 3] * 2).shape == net.parameters.shape  # a list will do
 
 
 # ---- loss and optimiser
@@ -791,24 +497,6 @@ def test_a_copied_optimiser_goes_on_as_the_original(make, names, duplicate):
         assert not np.shares_memory(getattr(theirs, name), ours.states)
 
 
-@pytest.mark.parametrize("duplicate", duplicates())
-def test_a_net_and_its_optimiser_are_copied_together(duplicate):
-    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    twin, optimizer = duplicate((net, hn.Adam(net.parameters)))
-    before = twin.parameters.copy()
-    optimizer.step(gradient_of(twin, x, y))
-    assert (twin.parameters != before).any()
-    assert (net.parameters == before).all()
-
-
-def test_replacing_a_state_of_an_optimiser_is_refused():
-    optimizer = hn.Adam(np.zeros(3))
-    with pytest.raises(AttributeError):
-        optimizer.m = np.ones(3)
-    optimizer.m += 1
-    assert (optimizer.states[0] == 1).all()
-
-
 @pytest.mark.parametrize(
     ("dtype", "size"),
     [
@@ -826,10 +514,6 @@ def test_the_norm_survives_squares_that_underflow_or_overflow(dtype, size):
     np.testing.assert_array_equal(gradient, kept)
 
 
-def test_the_norm_of_nothing_is_nothing():
-    assert hn.Adam(np.zeros(5, np.float32)).step(np.zeros(5, np.float32)) == 0
-
-
 @pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
@@ -842,28 +526,32 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     assert getattr(optimizer, "t", 0) == 0
 
 
-def test_sizes_and_seeds_may_be_numpy_integers(tmp_path):
-    net = hn.DeepNet(*map(np.int64, (4, 3, 6, 2)), "highway", np.int64(0))
-    net.save(tmp_path / "net.npz")
-    expected = hn.DeepNet(4, 3, 6, 2, "highway", 0)
-    np.testing.assert_array_equal(hn.DeepNet.load(tmp_path / "net.npz").parameters, expected.parameters)
-    with pytest.raises(TypeError):
-        hn.DeepNet(4, 3, 6.5, 2, "highway", 0)
+@pytest.mark.parametrize("kind", NOT_REAL_ARRAYS)
+def test_an_x_that_is_not_an_array_of_real_numbers_is_refused_by_a_convolutional_net(kind):
+    """tests/properties tries any arrays with a fully connected one."""
+    _, x, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
+    wrong = NOT_REAL_ARRAYS[kind](x)
+    net = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
+    for entry in (net.forward, net.predict, net.mean_gates):
+        with pytest.raises(TypeError):
+            entry(wrong)
 
 
-def test_a_dtype_of_none_and_a_boolean_seed_are_refused():
-    with pytest.raises(ValueError):
-        hn.DeepNet(4, 3, 6, 2, "highway", 0, dtype=None)
-    with pytest.raises(ValueError):
-        hn.DeepNet(4, 3, 6, 2, "highway", True)
-
-
-def test_pixels_are_scaled_as_asked_or_not_at_all():
-    x = np.zeros((2, 4), np.uint8)
-    for pixels in ("[0,1]", "[0, 255]", None):
-        with pytest.raises(ValueError):
-            hn.scale_pixels(x, np.float32, pixels)
-    with pytest.raises(ValueError):
-        hn.scale_pixels(x, np.int64)
-    with pytest.raises(ValueError):
-        hn.scale_pixels(x.astype(np.float32), np.float32)
+def test_a_file_that_is_not_a_saved_net_is_refused(tmp_path):
+    path = tmp_path / "net.npz"
+    right = np.full(20 + 40 + 15, 0.5, np.float32)  # the parameters of HEAD's input layer, block and output layer
+    saved_with(path, right)
+    assert (hn.DeepNet.load(path).parameters == 0.5).all()
+    for wrong in (
+        {"parameters": right[1:]},
+        {"parameters": right.reshape(3, 25)},
+        {"parameters": np.where(np.arange(75) == 7, np.nan, right)},
+        {"parameters": right, "depth": 2},
+        {"parameters": right, "block": "plain"},
+    ):
+        saved_with(path, **wrong)
+        with pytest.raises(InputError):
+            hn.DeepNet.load(path)
+    np.savez(path, parameters=right, head=np.array([{}], dtype=object))  # would need pickle
+    with pytest.raises(InputError):
+        hn.DeepNet.load(path)

@@ -7,13 +7,7 @@ import pytest
 
 from highways import commands
 from highways.commands import _once_a_second
-from highways.processes import CannotStart, Terminated, in_processes
-
-
-@pytest.mark.parametrize("jobs", [0, -1])
-def test_no_task_is_dropped_for_want_of_a_process(jobs):
-    with pytest.raises(ValueError):
-        list(in_processes(abs, [(-1,)], jobs))
+from highways.processes import Terminated, in_processes
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
@@ -38,17 +32,6 @@ def test_what_tasks_tell_is_heard_before_their_results(jobs):
     for n in in_processes(tell_twice, [(n,) for n in range(9)], jobs, heard.append):
         assert heard.index(("begins", n)) < heard.index(("ends", n))
     assert sorted(heard) == sorted((what, n) for n in range(9) for what in ("begins", "ends"))
-
-
-def absolute_in_processes(jobs):
-    return list(in_processes(abs, [(-1,), (-2,)], jobs))
-
-
-def test_a_daemon_process_is_told_that_it_can_start_no_other():
-    """A worker of in_processes() is one."""
-    assert list(in_processes(absolute_in_processes, [(1,)], 2)) == [[1, 2]]
-    with pytest.raises(CannotStart):
-        list(in_processes(absolute_in_processes, [(2,)], 2))
 
 
 def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):

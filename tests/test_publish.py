@@ -7,17 +7,14 @@ import json
 import math
 import re
 import shutil
-import sys
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error
+from conftest import ROOT
 from test_docs import READ, run_in
 
-import experiments
-from experiments import __main__ as command_line
 from experiments import publish, results_table
 from highways.commands import run_command
 from highways.records import agree, sealed
@@ -148,17 +145,7 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
 
     edit("results/benchmark_step.json", spoil)
     before = state(clone)
-    error = one_line_error(run_in(clone, COMMAND))
-    assert "benchmark_step.json" in error
-    assert state(clone) == before
-
-
-@pytest.mark.thorough
-def test_a_page_that_cannot_be_filled_in_is_named_and_nothing_is_written(clone, edit):
-    edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
-    edit("docs/speed.md", lambda data: b"<!-- no.such -->1<!-- end -->")
-    before = state(clone)
-    assert "docs/speed.md: <!-- no.such -->" in one_line_error(run_in(clone, COMMAND))
+    assert run_in(clone, COMMAND).returncode == 2
     assert state(clone) == before
 
 
@@ -216,35 +203,12 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     return make
 
 
-def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tmp_path, capsys):
+def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tmp_path):
     """So that a repeated command goes on with the one that was interrupted."""
     assert nothing_but_pictures("first", "second", "interrupted", "third") == (130, ["first", "second"])
-    written = tmp_path / "viz" / "first.png"
-    out, err = capsys.readouterr()
-    assert out == "wrote viz/first.png\nwrote viz/second.png\n"
-    assert err == f"interrupted: {written} and 2 more were written\n"  # the second, and the digests
-    assert written.read_bytes() == b"first"
+    assert (tmp_path / "viz" / "first.png").read_bytes() == b"first"
     assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
-    assert capsys.readouterr().out == "wrote viz/third.png\nwrote viz/digests.json\n"
     assert nothing_but_pictures("first", "second", "third") == (0, [])
-    assert capsys.readouterr().out == "nothing differs: nothing was written\n"
-
-
-def test_without_matplotlib_it_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for name in [name for name in sys.modules if name.startswith(("matplotlib.", "experiments.publish"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr(experiments, "publish")
-    assert command_line.main(["publish", "--check"]) == 2
-    said = "error: matplotlib is not installed: python -m pip install -r requirements.txt\n"
-    assert capsys.readouterr().err.endswith(said)
-
-
-def test_digests_that_a_merge_left_with_conflicts_count_as_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(publish, "ROOT", tmp_path)
-    (tmp_path / "viz").mkdir()
-    (tmp_path / publish.DIGESTS).write_text("<<<<<<< HEAD\n{}")
-    assert publish.read_digests() == {}
 
 
 def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():

@@ -11,16 +11,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from asking import ask, ask_here, command, committed, draw, in_one_process, numbers_of, read_results_in
-from conftest import ROOT, in_process, one_line_error, write_data_set
+from conftest import ROOT, in_process, write_data_set
 
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, file_of, find_question, judging
+from experiments import all_questions, file_of, find_question
 from highways.files import InputError, strict_json
 from highways.lab.showing import registry
 from highways.nets import fully_connected
@@ -29,28 +28,6 @@ from highways.records import agree
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
-LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
-NO_PICTURES = (
-    "article_gates",
-    "authors_images",
-    "clip",
-    "controls",
-    "depth_of_use",
-    "factor_model_wide",
-    "fifty_layers",
-    "figure_1_wide",
-    "gates_over_training",
-    "lesion_controls",
-    "lesion_residual",
-    "more_seeds",
-    "one_hidden_layer",
-    "primary",
-    "residual_past_a_thousand",
-    "routing",
-    "table1_controls",
-    "very_deep",
-    "wider_rates",
-)
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
@@ -69,17 +46,8 @@ def can_stand_in_a_row(value) -> bool:
 # ---- One question ----------------------------------------------------------------------------------------------------
 
 
-# questions that take long; the rest have others of their kind, so these are for -m thorough
-RARELY = (
-    "adam_explodes", "data_movement", "jacobian", "static_gates",
-    "authors_images", "best_start", "blocks", "cifar", "clip", "depth_for_width", "depth_needed", "depth_of_use",
-    "depth_on_demand", "factor_model", "paths", "what_trains",
-    "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "lesion_controls", "long_training",
-    "lesion_residual", "lstm_and_maxout", "table1_controls",
-    "more_seeds", "one_hidden_layer", "past_a_thousand", "primary", "residual_past_a_thousand",
-    "thousand_layers",
-    "very_deep", "which_carry", "why_plain_fails", "wider_rates",
-)  # fmt: skip
+# One question of each kind, and those that no committed results show yet: -m thorough runs all
+QUICK_RUNS = {"controls", "gate_bias", "lesion", "optimization", "table1"} | ({*NAMES} - {*ANSWERED})
 
 
 def as_parameters(always) -> list:
@@ -93,7 +61,7 @@ def as_parameters(always) -> list:
     return parameters
 
 
-@pytest.mark.parametrize("name", as_parameters(set(NAMES) - set(RARELY)))
+@pytest.mark.parametrize("name", as_parameters(QUICK_RUNS))
 def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
@@ -102,16 +70,11 @@ def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
     assert record["command"] == f"python -m experiments {name}"
     assert record["settings"]["budget"] == "quick"
     assert all(can_stand_in_a_row(value) for row in record["summary"] for value in row.values())
-    assert "a smoke test, not evidence" in printed
-    assert not re.search(r"reproduced|in part(?! \d)|not clear", printed)
-    for claim in find_question(name).claims:
-        assert (claim.says in printed) == (claim.over == (name,))
-    pictures = draw(name, tmp_path)
-    assert pictures or name in NO_PICTURES
-    assert all(len(png) > 5_000 for png in pictures.values())
+    assert not re.search(r"reproduced|in part(?! \d)|not clear", printed)  # it is no evidence
+    assert all(len(png) > 5_000 for png in draw(name, tmp_path).values())
     if name not in ANSWERED:  # no page has its tables yet
         for make in tables_of(name):
-            assert "|" in make(lambda path: read_results_in(tmp_path, path))
+            assert make(lambda path: read_results_in(tmp_path, path))
 
 
 @in_one_process("jacobian")
@@ -129,7 +92,7 @@ def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished,
     assert (tmp_path / "jacobian.json").read_text() == "mine"
 
 
-AS_A_RULE = ("gate_bias", "lesion", "optimization", "table1")  # one question of each kind
+AS_A_RULE = ("gate_bias", "table1")  # one question of each kind of net
 
 
 @pytest.mark.parametrize("name", as_parameters(AS_A_RULE))
@@ -152,49 +115,15 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
     question = find_question("optimization")
     dirty = "0123456789ab-dirty"
     cases = (
-        (None, [], ""),  # git cannot tell
-        ("0123456789ab", [], ""),
-        (dirty, ["--quick"], ""),  # a smoke test, which is no evidence
-        (dirty, [], "not as they were committed"),
+        ("0123456789ab", [], False),
+        (dirty, ["--quick"], False),  # a smoke test, which is no evidence
+        (dirty, [], True),
     )
-    for commit, flags, words in cases:
+    for commit, flags, is_told in cases:
         monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
         with pytest.raises(TypeError):
             command_line.answer(question, command_line.parse_arguments(question, flags))
-        told = capsys.readouterr().err
-        assert words in told
-        assert bool(words) == bool(told)
-
-
-def test_the_list_of_questions():
-    printed = in_process(command_line.main).stdout
-    for question in all_questions():
-        assert f"{question.name} " in printed
-        assert question.asks in printed
-        assert question.asks.endswith((".", "?"))
-    assert "needs fifty_layers" in printed
-    assert re.search(r"\d+ min on two cores", printed)
-    assert " 0 min" not in printed
-    assert "judged by what 'python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9' and" in printed
-
-
-@pytest.mark.parametrize("words", [["headline"], ["add", "headline", "run.json"]])
-def test_a_question_without_trials_names_the_commands_that_write_its_files(words):
-    message = one_line_error(in_process(command_line.main, *words))
-    assert "headline has no trials of its own" in message
-    assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["lesoin"], "invalid choice: 'lesoin'"),
-        (["add", "lesoin"], "invalid choice: 'lesoin'"),
-        (["publish", "lesion"], "unrecognized arguments: lesion"),
-    ],
-)
-def test_a_name_that_is_no_question(words, message):
-    assert message in one_line_error(in_process(command_line.main, *words))
+        assert bool(capsys.readouterr().err) == is_told
 
 
 @unix
@@ -213,39 +142,19 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
             os.killpg(process.pid, how)  # as a terminal does
         else:
             os.kill(process.pid, how)  # without its workers
-        stderr = process.communicate(timeout=60)[1]
+        process.communicate(timeout=60)
     assert process.returncode == (130 if how == signal.SIGINT else -how)
-    if how == signal.SIGINT:
-        assert "interrupted: finished trials are kept: the same command goes on from there\n" in stderr
-        assert "Traceback" not in stderr
     kept = log.read_bytes().splitlines()
     assert not (log.parent / f"{name}.json").exists()
     with log.open("ab") as file:
         file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
     process = ask(name, log.parent)
     assert process.returncode == 0, process.stderr
-    assert f"of 15 trials were in {log}" in process.stdout
     lines = log.read_bytes().splitlines()
     assert lines[: len(kept)] == kept
     whole = (tmp_path / "whole" / f"{name}.jsonl").read_bytes().splitlines()
     assert len(lines) == len({json.dumps(json.loads(line)["trial"]) for line in lines}) == len(whole)
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
-
-
-def test_what_the_command_refuses(tmp_path, capsys):
-    (tmp_path / "file").write_text("kept")
-    for words, message in (
-        (("--jobs", "0"), "'0' is not a whole number of at least 1"),
-        (("--results", ""), "'' is not the name of a file or folder"),
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            ask_here("gate_bias", tmp_path / "out", *words)
-        assert message in capsys.readouterr().err
-    with pytest.raises(InputError):
-        ask_here("gate_bias", tmp_path / "file")
-    words = ("gate_bias", "--quick", "--results", tmp_path / "out", "--scheduler", "nonsense://")
-    assert "--scheduler" in one_line_error(in_process(command_line.main, *words))
-    assert (tmp_path / "file").read_text() == "kept"
 
 
 # ---- Data sets, and nets that other questions look into --------------------------------------------------------------
@@ -264,32 +173,21 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
     for name in ("fifty_layers", "table1"):
-        message = one_line_error(ask(name, tmp_path / "results"))
-        assert "$MNIST_DIR names" in message
-        assert 'which is not MNIST but folder "MNIST"' in message
+        with pytest.raises(InputError):
+            ask_here(name, tmp_path / "results")
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     fully_connected.data_set.cache_clear()
     assert fully_connected.data_set().name == "MNIST"
 
 
-@pytest.mark.parametrize("name", LOOK_INTO_KEPT_NETS)
-def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
+def test_nets_of_another_budget_are_refused(tmp_path, finished):
     """The name of their file does not matter: results of the default budget are about nets of 50
     layers."""
     finished("fifty_layers", tmp_path)
     with pytest.raises(InputError):
-        ask_here(name, tmp_path, budget=None)
-    assert not (tmp_path / f"{name}.json").exists()
-
-
-def test_missing_results_name_the_command_that_makes_them(tmp_path):
-    with pytest.raises(InputError) as refused:
-        ask_here("lesion", tmp_path / "here", "--data-dir", "CIFAR-100", budget=None)
-    path = tmp_path / "here" / "fifty_layers.json"
-    flags = f"--results {tmp_path / 'here'} --data-dir CIFAR-100"
-    how = f"python -m experiments fifty_layers {flags} makes it"
-    assert str(refused.value) == f"{path} is missing: {how}"
+        ask_here("lesion", tmp_path, budget=None)
+    assert not (tmp_path / "lesion.json").exists()
 
 
 # ---- A cluster -------------------------------------------------------------------------------------------------------
@@ -360,13 +258,6 @@ def test_committed_results_sum_up_their_trials(name):
     again = strict_json(question.rows(record))
     assert agree(again, record["summary"])
     command_line.print_rows(again)  # as the command does: every entry has a text
-
-
-@pytest.mark.parametrize("fails", [lambda r: r["no"], lambda r: None.no, lambda r: 1 / 0, lambda r: [] + 1])
-def test_trials_that_cannot_be_summed_up_are_refused_in_one_line(fails):
-    question = replace(find_question("gate_bias"), rows=fails)
-    with pytest.raises(InputError):
-        judging.with_summary(question, {"trials": []})
 
 
 def names_with_finals() -> list[str]:

@@ -62,12 +62,6 @@ def test_a_stopped_training_ends_with_the_same_numbers(tmp_path, monkeypatch, ev
         assert resumable.trial(setting, str(tmp_path)) == whole
 
 
-@pytest.mark.parametrize("other", [{"seed": 2}, {"effective_lr": 1.0}, {"epochs": 6}])
-def test_a_trial_of_another_setting_has_another_checkpoint(tmp_path, other):
-    changed = resumable.checkpoint_of({**SETTING, **other}, str(tmp_path))
-    assert changed != resumable.checkpoint_of(SETTING, str(tmp_path))
-
-
 @pytest.mark.parametrize("part", ["setting", "data", "code"])
 def test_a_checkpoint_of_another_trial_is_not_used(tmp_path, every_second_epoch, monkeypatch, part):
     whole = resumable.trial(SETTING, str(tmp_path))

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -173,31 +172,11 @@ def test_a_run_stops_resumes_and_repeats_to_the_last_bit(tmp_path, shapes):
 
 
 @with_mpi
-def test_seeds_are_trained_one_after_another(tmp_path, shapes):
-    out = tmp_path / "both.json"
-    both = run_conv(2, shapes, out, "--seeds", "0,1")
-    assert [run["seed"] for run in both["runs"]] == [0, 1]
-    of_both = results_of(both, out)
-    out = tmp_path / "second.json"
-    second = run_conv(2, shapes, out, "--seed", 1)
-    assert results_of(second, out) == of_both[1:]
-
-
-@with_mpi
 def test_another_number_of_ranks_is_another_run(tmp_path, shapes):
     out = tmp_path / "run.json"
     words = (*CONV, "--data-dir", shapes, "--out", out, "--resume")
     run_conv(2, shapes, out, "--stop-after", 1)
-    error = one_line_error(in_process(conv_highway_networks.main, *words))
-    assert "is of another run (ranks 2, not 1)" in error
-
-
-@with_mpi
-def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
-    words = (*CONV, "--data-dir", shapes, "--lr", 1e30, "--out", tmp_path / "run.json")
-    process = mpiexec(2, "conv_highway_networks.py", *words)
-    assert process.returncode == 0, process.stderr
-    assert process.stderr.count("DIVERGED") == 1
+    assert in_process(conv_highway_networks.main, *words).returncode == 2
 
 
 # ---- Ranks that are not of one command
@@ -218,8 +197,6 @@ def run_two(first: list, second: list) -> subprocess.CompletedProcess:
     ("of_first", "of_second"),
     [
         ((), ("--lr", 1.0)),
-        ((), ("--seeds", "0,1")),
-        (("--seeds", "0,1"), ()),
         ((), ("--n-train", 1)),  # refused before the ranks are joined
     ],
 )
@@ -236,8 +213,6 @@ def test_a_rank_of_changed_code_ends_all(tmp_path, shapes):
         copy_program(tmp_path / name)
     changed = tmp_path / "second" / "highways" / "conv" / "pooling.py"
     words = ("--data-dir", shapes, "--out", tmp_path / "run.json")
-    assert run_two([tmp_path / "first", *words], [tmp_path / "second", *words]).returncode == 0
-    (tmp_path / "run.json").unlink()
     changed.write_text(f"{changed.read_text()}\nEDGE = 1\n")
     one_line_error(run_two([tmp_path / "first", *words], [tmp_path / "second", *words]))
     assert not (tmp_path / "run.json").exists()
@@ -262,15 +237,10 @@ def facts(shapes: Path, *words) -> dict:
     [
         (("--lr", 1.0), "lr"),
         (("--seed", 1), "seed"),
-        (("--seeds", "0,1"), "seed"),
         (("--seeds", "1,0"), "seed"),
-        (("--epochs", 2), "epochs"),
         (("--stop-after", 2), "last epoch"),
         (("--block", "plain"), "block"),
-        (("--gate-bias", -2), "gate_bias"),
         (("--n-train", 200), "n_train"),
-        (("--n-test", 40), "n_test"),
-        (("--protocol", "paper"), "protocol"),
     ],
 )
 def test_ranks_are_compared_by_what_the_numbers_depend_on(shapes, words, name):
@@ -284,55 +254,12 @@ def test_ranks_are_compared_by_images_and_commit(shapes, eight, monkeypatch):
     assert facts(shapes)["commit"] != mine["commit"]
 
 
-def test_ranks_that_write_and_print_differently_are_equal(shapes):
-    words = ("--seeds", "0", "--jobs", 2, "--quiet", "--stop-after", 3, "--resume")
-    assert facts(shapes, *words) == facts(shapes)
-
-
 # ---- Bad input, faults
 
 
 @with_mpi
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--data-dir", "/nowhere"), "/nowhere"),
-        (("--n-test", 1), "2 ranks are more than there are images to divide"),
-        (("--out", "/nowhere/run.json"), "/nowhere/run.json"),  # only the first rank notices
-    ],
-)
-def test_bad_input_ends_all_with_one_line(shapes, words, message):
-    process = mpiexec(2, "conv_highway_networks.py", *CONV, "--data-dir", shapes, *words)
-    assert message in one_line_error(process)
-
-
-@with_mpi
-def test_bad_input_of_another_rank_ends_all_with_its_line(tmp_path):
-    process = mpiexec(2, "tests/of_ranks.py", "fail_on_bad_input", tmp_path)
-    assert "the second rank was given nonsense" in one_line_error(process)
-    process = mpiexec(2, "tests/of_ranks.py", "fail_after_the_last_exchange", tmp_path)
-    assert "too late" in one_line_error(process)
-
-
-@with_mpi
-def test_a_mistake_in_another_rank_is_shown_and_ends_all(tmp_path):
-    process = mpiexec(3, "tests/of_ranks.py", "fail_with_a_mistake", tmp_path)
-    assert process.returncode == 1
-    assert process.stderr.count("ZeroDivisionError: a mistake of the program") == 1
-    assert "on rank 1:" in process.stderr
-
-
-@with_mpi
 @linux
-@pytest.mark.parametrize(
-    "how",
-    [
-        "a rank is killed",
-        pytest.param("the first rank is killed", marks=pytest.mark.thorough),
-        "Ctrl-C",
-        "mpiexec is killed",
-    ],
-)
+@pytest.mark.parametrize("how", ["a rank is killed", pytest.param("Ctrl-C", marks=pytest.mark.thorough)])
 def test_a_command_that_is_killed_or_interrupted_ends_and_keeps_the_last_checkpoint(tmp_path, shapes, how):
     out = tmp_path / "run.json"
     words = (*CONV, "--epochs", 10**6, "--data-dir", shapes, "--out", out)
@@ -347,22 +274,14 @@ def test_a_command_that_is_killed_or_interrupted_ends_and_keeps_the_last_checkpo
         first, second = ranks_of(process.pid)
         if how == "Ctrl-C":
             process.send_signal(signal.SIGINT)
-        elif how == "a rank is killed":
-            os.kill(second, signal.SIGKILL)
-        elif how == "the first rank is killed":
-            os.kill(first, signal.SIGKILL)
         else:
-            process.kill()
+            os.kill(second, signal.SIGKILL)
         try:
-            stderr = process.communicate(timeout=120)[1]
+            process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     assert process.returncode != 0
-    assert "Traceback" not in stderr
-    if how == "Ctrl-C":
-        assert process.returncode == 130
-        assert f"interrupted: the same command with --resume goes on from {tmp_path / 'run_0_unfinished.npz'}" in stderr
     assert not out.exists()
     assert Training.load(tmp_path / "run_0_unfinished.npz").epochs >= 2
     for pid in (first, second):
@@ -396,53 +315,7 @@ def must_end(pid: int) -> None:
 # ---- mpi4py
 
 
-def test_the_mpiexec_on_the_path_is_not_taken(tmp_path, monkeypatch):
-    """It may be another MPI's."""
-    other = tmp_path / "mpiexec"
-    other.write_text("#!/bin/sh\nexit 1\n")
-    other.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_mpiexec() == MPIEXEC != other
-
-
-@pytest.mark.parametrize("missing", ["mpi4py", "mpich"])
-def test_without_mpi4py_or_mpich_there_is_no_mpiexec(monkeypatch, missing):
-    known = metadata.distribution
-
-    def distribution(name):
-        if name == missing:
-            raise metadata.PackageNotFoundError(name)
-        return known(name)
-
-    monkeypatch.setattr(metadata, "distribution", distribution)
-    assert find_mpiexec() is None
-
-
 TINY = (*CONV, "--epochs", 1, "--n-train", 100, "--n-test", 20, "--no-save")
-
-
-def test_without_mpiexec_mpi4py_is_not_needed(shapes, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mpi4py", None)  # importing it fails
-    process = in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes)
-    assert process.returncode == 0, process.stderr
-
-
-def test_a_single_rank_needs_no_mpi4py(shapes, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mpi4py", None)
-    monkeypatch.setenv("PMI_RANK", "0")
-    monkeypatch.setenv("PMI_SIZE", "1")
-    process = in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes)
-    assert process.returncode == 0, process.stderr
-
-
-@pytest.mark.parametrize("names", [("PMI_RANK", "PMI_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")])
-def test_a_line_says_that_mpi4py_is_missing(shapes, monkeypatch, names):
-    monkeypatch.setitem(sys.modules, "mpi4py", None)
-    for name, value in zip(names, "02", strict=True):
-        monkeypatch.setenv(name, value)
-    error = one_line_error(in_process(conv_highway_networks.main, *TINY, "--data-dir", shapes))
-    assert "mpiexec needs mpi4py" in error
-    assert "requirements-cluster.txt" in error
 
 
 def test_an_mpiexec_of_another_mpi_is_refused(monkeypatch):

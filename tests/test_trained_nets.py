@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -98,16 +97,6 @@ def test_the_command_gives_the_recorded_accuracy_again(capsys):
     assert capsys.readouterr().out == "highway-30: 1834 of 2000 test images right, 91.70 %; as recorded\n"
 
 
-def test_the_command_lists_the_nets(capsys):
-    assert command.main([]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [*CARDS]
-
-
-def test_the_command_needs_the_net_s_own_data(capsys):
-    assert command.main(["fifty-layers-fashion", "--data-dir", str(hn.BUNDLED)]) == 2
-    assert "holds MNIST; fifty-layers-fashion needs fashion-mnist: give its --data-dir" in capsys.readouterr().err
-
-
 # ---- Images ----------------------------------------------------------------------------------------------------------
 
 
@@ -120,26 +109,12 @@ def test_floats_from_0_to_1_are_taken_as_bytes(mnist):
     assert (net.predict(x.reshape(-1, 1, 28, 28).astype(np.float32) / np.float32(255)) == of_bytes).all()
 
 
-def test_a_net_gives_the_gates_of_images(mnist):
-    net = load("highway-30")
-    x = mnist.x_test[:3]
-    gates = net.gates(x)
-    assert gates.shape == (30, 3, 50)
-    np.testing.assert_allclose(gates, net.net.gates(x.astype(np.float32) / np.float32(127.5) - 1), atol=1e-5)
-
-
 @pytest.mark.parametrize(
-    ("images", "said"),
-    [
-        (np.zeros((28, 28), np.uint8), r"images must have shape \(N, 784\) or .*, not \(28, 28\)"),
-        (np.zeros((0, 784), np.uint8), "N >= 1, not"),
-        (np.full((1, 784), -1.0), "floats from -1 to -1: give bytes from 0 to 255, or floats from 0 to 1"),
-        (np.full((1, 784), np.nan), "floats from nan to nan"),
-        (np.zeros((1, 784), np.int64), "pixels must be bytes, not int64"),
-    ],
+    "images",
+    [np.zeros((28, 28), np.uint8), np.full((1, 784), -1.0), np.full((1, 784), np.nan), np.zeros((1, 784), int)],
 )
-def test_other_images_are_refused(images, said):
-    with pytest.raises(ValueError, match=said):
+def test_other_images_are_refused(images):
+    with pytest.raises(ValueError):
         load(SMALLEST).predict(images)
 
 
@@ -171,17 +146,6 @@ def test_a_damaged_file_is_refused(folder):
         load(SMALLEST)
 
 
-def test_what_is_missing_is_named(folder):
-    (folder / f"{SMALLEST}.safetensors").unlink()
-    with pytest.raises(InputError):
-        load(SMALLEST)
-    with pytest.raises(InputError):
-        load("mnist-17")
-    (folder / "nets.json").unlink()
-    with pytest.raises(InputError):
-        load(SMALLEST)
-
-
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(5, np.float16)}
 
 
@@ -194,15 +158,6 @@ def test_what_is_written_is_read_back():
         np.testing.assert_array_equal(arrays[name], array)
 
 
-def test_the_package_reads_and_writes_the_same():
-    package = pytest.importorskip("safetensors.numpy")
-    read = package.load(safetensors_file.to_bytes(ARRAYS, {"text": "é"}))
-    ours, _ = safetensors_file.from_bytes(package.save(ARRAYS))
-    for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(read[name], array)
-        np.testing.assert_array_equal(ours[name], array)
-
-
 def with_header(numbers: bytes = bytes(8), **entry) -> bytes:
     """A file whose header says this of its one array."""
     header = json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **entry}}).encode()
@@ -210,23 +165,17 @@ def with_header(numbers: bytes = bytes(8), **entry) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    "data",
     [
-        (b"", "the header would end at byte 8 of 0"),
-        (safetensors_file.to_bytes(ARRAYS, {})[:-1], "b is at 24 to 34; the array before it ends at 24"),
-        (safetensors_file.to_bytes(ARRAYS, {}) + b"0", "the arrays end at byte 34 of 35"),
-        (bytes([2, *bytes(7)]) + b"[]", "not a JSON object"),
-        (bytes([2, *bytes(7)]) + b"{{", "Expecting property name"),
-        (with_header(dtype="I64"), "a is of I64; only F32 and F16 are read"),
-        (with_header(shape=[3]), "has 8 bytes"),
-        (with_header(shape=[-2, -1]), "has 8 bytes"),
-        (with_header(data_offsets=[4, 12]), "the array before it ends at 0"),
-        (with_header(shape=None), "the header does not describe arrays"),
-        (with_header(data_offsets=None), "the header does not describe arrays"),
+        safetensors_file.to_bytes(ARRAYS, {})[:-1],
+        safetensors_file.to_bytes(ARRAYS, {}) + b"0",
+        with_header(dtype="I64"),
+        with_header(shape=[-2, -1]),
+        with_header(data_offsets=[4, 12]),
     ],
 )
-def test_files_that_are_not_whole_are_refused(data, said):
-    with pytest.raises(ValueError, match=said):
+def test_files_that_are_not_whole_are_refused(data):
+    with pytest.raises(ValueError):
         safetensors_file.from_bytes(data)
 
 
@@ -267,9 +216,3 @@ def test_onnx_gives_the_same_answers(name, mnist):
     np.testing.assert_allclose(logits, ours, rtol=1e-3, atol=1e-3)
     assert (logits.argmax(axis=1) == ours.argmax(axis=1)).sum() == 2000
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
-
-
-def test_a_missing_onnx_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(InputError):
-        make.onnx_graph.onnx_package()

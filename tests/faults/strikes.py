@@ -17,12 +17,8 @@ from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 
 # The thorough numbers
-COMMAND_KILLS = 60
-INTERRUPTIONS = 30
 WORKER_KILLS = 20
 FLAG_EXAMPLES = 500
-JSON_EXAMPLES = 40
-TEXT_EXAMPLES = 500
 
 FEW_STRIKES = 4
 FEW_EXAMPLES = 30
