@@ -1,4 +1,4 @@
-"""The browser that the tests of a page share."""
+"""The browser that the tests of all pages share."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from pages import screenshots
 from pages.browser import SLOW
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def opened():
     with screenshots.browser() as driver:
         driver.set_script_timeout(SLOW)
