@@ -221,7 +221,7 @@ def test_it_learns(tmp_path):
     with threadpool_limits(1):
         convolutional.train_conv(t, data)
     assert t.history["test_accuracy"][-1] > 0.95
-    assert t.history["train_loss"][-1] < 0.5 * t.history["train_loss"][0]
+    assert t.history["train_loss"][-1] < 0.7 * t.history["train_loss"][0]
 
 
 # ---- what a net learned
