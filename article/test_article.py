@@ -60,26 +60,12 @@ def test_the_same_text_gives_the_same_bytes():
     assert make.is_made_from(data, TEXT)
 
 
-def test_without_typst_a_line_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(make.sys.modules, "typst", None)
-    before = make.PDF.read_bytes()
-    assert make.main() == 2
-    assert capsys.readouterr().err == ("typst is not installed: python -m pip install -r requirements-article.txt\n")
-    assert make.PDF.read_bytes() == before
-
-
 def test_the_pdf_shows_neither_marks_nor_links_into_the_clone():
     title, body = make.title_and_body(TEXT)
     assert "*" not in title
     assert "<!--" not in body
     assert re.findall(r"(?<!!)\[[^\]]*\]\((?!https:)", body) == []
     assert body.count("\n## ") == TEXT.count("\n## ")
-
-
-def test_no_line_of_a_paragraph_begins_with_a_mark():
-    """GitHub shows such a line as it stands, without what Markdown says."""
-    lines = [line for line in TEXT.splitlines() if line.startswith("<!--") and "article-byline" not in line]
-    assert [line for line in lines if re.sub("<!--.*?-->", "", line)] == []
 
 
 @pytest.mark.parametrize(
@@ -173,8 +159,3 @@ def test_the_papers_accuracies_have_the_decimals_that_it_prints():
     told = show.tables_1_to_3.accuracy_in_paper
     assert told({"mean": 0.994, "mean_between": [0.9936, 0.9942], "sd": 0.0003}) == "99.4 ± 0.03"
     assert told({"mean": 0.9231, "sd": 0.0012}) == "92.31 ± 0.12"
-
-
-def test_a_number_and_its_per_cent_sign_stay_in_one_line():
-    _, body = make.title_and_body("# Title? It asks\n\n(95 %: 1 to 2)\n\n## Introduction\n\n## References\n")
-    assert "(95\N{NO-BREAK SPACE}%: 1 to 2)" in body

@@ -95,7 +95,7 @@ def missing() -> str:
 
 @contextlib.contextmanager
 def browser():
-    """A selenium driver of a headless chromium that has the explorer open."""
+    """A selenium driver of a headless chromium."""
     from selenium import webdriver
 
     chromium, chromedriver = [shutil.which(name) for name in PROGRAMS]
@@ -108,7 +108,6 @@ def browser():
     driver = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
     try:
         look_as(driver, 1280, 900)
-        driver.get(PAGE.as_uri())
         yield driver
     finally:
         driver.quit()

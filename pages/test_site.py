@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from pages import make_site, screenshots
-from pages.browser import browser_only, together, violations
+from pages.browser import browser_only, complaints, shown, together, violations
 
 MISSING = make_site.missing()
 pytestmark = [
@@ -19,28 +19,23 @@ pytestmark = [
 
 
 class Parts(HTMLParser):
-    """What a page has: its links, the places that others may link to, and the text of its elements."""
+    """What a page has: its links, what it loads, and the places that others may link to."""
 
     def __init__(self, text: str):
         super().__init__()
         self.links = []
         self.anchors = {""}
         self.resources = []
-        self.tags = []
-        self.description = ""
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
-        self.tags.append(tag)
         if "id" in values:
             self.anchors.add(values["id"])
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
         if tag == "link" or "src" in values:
             self.resources.append(values.get("src") or values["href"])
-        if values.get("name") == "description":
-            self.description = values["content"]
 
 
 @pytest.fixture(scope="module")
@@ -87,33 +82,6 @@ def test_a_browser_page_loads_nothing_else(path):
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", without_names) == []
 
 
-def test_every_page_says_what_it_is_and_leads_to_the_others(parts):
-    for name, page in parts.items():
-        assert "title" in page.tags, name
-        assert "nav" in page.tags, name
-        assert page.tags.count("h1") == 1, name
-        assert page.description, name
-        home = posixpath.relpath("index.html", posixpath.dirname(name) or ".")
-        assert home in page.links, name
-
-
-def test_the_site_holds_pages_documents_notebooks_and_results(site):
-    for name in (
-        "index.html",
-        "pages/train.html",
-        "pages/explorer.html",
-        "experiments/lesion/index.html",
-        "learn/why_it_fails.html",
-        "docs/ledger.html",
-        "results/results.csv",
-        "LICENSE.html",
-        "highways/nets/extra_blocks.py.html",
-    ):
-        assert name in site
-    assert b"data:image/png;base64," in site["learn/why_it_fails.html"]
-    assert b".md" not in b"".join(re.findall(rb'href="[^"]*"', site["pages/train.html"]))
-
-
 def test_markdown_is_shown_as_github_shows_it():
     text = (
         "# A `b` c!\n\nFirst <!-- a.b -->1<!-- end --> and `<!-- kept -->`.\n\n"
@@ -134,7 +102,7 @@ def test_markdown_is_shown_as_github_shows_it():
     assert "costs $5." in page.content
 
 
-@pytest.mark.parametrize("link", ["missing.md", "../../outside.md", "../docs"])
+@pytest.mark.parametrize("link", ["missing.md", "../../outside.md"])
 def test_a_link_that_leads_nowhere_is_named(link):
     with pytest.raises(make_site.InputError):
         make_site.markdown_page(f"[it]({link})", "docs/new.md")
@@ -156,7 +124,7 @@ def makes_small(monkeypatch):
 
 
 @pytest.mark.usefixtures("makes_small")
-def test_a_site_is_replaced_whole(tmp_path, capsys):
+def test_a_site_is_replaced_whole(tmp_path):
     folder = tmp_path / "site"
     assert make_site.main([str(folder)]) == 0
     assert held(folder) == SMALL
@@ -165,30 +133,26 @@ def test_a_site_is_replaced_whole(tmp_path, capsys):
     assert make_site.main([str(folder)]) == 0
     assert held(folder) == SMALL
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
-    assert "and 2 other files" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("makes_small")
-def test_what_the_command_did_not_make_is_refused(tmp_path, capsys):
+def test_what_the_command_did_not_make_is_refused(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "notes").write_text("mine")
     assert make_site.main([str(folder)]) == 2
-    assert "is not a site that this command made" in capsys.readouterr().err
     assert make_site.main([str(folder / "notes")]) == 2
-    assert "is not a folder" in capsys.readouterr().err
     assert held(folder) == {"notes": b"mine"}
 
     site = tmp_path / "site"
     assert make_site.main([str(site)]) == 0
     (site / "docs" / "CNAME").write_text("mine")
     assert make_site.main([str(site)]) == 2
-    assert "holds docs/CNAME, which is not part of the site" in capsys.readouterr().err
     assert held(site) == {**SMALL, "docs/CNAME": b"mine"}
 
 
 @pytest.mark.usefixtures("makes_small")
-def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch, capsys):
+def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     folder = tmp_path / "site"
     assert make_site.main([str(folder)]) == 0
     rename = Path.rename
@@ -200,7 +164,6 @@ def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch,
 
     monkeypatch.setattr(Path, "rename", fails)
     assert make_site.main([str(folder)]) == 2
-    assert "cannot be written: No space left on device" in capsys.readouterr().err
     assert held(folder) == SMALL
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -208,18 +171,16 @@ def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch,
 @pytest.mark.thorough
 @browser_only
 @together
-def test_in_a_browser_every_page_fits_a_phone_and_is_accessible(site, parts, tmp_path):
+def test_in_a_browser_every_page_fits_a_phone_and_is_accessible(site, parts, tmp_path, opened):
     make_site.write_folder(tmp_path / "site", site)
+    screenshots.look_as(opened, 400, 800)
     faults = []
-    with screenshots.browser() as driver:
-        screenshots.look_as(driver, 400, 800)
-        for name in parts:
-            driver.get((tmp_path / "site" / name).as_uri())
-            width = driver.execute_script("return document.documentElement.scrollWidth")
-            if width > 400:
-                faults.append(f"{name} is {width} pixels wide")
-            if name.endswith("index.html") or name.startswith(("docs/", "learn/", "pages/")):
-                faults += [f"{name}: {rule}" for rule in violations(driver)]
-        errors = [entry["message"] for entry in driver.get_log("browser")]
+    for name in parts:
+        opened.get((tmp_path / "site" / name).as_uri())
+        width = shown(opened, "document.documentElement.scrollWidth")
+        if width > 400:
+            faults.append(f"{name} is {width} pixels wide")
+        if name.endswith("index.html") or name.startswith(("docs/", "learn/", "pages/")):
+            faults += [f"{name}: {rule}" for rule in violations(opened)]
     assert faults == []
-    assert errors == []
+    assert complaints(opened) == []
