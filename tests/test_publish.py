@@ -104,6 +104,7 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         "experiments/depth_on_demand/README.md",
         "docs/ledger.md",
         "viz/lesion.png",
+        "viz/depth_needed.png",
         "pages/claims.html",
         "pages/explorer.html",
         "viz/explorer.png",
@@ -164,7 +165,7 @@ def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
             "pages/measure_pointers.py",
             "experiments/depth_on_demand/depth_on_demand_trial.py",
         ),
-        "train": ("pages/make_explorer.py",),
+        "train": ("pages/explorer_net.py",),
         "explorer": (),
     }
     for page, modules in deciding.items():
