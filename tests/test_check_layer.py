@@ -84,14 +84,17 @@ ACTIVATIONS = {
     "tanh": np.tanh,
     "ReLU": relu,
     "sigmoid": sigmoid,
+    "ELU": lambda z: np.where(z > 0, z, np.expm1(np.minimum(z, 0))),
+    "SELU": lambda z: 1.05 * np.where(z > 0, z, 1.67 * np.expm1(np.minimum(z, 0))),
     "GELU": lambda z: z * sigmoid(1.702 * z),
+    "leaky ReLU": lambda z: np.where(z > 0, z, 0.2 * z),
     "no activation": lambda z: z,
 }
 
 
+@pytest.mark.parametrize("d", [8, 50])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_no_layer_that_is_right_is_accused(activation):
-    d = 8
+def test_no_layer_that_is_right_is_accused(activation, d):
     f = ACTIVATIONS[activation]
     for place, (b_T, size) in enumerate(itertools.product((-1, -2, -4), (0.5, 1, 1.7))):
         W_H, W_T = np.random.default_rng(place).uniform(-1, 1, (2, d, d)) * size / np.sqrt(d)
@@ -119,6 +122,14 @@ def one_matrix(x, W_H, b_H, W_T, b_T):
     return equation_3(x, W_H, b_H, W_H, b_T)
 
 
+def transposed_gate(x, W_H, b_H, W_T, b_T):
+    return equation_3(x, W_H, b_H, W_T.T, b_T)
+
+
+def no_gate_bias(x, W_H, b_H, W_T, b_T):
+    return equation_3(x, W_H, b_H, W_T, 0)
+
+
 def bias_of_columns(x, W_H, b_H, W_T, b_T):
     return equation_3(x, W_H, b_H[:, None], W_T, b_T)
 
@@ -139,8 +150,18 @@ def one_way_too_few(x, W_H, b_H, W_T, b_T):
     return equation_3(x, W_H, b_H, W_T, b_T)[:, :-1]
 
 
+def linear_carry(x):
+    W = np.random.default_rng(8).uniform(-1, 1, (D, D)) / np.sqrt(D)
+    return at_start(seeded(carry=lambda x, H, T: (x @ W) * (1 - T)))(x)
+
+
 def on_the_sum(activation):
     return seeded(after=activation)
+
+
+def softmax(z):
+    powers = np.exp(z - z.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def gate_of_H(x, W_H, b_H, W_T, b_T):
@@ -153,13 +174,28 @@ def bias_never_added(x, W_H, b_H, W_T, b_T):
     return equation_3(x, W_H, b_H, W_T, np.zeros(D))
 
 
+def affine_carry(x, W_H, b_H, W_T, b_T):
+    W = np.random.default_rng(9).uniform(-1, 1, (D, D)) / np.sqrt(D)
+    return seeded(carry=lambda x, H, T: (x @ W + 0.1) * (1 - T))(x, W_H, b_H, W_T, b_T)
+
+
 # by x alone, with the weights of the start inside, and by the arrays
 IN_BOTH_WAYS = {
     "the carry gate is T": seeded(carry=lambda x, H, T: x * T),
+    "x is not carried": seeded(carry=lambda x, H, T: 1 - T),
+    "x is added": seeded(carry=lambda x, H, T: x),
+    "1 + T": seeded(carry=lambda x, H, T: x * (1 + T)),
+    "T up to 2": seeded(gate=lambda z: 2 * sigmoid(z)),
     "no sigmoid": seeded(gate=lambda z: z),
+    "softplus": seeded(gate=lambda z: np.logaddexp(0, z)),
+    "two sigmoids": seeded(gate=lambda z: sigmoid(sigmoid(z))),
+    "a softmax over the units": seeded(gate=softmax),
     "a gate that sees H": gate_of_H,
+    "an affine carry": affine_carry,
     "a bias that is never added": bias_never_added,
     "tanh on the sum": on_the_sum(np.tanh),
+    "ReLU on the sum": on_the_sum(relu),
+    "a plain layer": seeded(gate=np.ones_like),
     "a bias along the wrong axis": bias_of_columns,
     "x changed in place": in_place,
     "a mean over the batch": mixed_by_batch,
@@ -167,17 +203,21 @@ IN_BOTH_WAYS = {
 }
 FAULTS = {name: (layer, at_start(layer)) for name, layer in IN_BOTH_WAYS.items()} | {
     "the sign of b_T": (seeded(gate=lambda z: sigmoid(-z)),),
+    "W_T transposed": (transposed_gate,),
     "one matrix": (one_matrix,),
     "b_T = 0": (at_start(equation_3, b_T=np.zeros(D)),),
+    "b_T = 2": (at_start(equation_3, b_T=np.full(D, 2.0)),),
     "b_T = -12": (at_start(equation_3, b_T=np.full(D, -12.0)),),
+    "carried through weights": (linear_carry,),
     "an input in each column": (lambda x: at_start(equation_3)(x.T).T if len(x) == D else x @ x,),
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found(name):
+def test_a_fault_is_found_and_said_in_a_line(name):
     for layer in FAULTS[name]:
-        assert len(check_layer(layer, D)) == 1
+        [line] = check_layer(layer, D)
+        assert "\n" not in line
 
 
 # ---- The gradient -------------------------------------------------------------------------------
@@ -193,6 +233,15 @@ def backward(x, dy, W_H, b_H, W_T, b_T):
 def without_carry(x, dy, W_H, b_H, W_T, b_T):
     T = sigmoid(x @ W_T.T + b_T)
     return backward(x, dy, W_H, b_H, W_T, b_T)[0] - (1 - T) * dy
+
+
+def transposed(x, dy, W_H, b_H, W_T, b_T):
+    return backward(x, dy, W_H.T, b_H, W_T, b_T)[0]
+
+
+def no_sum(x, dy, W_H, b_H, W_T, b_T):
+    dx, dW_H, db_H, dW_T, _ = backward(x, dy, W_H, b_H, W_T, b_T)
+    return dx, dW_H, db_H, dW_T, dy
 
 
 def transposed_gradient(x, dy, W_H, b_H, W_T, b_T):
@@ -211,9 +260,17 @@ def test_nothing_is_found_in_a_gradient_that_is_right():
     assert check_layer(at_start(equation_3), D, lambda x, dy: backward(x, dy, *start)[0]) == []
 
 
-@pytest.mark.parametrize("wrong", [without_carry, transposed_gradient, no_slope])
+@pytest.mark.parametrize("wrong", [without_carry, transposed, no_sum, transposed_gradient, no_slope, lambda *_: (1, 2)])
 def test_a_fault_in_a_gradient_is_found(wrong):
     assert len(check_layer(equation_3, D, wrong)) == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "d", "error"), [(3, D, TypeError), (arrays(), D, TypeError), (equation_3, 7, ValueError)]
+)
+def test_what_is_no_layer_is_refused(layer, d, error):
+    with pytest.raises(error):
+        check_layer(layer, d)
 
 
 def in_torch(torch, gate_bias):
