@@ -35,8 +35,8 @@ GRADIENTS = "test_gradients.py"
 FULLY = "test_fully_connected.py"
 CONV = "test_conv.py"
 CONV_TRAINING = "test_conv_training.py"
-SEARCHES = "test_figure_1_finals.py test_more_seeds.py test_wider_rates.py test_primary.py"
-SPEED = "test_records_of_speed.py test_record_cifar.py"
+SEARCHES = "test_figure_1.py test_primary.py"
+SPEED = "test_records.py test_cifar_94.py"
 RULES = "test_rules.py test_claims.py"
 NO_WRONG_NUMBER = "test_no_wrong_number.py"
 
@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant("extra_blocks.py", "net.b_C[:] = -gate_bias", "net.b_C[:] = gate_bias", "test_net.py"),
     Mutant("extra_blocks.py", "sigmoid_back(layer, f, S,", "sigmoid_back(layer, i, S,", GRADIENTS),
     Mutant("gate_statistics.py", "change.sum())) + 1", "change.sum()))", "test_gates.py"),
-    Mutant("initial.py", "1 / (2 * size)", "1 / size", "test_initialisations.py"),
-    Mutant("jacobians.py", "(T * (1 - T))[:, :, None]", "(T * T)[:, :, None]", "test_jacobian.py"),
+    Mutant("initial.py", "1 / (2 * size)", "1 / size", "test_what_trains.py"),
+    Mutant("jacobians.py", "(T * (1 - T))[:, :, None]", "(T * T)[:, :, None]", "test_why_plain_fails.py"),
     Mutant("layer_by_layer.py", "len(y) * d_logits @", "d_logits @", "test_layer_by_layer.py test_training.py"),
     Mutant("losses.py", "smoothing / (n * n_classes)", "smoothing / n", SPEED),
     Mutant("matched_blocks.py", "len(mean_T) // 3", "len(mean_T) // 4", FULLY),
@@ -66,7 +66,7 @@ MUTANTS = (
         "search.py",
         "return ranked_settings[:2]",
         "return ranked_settings[-2:]",
-        f"{FULLY} test_optimization.py {SEARCHES}",
+        f"{FULLY} test_figure_1.py {SEARCHES}",
     ),
     Mutant("fully_connected.py", "** (1 / steps)", "** 1", f"{FULLY} test_resumable.py"),
     # highways/conv
@@ -88,7 +88,7 @@ MUTANTS = (
         "pipeline.py",
         "products / n - np.outer(mean, mean)",
         "products / n",
-        "test_cifar_images.py test_authors_images.py",
+        "test_cifar_images.py test_cifar.py",
     ),
     Mutant("pooled_convolution.py", "greater_equal(z[0], z[1],", "greater_equal(z[1], z[0],", f"{CONV} {SPEED}"),
     Mutant("pooling.py", "subtract(d_left, taken, d_left)", "subtract(d_left, 0 * taken, d_left)", CONV),
