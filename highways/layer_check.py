@@ -154,7 +154,10 @@ def check_far_from_0(layer: Callable, d: int, rng) -> str:
     if not grown < 30:
         return f"y grows {grown:.0f} times where x grows 10 times: T does not stay below 1; sigmoid(W_T x + b_T) does"
     if grown < 2:
-        return "y is bounded for any x, so x is not carried: the activation belongs to H, not to H T + x (1 - T)"
+        return (
+            "y is bounded for any x, so x is not carried: nothing carries it, or an activation or a normalisation "
+            "acts on the sum H T + x (1 - T)"
+        )
     y = layer(FAR * directions) / FAR
     y_of_minus = -layer(-FAR * directions) / FAR
     carried = np.abs(y - directions) < FAR_TOLERANCE
@@ -217,7 +220,7 @@ def check_mean_gate(layer: Callable, d: int, rng) -> str:
 def jacobian(layer: Callable, x: np.ndarray) -> np.ndarray:
     """dy_i/dx_j (d, d) at one input x (d,), by central differences."""
     d = len(x)
-    step = 1e-2 if layer(x[None]).dtype == np.float32 else 1e-5
+    step = step_for(layer(x[None]).dtype)
     above = layer(x + step * np.eye(d)).astype(np.float64)
     below = layer(x - step * np.eye(d)).astype(np.float64)
     return (above - below).T / (2 * step)
@@ -296,24 +299,29 @@ def check_backward(layer: Callable, backward: Callable, given: dict, rng) -> str
     if len(returned) not in (1, len(given)):
         names = ", ".join(f"d{name}" for name in given)
         return f"backward returns {len(returned)} arrays: dx alone, or {names}, would be right"
+    step = step_for(np.asarray(layer(x, *arrays)).dtype)
     for name, gradient in zip(given, map(np.asarray, returned), strict=False):
         if gradient.shape != given[name].shape:
             return f"d{name} has the shape {gradient.shape}: that of {name}, {given[name].shape}, would be right"
-        wanted = derivative(layer, given, name, dy)
-        if not np.abs(gradient - wanted).max() <= 1e-4 * (1 + np.abs(wanted).max()):
+        wanted = derivative(layer, given, name, dy, step)
+        if not np.abs(gradient - wanted).max() <= 10 * step * (1 + np.abs(wanted).max()):
             return first_difference(f"d{name} differs from its central differences", gradient, wanted)
     return ""
 
 
-def derivative(layer: Callable, given: dict, name: str, dy: np.ndarray) -> np.ndarray:
+def step_for(dtype) -> float:
+    """The step of central differences of a layer that computes in this dtype."""
+    return 1e-2 if np.finfo(dtype).eps > 1e-10 else 1e-5
+
+
+def derivative(layer: Callable, given: dict, name: str, dy: np.ndarray, step: float) -> np.ndarray:
     """d/dp of sum(dy * layer(...)) for every number p of one array."""
-    step = 1e-5
     found = np.empty(given[name].shape)
     for place in np.ndindex(found.shape):
         sums = []
         for sign in (1, -1):
             moved = given[name].astype(np.float64)
             moved[place] += sign * step
-            sums.append((dy * np.asarray(layer(*(given | {name: moved}).values()))).sum())
+            sums.append((dy * np.asarray(layer(*(given | {name: moved}).values()), np.float64)).sum())
         found[place] = (sums[0] - sums[1]) / (2 * step)
     return found

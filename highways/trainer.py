@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from highway_networks import measure_test, softmax_cross_entropy, train_epochs
+from highway_networks import measure_test, softmax_cross_entropy, train_epoch
 
 
+@np.errstate(all="ignore")  # numbers that are not finite end the training with a row
 def train_net(
     net,
     optimizer,
@@ -60,20 +61,17 @@ def train_net(
             if schedule is not None:
                 optimizer.lr = schedule(next(step))
 
-        def measure(row):
+        order = np.random.default_rng([seed, epoch]).permutation(len(x))
+        try:
+            row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}
             row["lr"] = optimizer.lr
             if validation is not None:
                 measured = measure_test(net, *validation, loss)
                 row |= {name.replace("test", "validation"): value for name, value in measured.items()}
-
-        order = np.random.default_rng([seed, epoch]).permutation(len(x))
-        rows, diverged_at = train_epochs(
-            net, optimizer, x, y, [order], batch_size, loss=loss, report=measure, before_step=set_rate
-        )
-        if diverged_at is not None:
-            history.append({"epoch": epoch, "diverged": diverged_at.removeprefix("epoch 1, ")})
+        except FloatingPointError as error:
+            history.append({"epoch": epoch, "diverged": str(error)})
             break
-        history.append({**rows[0], "epoch": epoch})
+        history.append(row)
         if stop is not None and stop(history):
             break
     return history

@@ -260,6 +260,19 @@ def test_nothing_is_found_in_a_gradient_that_is_right():
     assert check_layer(at_start(equation_3), D, lambda x, dy: backward(x, dy, *start)[0]) == []
 
 
+def test_a_right_gradient_in_single_precision_is_not_accused():
+    start = {name: array.astype(np.float32) for name, array in arrays().items()}
+
+    def layer(x):
+        return equation_3(x.astype(np.float32), *start.values())
+
+    def layer_backward(x, dy):
+        return backward(x.astype(np.float32), dy.astype(np.float32), *start.values())[0]
+
+    assert check_layer(layer, D, layer_backward) == []
+    assert len(check_layer(layer, D, lambda x, dy: 1.2 * layer_backward(x, dy))) == 1
+
+
 @pytest.mark.parametrize("wrong", [without_carry, transposed, no_sum, transposed_gradient, no_slope, lambda *_: (1, 2)])
 def test_a_fault_in_a_gradient_is_found(wrong):
     assert len(check_layer(equation_3, D, wrong)) == 1

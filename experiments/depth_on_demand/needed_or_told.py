@@ -74,7 +74,7 @@ def slopes(record: dict, kind: str, measure: str, steps: str, when: str = "train
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each kind and measure; then one for each pair of told and needed steps of highway nets."""
+    """A row for each kind and measure; then one for each kind and pair of told and needed steps."""
     result = []
     for kind in KINDS:
         for measure in MEASURES:
