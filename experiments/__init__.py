@@ -57,7 +57,8 @@ def rooms() -> dict[str, list[str]]:
         found.setdefault(room, []).append(name)
     known = [room for room in ORDER if room in found]
     others = [room for room in found if room not in ORDER]
-    return {room: found[room] for room in (*known, *others)}
+    in_order = [*known, *others]
+    return {room: found[room] for room in in_order}
 
 
 def file_of(name: str) -> Path:
