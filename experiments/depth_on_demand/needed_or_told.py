@@ -14,18 +14,7 @@ decided   the block from which on the answer read from the state stays the same
 worked    the block by which 0.9 of the state's changes are done.  A net that walks step by step and lets its
           place be read is decided early on a way that settles, even if it goes on working; this one it is not
 
-Fixed before these runs:
-
-- Needed: the steps until the way reaches a number that points to itself, or k.  Ways in a circle of two or more
-  numbers are left out.
-- For each net, the slopes of the block over needed and told steps, by least squares over 6 000 problems of each
-  k from 1 to 4, as a share of the net's 12 blocks a step.  A value for each net, five nets a kind.
-- A slope counts as none if its whole interval lies within 0.02 of 0.
-
-Known: in one stored highway net (another seed) the deciding block at k = 4 was 1.9, 2.0, 3.4, 4.6, 7.5 for 0 to 4
-steps needed; on ways without repeats 3.23, 5.82, 7.43, 8.70 for k = 1 to 4.  Expected: in highway nets the slope
-over needed steps is above 0, by both measures, and larger than that over told steps; open whether told steps
-count at all, and whether static gates differ.
+RULES.md says what was fixed before the runs, and what was expected.
 """
 
 from __future__ import annotations
@@ -152,5 +141,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     needs=("depth_on_demand",),
-    awaits=True,
 )

@@ -114,3 +114,21 @@ def as_cell(row: dict) -> str:
         return f"- ({n_lost} lost)"
     spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
     return f"{accuracy['mean']:.3f}{spread}" + (f" ({n_lost} lost)" if n_lost else "")
+
+
+@table("needed-or-told")
+def blocks_by_need(read) -> str:
+    """A row a kind: how much later it decides for a step needed and a step told, and where at the largest k."""
+    rows = read("results/needed_or_told.json")["summary"]
+    cells = [row for row in rows if row["row"] == "cell"]
+    deepest = max(row["told"] for row in cells)
+    lines = []
+    for row in rows:
+        if row["row"] != "slopes" or row["measure"] != "decided":
+            continue
+        at_deepest = [cell for cell in cells if cell["kind"] == row["kind"] and cell["told"] == deepest]
+        blocks = [f"{cell['decided']['mean']:.1f}" for cell in at_deepest]
+        slopes = [f"{row[steps]['mean']:.3f} ± {row[steps]['sd']:.3f}" for steps in ("needed", "told")]
+        lines.append(f"| {NAMES[row['kind']]} | {' | '.join([*slopes, *blocks])} |")
+    needs = [f"{needed} needed" for needed in range(deepest + 1)]
+    return markdown_table(f"| decided later | a step needed | a step told | {' | '.join(needs)} |", lines)
