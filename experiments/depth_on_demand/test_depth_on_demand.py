@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
+import highway_networks as hn
 from experiments.depth_on_demand import (
     depth_for_width,
     depth_on_demand,
     depth_on_demand_trial,
+    gated_net,
     needed_or_told,
     needed_or_told_trial,
+    routing_or_multiplication,
+    routing_or_multiplication_trial,
 )
 from highways.nets import equal_size
 from highways.nets.fully_connected import ALL
@@ -287,3 +291,91 @@ def measured_nets(needed: float, told: float) -> dict:
 )
 def test_verdicts_on_needed_and_told_steps(claim, needed, told, verdict):
     assert verdict_on("needed_or_told", claim, measured_nets(needed, told)) == verdict
+
+
+# ---- Routing or multiplication -------------------------------------------------------------------
+
+
+def small_net(kind: str) -> tuple:
+    """A net in float64 whose parameters are not those of a start, and a batch of its problems."""
+    setting = {"task": "cycle", "size": 4, "deepest": 2, "width": 5, "depth": 3, "kind": kind, "seed": 1,
+               "gain": 1.0, "carry_bias": -0.5, "branch_bias": 0.3, "steps": 1}  # fmt: skip
+    net = routing_or_multiplication_trial.make(setting, np.float64)
+    net.parameters += 0.1 * np.random.default_rng(3).normal(size=net.parameters.size)
+    x, y, _ = next(routing_or_multiplication_trial.batches(setting))
+    return net, x[:8].astype(float), y[:8], np.roll(np.arange(8), -2)
+
+
+@pytest.mark.parametrize("kind", gated_net.KINDS)
+def test_gradients_of_gated_nets(kind):
+    net, x, y, partner = small_net(kind)
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x, partner), y)
+    gradient = net.backward(d_logits).copy()
+    direction = np.random.default_rng(0).normal(size=gradient.size)
+    start = net.parameters.copy()
+    losses = []
+    for step in (1e-5, -1e-5):
+        net.parameters[:] = start + step * direction
+        losses.append(hn.softmax_cross_entropy(net.forward(x, partner), y)[0])
+    assert (losses[0] - losses[1]) / 2e-5 == pytest.approx(gradient @ direction, rel=1e-6)
+
+
+def test_gated_nets_are_about_equally_large():
+    sizes = []
+    for kind in gated_net.KINDS:
+        inner = gated_net.inner_width(kind, 64, 4)
+        sizes.append(gated_net.n_parameters(gated_net.sizes_of_block(kind, 64, inner, 4)))
+    assert max(sizes) < 1.01 * min(sizes)
+
+
+def test_borrowed_gates_are_those_of_the_other_problem():
+    net, x, _, partner = small_net("both")
+    own = net.forward(x, partner)
+    assert np.array_equal(net.forward(x, np.arange(8), ("C", "B")), own)
+    assert not np.allclose(net.forward(x, partner, ("C",)), own)
+
+
+def test_where_a_cycle_leads():
+    rng = np.random.default_rng(0)
+    depths = np.arange(1, 5).repeat(20)
+    x, y = routing_or_multiplication_trial.cycle_problems(8, depths, rng)
+    tables = x[:, :64].reshape(-1, 8, 8).argmax(axis=2)
+    places = x[:, 64:].argmax(axis=1)
+    for table, place, depth, answer in zip(tables, places, depths, y, strict=True):
+        way = [place]
+        while len(way) < 8:
+            way.append(table[way[-1]])
+        assert sorted(way) == list(range(8))
+        assert way[depth] == answer
+
+
+def gains(branch: float, carry: float, product: float = 0.0) -> dict:
+    """A record in which a gate that sees x gains this much, above an accuracy of 0.5."""
+    trials = []
+    for task in routing_or_multiplication.TASKS:
+        for kind, (carry_sees, branch_sees) in gated_net.KINDS.items():
+            accuracy = 0.5 + branch * (branch_sees in ("state", "coupled")) + carry * (carry_sees == "state")
+            accuracy += product * (kind == "product")
+            for search in range(5):
+                found = [accuracy + 0.001 * np.sin(search)] * 4
+                trials.append({"of": task, "kind": kind, "search": search, "width": 64, "depth": 12, "n_test": 2000,
+                               "diverged": False, "accuracy": found, "borrowed": {}})  # fmt: skip
+    return {"settings": {"searches": 5}, "trials": {"final": trials}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "record", "verdict"),
+    [
+        ("branch-that-sees-x", gains(0.2, 0.01), "reproduced"),
+        ("branch-that-sees-x", gains(0.2, 0.1), "not reproduced"),
+        ("carry-that-sees-x-adds-nothing", gains(0.2, 0.01), "reproduced"),
+        ("carry-that-sees-x-adds-nothing", gains(0.2, 0.1), "not reproduced"),
+        ("carry-alone-helps", gains(0.2, 0.01), "reproduced"),
+        ("product-does-what-gates-do", gains(0.2, 0.0, product=0.21), "reproduced"),
+        ("product-does-what-gates-do", gains(0.2, 0.0, product=0.1), "not reproduced"),
+        ("gates-over-two-matrices", gains(0.2, 0.0), "reproduced"),
+        ("gates-need-this-problem", gains(-0.2, 0.0), "not reproduced"),
+    ],
+)
+def test_verdicts_on_routing_and_multiplication(claim, record, verdict):
+    assert verdict_on("routing_or_multiplication", claim, record) == verdict
