@@ -95,7 +95,7 @@ def totals(record, level_name) -> dict[str, dict]:
 @table("depth-on-demand")
 def accuracy_by_level(read) -> str:
     """A row a kind, a column a level: test accuracy, mean over k."""
-    record = read("results/depth_on_demand.json")
+    record = read("experiments/results/depth_on_demand.json")
     levels = levels_in(record)
     by_level = [totals(record, level_name) for level_name in levels]
     lines = []
