@@ -1,6 +1,6 @@
 """How long do the headline and the sweep take, as a user starts them?
 
-    python -m benchmarks.commands        -> results/benchmark_commands.json
+    python -m benchmarks.commands        -> experiments/results/benchmark_commands.json
 
 Times whole processes from start to exit, on all cores.  In each round this project and the
 straightforward program run in turn, and their ratio is taken.  The numbers are medians over the

@@ -1,6 +1,6 @@
 """How exact is a 3 x 3 convolution in float32?  Winograd's tiles, the direct products, and PyTorch.
 
-    python -m benchmarks.conv_errors          -> results/benchmark_conv_errors.json
+    python -m benchmarks.conv_errors          -> experiments/results/benchmark_conv_errors.json
 
 Measures the largest error divided by the largest value, for each of z = W * x + b, dL/dx and dL/dW.
 The exact values are those of the direct products in float64, for 100 images.  Three of the sizes are

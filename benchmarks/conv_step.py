@@ -1,7 +1,7 @@
 """How long is a training step of the paper's convolutional nets?  This project against PyTorch, JAX and TensorFlow.
 
-    python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
-    OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out results/benchmark_conv_step_avx2.json
+    python -m benchmarks.conv_step            -> experiments/results/benchmark_conv_step.json
+    OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out experiments/results/benchmark_conv_step_avx2.json
     python -m benchmarks.conv_step --short --rounds 5 --out FILE           -> FILE, after each net
 
 The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss, backward and

@@ -1,6 +1,6 @@
 """How much faster do several ranks of MPI train one convolutional net?
 
-    python -m benchmarks.ranks        -> results/benchmark_ranks.json
+    python -m benchmarks.ranks        -> experiments/results/benchmark_ranks.json
 
 Compares a step under `mpiexec -n 2` to a step of a single process, for the paper's nets and a
 batch of 100.  In each round both are measured in turn, each in new processes, whose first steps

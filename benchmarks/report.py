@@ -103,7 +103,7 @@ def end(main) -> None:
 def arguments(name: str, doc: str) -> Parser:
     """A parser with the arguments that all benchmarks have; each adds its own."""
     parser = Parser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
-    out = f"the JSON's name, instead of results/benchmark_{name}.json"
+    out = f"the JSON's name, instead of experiments/results/benchmark_{name}.json"
     parser.add_argument("--out", type=path_name, metavar="FILE", help=out)
     return parser
 
@@ -122,7 +122,7 @@ class Report:
         self.command = " ".join([parser.prog, *other])
         self.missing = [name for name in rivals if not _importable(name)]
         self.name = f"benchmark_{parser.prog.rpartition('.')[2]}"
-        committed = ROOT / "results" / f"{self.name}.json"
+        committed = ROOT / "experiments" / "results" / f"{self.name}.json"
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
         self.path = Path(args.out or committed).resolve()

@@ -1,6 +1,6 @@
 """How do time and memory grow with depth, width and batch, and where does JAX at its best win?
 
-    python -m benchmarks.scaling        -> results/benchmark_scaling.json
+    python -m benchmarks.scaling        -> experiments/results/benchmark_scaling.json
 
 Highway blocks, on one core.  Every measurement has its own process, since a process has only one
 peak of memory.  The programs take turns: ours, and three of the JAX programs in

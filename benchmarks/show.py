@@ -1,4 +1,4 @@
-"""The benchmarks: results/benchmark_*.json."""
+"""The benchmarks: experiments/results/benchmark_*.json."""
 
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, OTHERS, headline, note, panels
@@ -40,7 +40,7 @@ def with_c(rows: dict) -> dict:
 
 def of_processors(read, name: str) -> dict[str, dict]:
     """{processor: its record} of a benchmark that was run on both."""
-    return {processor: read(f"results/{name}{end}.json") for end, processor in PROCESSORS.items()}
+    return {processor: read(f"experiments/results/{name}{end}.json") for end, processor in PROCESSORS.items()}
 
 
 def fastest(rows: dict) -> str:
@@ -141,7 +141,7 @@ def size_of(row: dict) -> str:
 @table("growth-verdict")
 def growth_verdict(read) -> str:
     """At which sizes each JAX program is faster than ours."""
-    trials = read("results/benchmark_scaling.json")["trials"]
+    trials = read("experiments/results/benchmark_scaling.json")["trials"]
     rows = []
     for name in trials[0]["ours_over_theirs"]:
         faster = [size_of(row) for row in trials if row["ours_over_theirs"][name] > 1]
@@ -155,7 +155,7 @@ def growth_verdict(read) -> str:
 @table("ranks")
 def ranks(read) -> str:
     """How much faster several ranks train one net."""
-    record = read("results/benchmark_ranks.json")
+    record = read("experiments/results/benchmark_ranks.json")
     n = record["settings"]["ranks"]
     rows = []
     for key, name in CONV_NETS.items():
@@ -191,7 +191,8 @@ def conv_rivals(read) -> str:
 
 @table("conv-errors")
 def conv_errors(read) -> str:
-    summary = read("results/benchmark_conv_errors.json")["summary"]  # {"METHOD z", "METHOD dx" or "METHOD dW": error}
+    # {"METHOD z", "METHOD dx" or "METHOD dW": error}
+    summary = read("experiments/results/benchmark_conv_errors.json")["summary"]
     methods = dict.fromkeys(key.rpartition(" ")[0] for key in summary)
     rows = []
     for method in methods:

@@ -1,6 +1,6 @@
 """Where does the start-up time of a command go?
 
-    python -m benchmarks.start_up        -> results/benchmark_start_up.json
+    python -m benchmarks.start_up        -> experiments/results/benchmark_start_up.json
 
 Times whole Python processes from start to exit.  In each round each of them runs once.  The numbers
 are medians over the rounds.  MNIST's unpacked copies are in the cache, as in any run but the first.

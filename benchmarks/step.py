@@ -1,6 +1,6 @@
 """How long is a training step?  This project against JAX and PyTorch at their best, and the limit.
 
-    python -m benchmarks.step        both blocks at the headline's sizes  -> results/benchmark_step.json
+    python -m benchmarks.step        both blocks at the headline's sizes  -> experiments/results/benchmark_step.json
 
 Everything runs on one core.  The rivals of benchmarks/rivals are interleaved: in each round each
 makes a few steps.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles

@@ -1,6 +1,6 @@
 """How much faster are very deep nets if subnormal numbers are flushed to zero?
 
-    python -m benchmarks.subnormals        -> results/benchmark_subnormals.json
+    python -m benchmarks.subnormals        -> experiments/results/benchmark_subnormals.json
 
 The gradient of a very deep net vanishes into subnormal numbers.  Each net is made twice.  In every
 round both take a step in turn, one with highways.nets.subnormals' flushing, one without.  Only

@@ -85,7 +85,7 @@ def register_pictures_and_tables() -> None:
     """Imports every module that registers pictures or tables: the show.py of every room, those of the
     benchmarks, of the article and of the browser pages, and those that all share."""
     for module in (
-        "article.show",
+        "docs.article.show",
         "benchmarks.show",
         "benchmarks.records.show",
         "highways.lab.showing.ledger",
@@ -147,7 +147,7 @@ def table_of_verdicts(read, room: str) -> str:
 
 def rows_of_ledger(read, names: list[str]) -> list[dict]:
     """The ledger's rows on the claims of these questions."""
-    rows = read("results/claims.json")["trials"]
+    rows = read("experiments/results/claims.json")["trials"]
     return [select(rows, id=claim.id) for question in map(find_question, names) for claim in question.claims]
 
 

@@ -1,8 +1,8 @@
 """Answers questions about highway networks: trains, measures, judges, publishes.
 
 python -m experiments                          lists the questions: what they ask, need, and how long they take
-python -m experiments lesion                   answers one           -> results/lesion.json
-python -m experiments lesion --quick           a smoke test of it    -> results/quick/lesion.json
+python -m experiments lesion                   answers one           -> experiments/results/lesion.json
+python -m experiments lesion --quick           a smoke test of it    -> experiments/results/quick/lesion.json
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
 python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
 python -m experiments publish --check          names those that are not as publish would write them
@@ -95,7 +95,7 @@ def parse_arguments(question: Question, argv):
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
-    results = "the folder to write to (by default results/ or results/quick/)"
+    results = "the folder to write to (by default experiments/results/ or experiments/results/quick/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=MORE_DATA_SETS)
@@ -215,7 +215,7 @@ def publish_results(argv) -> int:
     args = parser.parse_args(argv)
 
     def work(save):
-        with contextlib.nullcontext() if args.check else Lock(ROOT / "results"):
+        with contextlib.nullcontext() if args.check else Lock(ROOT / "experiments" / "results"):
             from experiments import publish  # only here: it draws, and so it imports matplotlib
 
             return publish.make_anew(args.check, save)

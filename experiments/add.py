@@ -250,7 +250,7 @@ def main(argv) -> int:
     args = parser.parse_args(argv)
 
     def work(save):
-        path = ROOT / "results" / f"{args.question}.json"
+        path = ROOT / "experiments" / "results" / f"{args.question}.json"
         with Lock(path.parent):
             question = find_question(args.question)
             if not question.accept:

@@ -86,7 +86,7 @@ def check_budget(question: Question, record: dict) -> None:
 
 
 def judged_record(records: dict) -> dict:
-    """The contents of results/claims.json, made from `records`, {name: results}."""
+    """The contents of experiments/results/claims.json, made from `records`, {name: results}."""
     commands = {name: record.get("command") or COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
     return sealed({
@@ -95,7 +95,7 @@ def judged_record(records: dict) -> dict:
         "command": f"{PROGRAM} publish",
         "settings": {},
         "env": environment(),
-        "judged": {path_of(name): record["digest"] for name, record in records.items()},
+        "judged": {name: record["digest"] for name, record in records.items()},
         "summary": ledger.counts(rows),
         "trials": rows,
     })  # fmt: skip

@@ -6,10 +6,10 @@
 That is, in this order:
 
 - the digest of a new run*.json, when what it holds has been checked: this alone seals one
-- the summaries in results/*.json, from the trials in them
-- results/claims.json, the verdicts on all claims
+- the summaries in experiments/results/*.json, from the trials in them
+- experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
-- results/results.csv, a row a trial (experiments/results_table.py)
+- experiments/results/results.csv, a row a trial (experiments/results_table.py)
 - the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html,
   pages/pointers.html and pages/claims.html
 - the pictures of the first three pages, for which a browser is needed
@@ -52,7 +52,7 @@ from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
 
-LEDGER = "results/claims.json"
+LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
 VISUALIZE = "visualize_highway_networks.py"

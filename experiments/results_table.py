@@ -1,4 +1,4 @@
-"""Makes results/results.csv: a row for each trial of every question.
+"""Makes experiments/results/results.csv: a row for each trial of every question.
 
 A column is a setting or a result that several questions have.  The columns are listed here, so that a
 new question adds its lines and changes no other; a new column stands last.  What few questions measure,
@@ -12,7 +12,7 @@ import io
 
 from experiments import all_questions
 
-FILE = "results/results.csv"
+FILE = "experiments/results/results.csv"
 COLUMNS = """
 question group seconds seed n_test epochs n_train block depth diverged gate_bias loss test_accuracy activation clip
 decay momentum effective_lr diverged_at train_accuracy width data data_dir lr kind skipped_accuracy scale start control
@@ -27,7 +27,7 @@ def table(records: dict[str, dict]) -> bytes:
     writer = csv.DictWriter(text, COLUMNS.split(), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for question in all_questions():
-        record = records.get(f"results/{question.name}.json")
+        record = records.get(f"experiments/results/{question.name}.json")
         if record:
             writer.writerows(rows_of(question.name, record["trials"]))
     return text.getvalue().encode()

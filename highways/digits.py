@@ -254,7 +254,7 @@ def classify_images(path: str, images: list[str], save) -> None:
 
 
 def saved_net(path: str) -> tuple[dict, Callable]:
-    """What is known of the data of a net, which DeepNet.save() wrote or the folder nets/ has, and the
+    """What is known of the data of a net, which DeepNet.save() wrote or the folder highways/trained/ has, and the
     function from pixels to its logits."""
     if path.endswith(".safetensors"):
         trained = read_net(path)
@@ -270,7 +270,7 @@ def saved_net(path: str) -> tuple[dict, Callable]:
 
 def main(argv=None) -> int:
     parser = Parser(prog="python -m highways.digits", description=first_line(__doc__))
-    net = "what DeepNet.save() wrote, or a file of nets/"
+    net = "what DeepNet.save() wrote, or a file of highways/trained/"
     parser.add_argument("net", type=path_name, metavar="NET", help=net)
     parser.add_argument("images", type=path_name, metavar="IMAGE", nargs="+", help="PNG, JPEG, ...")
     args = parser.parse_args(argv)

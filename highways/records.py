@@ -1,4 +1,4 @@
-"""Reads, checks and writes records: run*.json and results/*.json.
+"""Reads, checks and writes records: run*.json and experiments/results/*.json.
 
 schemas/*.json say what a record holds.  check() also checks what a schema cannot say.  It is asked
 when a record is written or taken in.  A digest says afterwards that nothing was edited.
@@ -44,7 +44,7 @@ NAMES_AND_TIMES = ("seed", "label", "seconds", "wallclock_sec")  # of a trial
 
 def path_of(name: str) -> str:
     """The file of the record of this name, in the repository's folder or in another like it."""
-    return f"{name}.json" if name in COMMANDS else f"results/{name}.json"
+    return f"{name}.json" if name in COMMANDS else f"experiments/results/{name}.json"
 
 
 def load_results(path) -> dict:
@@ -433,14 +433,13 @@ def select(rows: list[dict], **wanted) -> dict:
 def check_ledger(record: dict, read) -> None:
     """Raises InputError for a ledger that judged other results than those that read(name) gives, or
     does not say which."""
-    judged = {Path(name).stem for name in record["judged"]}
     for row in record["trials"]:
-        if not judged.issuperset(row["results"]):
-            raise InputError(f"results/claims.json does not say by which {' and '.join(row['results'])} it judged")
+        if not record["judged"].keys() >= {*row["results"]}:
+            raise InputError(f"claims.json does not say by which {' and '.join(row['results'])} it judged")
     for name, digest in record["judged"].items():
         if read(name).get("digest") != digest:
             anew = "python -m experiments publish makes it anew"
-            raise InputError(f"results/claims.json was made from another {name}: {anew}")
+            raise InputError(f"claims.json was made from another {name}: {anew}")
 
 
 def seconds_on_two_cores(record: dict) -> float:

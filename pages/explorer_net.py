@@ -10,7 +10,7 @@ import numpy as np
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist
 from highways.files import ROOT, InputError
 
-NET = "results/fifty_layers_mnist_1.npz"
+NET = "experiments/results/fifty_layers_mnist_1.npz"
 KIND = {  # what that net must be
     "d_in": 784,
     "d_out": 10,

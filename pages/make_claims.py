@@ -3,8 +3,8 @@ which bound it would turn.  It is a single file that a browser opens from disk.
 
     python -m pages.make_claims
 
-Its numbers are those of results/claims.json.  pages/claims/ has the page around the table, its style, and the
-search, without which the table is all there, too."""
+Its numbers are those of experiments/results/claims.json.  pages/claims/ has the page around the table, its
+style, and the search, without which the table is all there, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from highways.lab.judging.turns import Bound, Turn, bounds_of, resolution_of, tu
 from highways.records import load_results
 from pages.parts import STYLE, page_of, run_page_command
 
-LEDGER = ROOT / "results" / "claims.json"
+LEDGER = ROOT / "experiments" / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
 PAGE_PARTS = STYLE, "page.css", "page.js"
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two

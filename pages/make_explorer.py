@@ -3,9 +3,9 @@ a browser opens from disk.
 
     python -m pages.make_explorer
 
-The page holds the net results/fifty_layers_mnist_1.npz with weights rounded to float16, some of
-MNIST's test images, and numbers from results/gates.json, results/lesion.json and
-results/explorer.json (which pages/measure.py writes).  Its markup, style and programs are in
+The page holds the net experiments/results/fifty_layers_mnist_1.npz with weights rounded to float16, some of
+MNIST's test images, and numbers from experiments/results/gates.json, experiments/results/lesion.json and
+experiments/results/explorer.json (which pages/measure.py writes).  Its markup, style and programs are in
 pages/explorer/: page.html includes page.css, trained.js (the net), worker.js (what runs beside the
 page), page.js (answer, changes to the net), image.js, maps.js, unit.js and acts.js (the three
 questions).  From pages/shared/ it has net.js, which computes, base.css, palette.js and words.js.
@@ -111,9 +111,9 @@ def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str
 
 
 def checked_results(name: str, mnist: Dataset) -> dict:
-    """The record of results/`name`.json; raises InputError unless it has the default budget and
+    """The record of experiments/results/`name`.json; raises InputError unless it has the default budget and
     these data."""
-    path = ROOT / "results" / f"{name}.json"
+    path = ROOT / "experiments" / "results" / f"{name}.json"
     record = load_results(path)
     expected = {
         "experiment": name,
@@ -128,16 +128,14 @@ def checked_results(name: str, mnist: Dataset) -> dict:
         }
     for what, value in expected.items():
         if found[what] != value:
-            raise InputError(
-                f"{path} has {what} {found[what]}, not {value}: git checkout results/{name}.json brings that back"
-            )
+            raise InputError(f"{path} has {what} {found[what]}, not {value}: git checkout {path} brings that back")
     return record
 
 
 def checked_measurement(mnist: Dataset) -> dict:
-    """The record of results/explorer.json; raises InputError unless it is of the page's net and of
+    """The record of experiments/results/explorer.json; raises InputError unless it is of the page's net and of
     these data."""
-    path = ROOT / "results" / "explorer.json"
+    path = ROOT / "experiments" / "results" / "explorer.json"
     record = load_results(path)
     with drawing(path, "the page"):
         found = {
@@ -161,7 +159,7 @@ def trial_of(record: dict, net: DeepNet) -> dict:
     for trial in record["trials"]:
         if settings.items() <= trial.items():
             return trial
-    raise InputError(f"results/{record['experiment']}.json has no trial of {NET}: {record['command']}")
+    raise InputError(f"experiments/results/{record['experiment']}.json has no trial of {NET}: {record['command']}")
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
@@ -221,7 +219,7 @@ def whole_page() -> str:
         "explorer": checked_measurement(mnist),
     }
     of_net, logits = net_part(net, mnist)
-    files = "results/gates.json, results/lesion.json or results/explorer.json"
+    files = "experiments/results/gates.json, experiments/results/lesion.json or experiments/results/explorer.json"
     with drawing(files, "the page"):
         return page({"net": of_net} | data_of(net, logits, mnist, records))
 

@@ -3,7 +3,7 @@ disk.
 
     python -m pages.make_pointers
 
-The page holds the net results/pointers.npz and the numbers of results/pointers.json, which
+The page holds the net experiments/results/pointers.npz and the numbers of experiments/results/pointers.json, which
 pages/measure_pointers.py makes.  Its markup, style and programs are in pages/pointers/: page.html includes page.css,
 follower.js (problems and the net), ring.js, towers.js and page.js.  It has trained.js from pages/explorer/, and from
 pages/shared/ net.js, which computes, base.css, words.js, svg.js and charts.js."""

@@ -37,13 +37,13 @@ FILES = "files.json"  # names all other files of a site
 HOME = "README.md"
 LICENSE = "LICENSE"
 # What a site holds beside the Markdown pages, whether or not a page links to it.
-FIRST = (LICENSE, "CITATION.cff", "results/results.csv", "pages/*.html", "article/*.md", "article/*.pdf")
+FIRST = (LICENSE, "CITATION.cff", "experiments/results/results.csv", "pages/*.html", "docs/article/article.*")
 NAVIGATION = {
     "Highway networks": HOME,
     "See it train": "pages/train.html",
     "Look inside": "pages/explorer.html",
     "How deep it goes": "pages/pointers.html",
-    "Article": "article/article.md",
+    "Article": "docs/article/article.md",
     "Questions": "experiments/README.md",
     "Ledger": "docs/ledger.md",
     "Claims": "pages/claims.html",

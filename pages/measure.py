@@ -1,6 +1,6 @@
 """Measures what the page pages/explorer.html says about whole data sets, with the page's own net.
 
-    python -m pages.measure         -> results/explorer.json
+    python -m pages.measure         -> experiments/results/explorer.json
 
 - The training error with blocks i to j closed, for all ranges i <= j.  A closed block has T = 0
   and hands its input on unchanged.
@@ -30,7 +30,7 @@ from highways.nets import layer_by_layer
 from highways.records import RESULTS, record_bytes
 from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
 
-OUT = ROOT / "results" / "explorer.json"
+OUT = ROOT / "experiments" / "results" / "explorer.json"
 SHIFTS = np.arange(-4, 2.25, 0.25).tolist()  # added to b_T
 PAPERS_RANGE = (15, 45)  # blocks that the paper's Figure 4 finds to have close to no effect
 
@@ -152,7 +152,7 @@ def write(save) -> None:
 
 
 def main(argv=None) -> int:
-    does = "Measure the explorer's net, into results/explorer.json."
+    does = "Measure the explorer's net, into experiments/results/explorer.json."
     parser = Parser(description=does)
     parser.parse_args(argv)
     return run_command(parser.prog, write)

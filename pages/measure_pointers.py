@@ -1,6 +1,6 @@
 """Trains and measures the net of the page pages/pointers.html: a highway net that follows pointers.
 
-    python -m pages.measure_pointers        -> results/pointers.json, results/pointers.npz
+    python -m pages.measure_pointers        -> experiments/results/pointers.json, experiments/results/pointers.npz
 
 A problem is a table of six numbers, each with a next one, a start, and k: follow the table k times.
 The net is told k.  Task, training and measurements are those of
@@ -38,8 +38,8 @@ from highways.files import ROOT, InputError, environment, printable
 from highways.nets import layer_by_layer
 from highways.records import RESULTS, record_bytes
 
-OUT = ROOT / "results" / "pointers.json"
-NET = ROOT / "results" / "pointers.npz"
+OUT = ROOT / "experiments" / "results" / "pointers.json"
+NET = ROOT / "experiments" / "results" / "pointers.npz"
 SETTING = {
     "task": "pointer",
     "size": 6,

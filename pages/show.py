@@ -9,13 +9,13 @@ from pages import make_claims, make_explorer, make_pointers, make_train, measure
 from pages.explorer_net import NET
 
 IMAGES = tuple(sorted((ROOT / "data" / "mnist").glob("*.gz")))
-OF_EXPLORER = tuple(f"results/{name}.json" for name in ("gates", "lesion", "explorer"))
+OF_EXPLORER = tuple(f"experiments/results/{name}.json" for name in ("gates", "lesion", "explorer"))
 RULES = tuple(file_of(name) for name in question_names())
 
 BROWSER_PAGES += [
     BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES)),
     BrowserPage(make_train, (), IMAGES),
-    BrowserPage(make_pointers, ("results/pointers.json",), (measure_pointers.NET,)),
-    BrowserPage(make_claims, ("results/claims.json",), RULES),
+    BrowserPage(make_pointers, ("experiments/results/pointers.json",), (measure_pointers.NET,)),
+    BrowserPage(make_claims, ("experiments/results/claims.json",), RULES),
 ]
 CAMERAS.append(screenshots)

@@ -23,7 +23,7 @@ from pages.browser import browser_only, complaints, open_anew, press, shown, tex
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 NET = {"net": explorer.NET, "net_sha256": explorer.checksum_of_net()}
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])
-MEASURED = load_results(ROOT / "results" / "explorer.json")
+MEASURED = load_results(ROOT / "experiments" / "results" / "explorer.json")
 HARMLESS = [*range(15, 46)]  # together they are not: the paper's range
 
 
@@ -192,7 +192,7 @@ def test_the_committed_measurement_agrees_with_the_lesion_experiment():
     assert MEASURED["settings"] == {**NET, "n_train": 60000, "n_test": 10000}
     wrong = [np.array(row) for row in MEASURED["trials"]["wrong"].values()]
     assert sum(map(len, wrong)) == select(MEASURED["summary"], row="ranges")["ranges"] == 1225
-    trials = load_results(ROOT / "results" / "lesion.json")["trials"]
+    trials = load_results(ROOT / "experiments" / "results" / "lesion.json")["trials"]
     [trial] = [t for t in trials if t["data"] == "MNIST" and t["seed"] == 1]
     near = {"atol": 3 / 60000, "rtol": 0.01}  # the last digits depend on the processor
     np.testing.assert_allclose([row[0] / 60000 for row in wrong], trial["errors"], **near)

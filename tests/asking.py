@@ -80,4 +80,4 @@ def read_results_in(folder, path) -> dict:
 
 def committed(name) -> dict:
     """The committed results of a question."""
-    return load_results(ROOT / "results" / f"{name}.json")
+    return load_results(ROOT / "experiments" / "results" / f"{name}.json")

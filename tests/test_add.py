@@ -24,7 +24,7 @@ QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 COMMIT = "db5798059d30"
 ENV = {"python": "3.12", "numpy": "2.0", "processor": "a laptop", "git": COMMIT}
 AS_READ = {name: KNOWN_DATA[f"{name}, as read"] for name in ("MNIST", "CIFAR-10", "CIFAR-100")}
-COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
+COMMITTED = {name: read_json(ROOT / "experiments" / "results" / f"{name}.json") for name in QUESTIONS}
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
@@ -261,9 +261,9 @@ def test_a_run_of_a_commit_that_git_does_not_have_is_refused(tmp_path, where):
 
 
 def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
-    path = tmp_path / "results" / "table1.json"
-    path.parent.mkdir()
-    shutil.copy(ROOT / "results" / "table1.json", path)
+    path = tmp_path / "experiments" / "results" / "table1.json"
+    path.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "experiments" / "results" / "table1.json", path)
     monkeypatch.setattr(add, "ROOT", tmp_path)
     record = training("table1", protocol="paper", seed=7)
     other = copy.deepcopy(record["runs"][0]) | {"seed": 8}
@@ -294,11 +294,11 @@ def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
 def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypatch):
     results = copy.deepcopy(COMMITTED["table1"])
     results["trials"]["final"][0]["wallclock_sec"] += 1
-    (tmp_path / "results").mkdir()
+    (tmp_path / "experiments" / "results").mkdir(parents=True)
     monkeypatch.setattr(add, "ROOT", tmp_path)
     (tmp_path / "run.json").write_text(json.dumps(sealed(training("table1", seed=7))))
     for edited in (results, {name: value for name, value in results.items() if name != "digest"}):
-        path = tmp_path / "results" / "table1.json"
+        path = tmp_path / "experiments" / "results" / "table1.json"
         path.write_text(json.dumps(edited))
         before = path.read_bytes()
         assert command_line.main(["add", "table1", str(tmp_path / "run.json")]) == 2

@@ -234,10 +234,10 @@ def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
 
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
-    kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
+    kept = json.loads((ROOT / "experiments" / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
     assert agree(kept["trials"], strict_json(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
-    check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
+    check_ledger(kept, lambda name: records[name])
 
 
 @pytest.mark.parametrize("end", [-300.0, 300.0])

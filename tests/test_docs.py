@@ -48,7 +48,7 @@ FOLLOWED_ELSEWHERE = (
     "docs/make_it_yours.md",
     "docs/your_own_block.md",
     "docs/your_own_question.md",
-    "nets/README.md",
+    "highways/trained/README.md",
     "benchmarks/records/README.md",
 )
 TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
@@ -176,15 +176,15 @@ def copied(folder: Path, *names: str) -> Path:
         (folder / f"{name}.json").write_text(json.dumps(READ(f"{name}.json")))
     for name in names:
         if (ROOT / name).is_dir():
-            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick")
+            unwanted = shutil.ignore_patterns("__pycache__", "results", "*.npz", "*.jsonl", "quick")
             shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     return folder
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """Without results/: the pictures of experiments are drawn by other tests."""
-    return copied(tmp_path_factory.mktemp("clone"), "data", "article", "benchmarks", "experiments", "highways")
+    """Without experiments/results/: the pictures of experiments are drawn by other tests."""
+    return copied(tmp_path_factory.mktemp("clone"), "data", "docs", "benchmarks", "experiments", "highways")
 
 
 def run_in(folder: Path, command: str):
@@ -203,7 +203,7 @@ def run_in(folder: Path, command: str):
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
     """The command has all settings of the committed runs; and no command trains one of these runs
     with others."""
-    rows = {t["label"]: t for t in READ("results/cifar.json")["trials"]["final"]}
+    rows = {t["label"]: t for t in READ("experiments/results/cifar.json")["trials"]["final"]}
     images = {"x_train": np.empty((50000, 3072), np.uint8), "x_test": np.empty((10000, 3072), np.uint8)}
     asked = []
     for command in COMMANDS:
@@ -373,17 +373,17 @@ def test_a_history_of_another_order_or_length_gets_no_digest(change):
 
 def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
     results = results_in(tmp_path, monkeypatch)
-    record = READ("results/benchmark_step.json")
+    record = READ("experiments/results/benchmark_step.json")
     edited = record | {"summary": dict.fromkeys(record["summary"], 7.0)}
     unsigned = {name: value for name, value in edited.items() if name != "digest"}
     for summary in (edited, unsigned):
         (results / "benchmark_step.json").write_text(json.dumps(summary))
         with pytest.raises(InputError):
-            committed_records.read_committed("results/benchmark_step.json")
+            committed_records.read_committed("experiments/results/benchmark_step.json")
 
 
 @pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
-@pytest.mark.parametrize("name", ["results/lesion.json", "run.json"])
+@pytest.mark.parametrize("name", ["experiments/results/lesion.json", "run.json"])
 def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkeypatch, name):
     results_in(tmp_path, monkeypatch)
     record = READ(name)
@@ -398,7 +398,7 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path, monkey
     shutil.copy(results / "factor_model_wide.json", results / "factor_model.json")
     with pytest.raises(InputError):
         judging.read_results(tmp_path)
-    record = READ("results/factor_model.json")
+    record = READ("experiments/results/factor_model.json")
     record = record | {"settings": record["settings"] | {"budget": "Quick"}}
     (results / "factor_model.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError):
@@ -407,20 +407,22 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path, monkey
 
 def results_in(folder: Path, monkeypatch) -> Path:
     """A copy of the committed results, which committed_records reads in place of the repository's."""
-    shutil.copytree(ROOT / "results", folder / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    results = folder / "experiments" / "results"
+    shutil.copytree(ROOT / "experiments" / "results", results, ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
     for name in COMMANDS_OF_RUNS:
         shutil.copy(ROOT / f"{name}.json", folder)
     monkeypatch.setattr(committed_records, "ROOT", folder)
-    return folder / "results"
+    return results
 
 
 @pytest.mark.parametrize("where", ["verdict", "results"])
 def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeypatch, where):
     """Edited by hand, or older than the results."""
     results = results_in(tmp_path, monkeypatch)
-    assert committed_records.read_committed("results/claims.json") == READ("results/claims.json")
+    ledger = "experiments/results/claims.json"
+    assert committed_records.read_committed(ledger) == READ(ledger)
     name = "factor_model" if where == "results" else "claims"
-    record = copy.deepcopy(READ(f"results/{name}.json"))
+    record = copy.deepcopy(READ(f"experiments/results/{name}.json"))
     if where == "verdict":
         record["trials"][1]["verdict"] = "edited by hand"
     else:
@@ -429,7 +431,7 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
         record = sealed(record)  # the verdicts are still those on other results
     (results / f"{name}.json").write_text(json.dumps(record))
     with pytest.raises(InputError):
-        committed_records.read_committed("results/claims.json")
+        committed_records.read_committed("experiments/results/claims.json")
 
 
 def test_the_settings_on_the_page_are_those_of_the_protocols():
@@ -457,7 +459,7 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
 
 
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
-    record = READ("results/routing.json")
+    record = READ("experiments/results/routing.json")
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
     with pytest.raises(InputError):
         check(sealed(twice), RESULTS, "routing.json")

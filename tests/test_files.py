@@ -196,7 +196,7 @@ def test_a_training_replaces_only_its_own_record(tmp_path, shapes, program, what
 
 
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
-    results = read_json(ROOT / "results" / "lesion.json")
+    results = read_json(ROOT / "experiments" / "results" / "lesion.json")
     for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError):

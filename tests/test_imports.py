@@ -10,7 +10,7 @@ from conftest import ROOT
 from experiments import file_of, question_names
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
-ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "nets", "pages", *DRAWING)
+ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "docs", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
     "highway_networks.py": (*ABOVE_THE_LIBRARY, "highways", "straightforward"),
@@ -20,16 +20,16 @@ FORBIDDEN = {
     "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab"),
     "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
     "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
-    "highways/trained/**/*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.lab"),
+    "highways/trained/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/trained/nets.py": ("highways.nets",),  # a net is read without what trained it
     "highways/lab/**/*.py": ABOVE_THE_LIBRARY,
     "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
     "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),
     "experiments/*/*_trial.py": ("highways.lab", "benchmarks", "pages"),
     "benchmarks/**/*.py": ("experiments",),
-    "nets/*.py": ("experiments", "benchmarks", "pages"),  # saved nets are read without the records that trained them
     # the card's programs that draw know JSON only, and nothing imports them
     "visualize_highway_networks.py": (*ABOVE_THE_LIBRARY, "highway_networks", "highways"),
-    "make_highway_networks_gif.py": ("experiments", "benchmarks", "nets", "pages", "highway_networks", "highways"),
+    "make_highway_networks_gif.py": ("experiments", "benchmarks", "docs", "pages", "highway_networks", "highways"),
     "experiments/**/*.py": DRAWING,
 }
 # the only modules of this project that some files may import

@@ -253,7 +253,7 @@ def test_a_seed_may_stand_for_a_generator():
 
 def test_pixels_for_a_net_are_scaled_as_in_its_training(mnist, tmp_path):
     """If its pixels are scaled otherwise, the committed net is right for only half of the images."""
-    net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
+    net = hn.DeepNet.load(ROOT / "experiments" / "results" / "fifty_layers_mnist_1.npz")
     net.save(tmp_path / "net.npz")
     net = hn.DeepNet.load(tmp_path / "net.npz")
     x_test = mnist.x_test[:1000]

@@ -312,7 +312,7 @@ def image(tmp_path):
 def test_the_repository_s_nets_read_an_image(tmp_path, mnist, name):
     image = tmp_path / "image.png"
     imageio.imwrite(image, 255 - np.kron(mnist.x_test[0].reshape(28, 28), np.ones((5, 5), np.uint8)))
-    process = classify(hn.ROOT / "nets" / f"{name}.safetensors", image)
+    process = classify(hn.ROOT / "highways" / "trained" / f"{name}.safetensors", image)
     assert process.returncode == 0, process.stderr
     logits = load(name).predict(like_mnist(read_grey(image))[0][None])[0].astype(float)
     probabilities = np.exp(logits) / np.exp(logits).sum()

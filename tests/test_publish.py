@@ -92,15 +92,15 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
         for trial in record["trials"]["final"]:
             trial["test_accuracy"] = 0.5
 
-    edit("results/depth_for_width.json", in_json(change))
+    edit("experiments/results/depth_for_width.json", in_json(change))
     edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
     edit("pages/explorer/page.js", lambda data: data + b"// more\n")
     edit("viz/seeds.png", lambda data: data + b" ")
     before = state(clone)
     assert named(run_in(clone, CHECK)) == {
-        "results/depth_for_width.json",
-        "results/claims.json",
-        "results/results.csv",
+        "experiments/results/depth_for_width.json",
+        "experiments/results/claims.json",
+        "experiments/results/results.csv",
         "experiments/depth_on_demand/README.md",
         "docs/ledger.md",
         "viz/lesion.png",
@@ -114,10 +114,11 @@ def test_check_names_what_a_change_makes_stale(clone, edit):
 
 
 def test_what_was_edited_is_made_anew(clone, edit):
-    edited = ("results/lesion.json", "results/claims.json", "README.md", "viz/seeds.png", "viz/depth_sweep.png")
+    records = ("experiments/results/lesion.json", "experiments/results/claims.json")
+    edited = (*records, "README.md", "viz/seeds.png", "viz/depth_sweep.png")
     before = {name: (clone / name).read_bytes() for name in (*edited, publish.DIGESTS)}
-    edit("results/lesion.json", in_json(lambda record: record["summary"].pop()))
-    edit("results/claims.json", in_json(lambda record: record["trials"].pop()))
+    edit("experiments/results/lesion.json", in_json(lambda record: record["summary"].pop()))
+    edit("experiments/results/claims.json", in_json(lambda record: record["trials"].pop()))
     edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
     edit("viz/seeds.png", lambda data: data + b" ")
     edit("viz/depth_sweep.png", lambda data: data)
@@ -131,7 +132,7 @@ def test_what_was_edited_is_made_anew(clone, edit):
     if json.loads(before[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
         made_anew = (*made_anew, "viz/seeds.png", "viz/depth_sweep.png")
     assert {name: after[name] for name in made_anew} == {name: before[name] for name in made_anew}
-    for name, part in (("results/lesion.json", "summary"), ("results/claims.json", "trials")):
+    for name, part in (("experiments/results/lesion.json", "summary"), ("experiments/results/claims.json", "trials")):
         assert agree(json.loads(after[name])[part], json.loads(before[name])[part])
 
 
@@ -144,7 +145,7 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
         record["summary"] = dict.fromkeys(record["summary"], 7.0)
         return json.dumps(record).encode()
 
-    edit("results/benchmark_step.json", spoil)
+    edit("experiments/results/benchmark_step.json", spoil)
     before = state(clone)
     assert run_in(clone, COMMAND).returncode == 2
     assert state(clone) == before
@@ -184,7 +185,7 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "COMMANDS", {})
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
     monkeypatch.setattr(publish, "photographs", lambda pages: [])
-    (tmp_path / "results").mkdir()
+    (tmp_path / "experiments" / "results").mkdir(parents=True)
     (tmp_path / results_table.FILE).write_bytes(results_table.table({}))
     (tmp_path / "viz").mkdir()
 
@@ -221,7 +222,7 @@ def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():
 
 
 def test_the_numbers_of_the_example_with_pandas():
-    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "experiments" / "results" / "README.md").read_text(encoding="utf-8")
     found = re.findall(r"(highway|plain) +([\d.]+) +([\d.]+) +(\d+)", page)
     losses = {}
     for row in csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())):
@@ -235,7 +236,7 @@ def test_the_numbers_of_the_example_with_pandas():
 
 def test_the_table_of_results_has_a_row_for_each_trial():
     rows = list(csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())))
-    record = READ("results/optimization.json")
+    record = READ("experiments/results/optimization.json")
     for group, trials in record["trials"].items():
         found = [row for row in rows if (row["question"], row["group"]) == ("optimization", group)]
         assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(
@@ -249,7 +250,7 @@ def test_a_new_question_changes_no_line_of_the_others(monkeypatch):
     records = {}
     for question in questions:
         trials = [{"seed": seed, "loss": seed / 3, "new": 1.0, "history": [1, 2]} for seed in range(2)]
-        records[f"results/{question.name}.json"] = {"trials": trials}
+        records[f"experiments/results/{question.name}.json"] = {"trials": trials}
     before = results_table.table(records).decode().splitlines()
     monkeypatch.setattr(results_table, "all_questions", lambda: questions)
     after = results_table.table(records).decode().splitlines()

@@ -251,7 +251,7 @@ def test_committed_results_sum_up_their_trials(name):
     assert record["settings"]["budget"] == "default"
     command = f"python -m experiments {name}"
     assert record["command"] in (f"{command}{beside}", f"{command} --data-dir CIFAR-100", command)
-    assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_700_000
+    assert (ROOT / "experiments" / "results" / f"{name}.json").stat().st_size < 1_700_000
     commits = [record["env"]["git"], *record["env"]["git_of_trials"]]
     assert not any("dirty" in commit for commit in commits), "commit first, then measure: the files were changed"
     again = strict_json(question.rows(record))

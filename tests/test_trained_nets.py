@@ -14,9 +14,8 @@ import highway_networks as hn
 from highways import load
 from highways.conv.pipeline import Pipeline
 from highways.files import InputError
-from highways.trained import nets, safetensors_file
-from nets import __main__ as command
-from nets import make
+from highways.trained import __main__ as command
+from highways.trained import make, nets, safetensors_file
 
 CARDS = nets.cards()
 MOST = 25_000_000  # bytes of all files together
@@ -87,7 +86,7 @@ def test_the_model_card_s_program_runs(capsys):
 def test_the_model_card_s_onnx_program_runs(capsys, monkeypatch):
     pytest.importorskip("onnxruntime")
     page = (nets.FOLDER / "README.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(nets.FOLDER.parent)
+    monkeypatch.chdir(ROOT)
     exec(re.findall(r"```python\n(.*?)```", page, re.S)[1], {})
     assert capsys.readouterr().out == "[7 2 1 0 4]\n"
 

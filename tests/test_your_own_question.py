@@ -35,7 +35,7 @@ OWN_TEST = "python -m pytest experiments/narrow -n 0 -p no:cacheprovider"
 TESTS_OF_CLAIMS = "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'"
 pytestmark = pytest.mark.xdist_group("your own question")  # each clone is made once
 SUFFIXES = (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff")
-FOLDERS = ("article", "benchmarks", "data", "docs", "experiments", "highways", "pages", "results", "tests", "viz")
+FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "tests", "viz")
 # Runs commands in one process, for which narrow is the only question; of pictures and browser pages it makes two.
 ALONE = """
 import runpy
@@ -52,7 +52,7 @@ experiments.room_of_every_question = lambda: {"narrow": "narrow"}
 
 def products(read):
     picture = publish.registry.PICTURES["narrow"]
-    draw = partial(publish.draw, picture, ["results/narrow.json"], read)
+    draw = partial(publish.draw, picture, ["experiments/results/narrow.json"], read)
 
     def page():
         return make_claims.whole_page().encode()
@@ -109,7 +109,7 @@ def copy(folder, is_whole: bool) -> None:
         shutil.copy(ROOT / name, folder)
     for name in {*FOLDERS} - ignore(ROOT, FOLDERS):
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
-    (folder / "results").mkdir(exist_ok=True)
+    (folder / "experiments" / "results").mkdir(exist_ok=True)
     shutil.copy(ROOT / "docs/your_own_question.md", folder / "docs")
     if not is_whole:  # the project's own list begins with claims of other questions
         (folder / "experiments" / "README.md").write_text("# Rooms\n\n<!-- rooms --><!-- end -->\n", encoding="utf-8")
@@ -134,16 +134,16 @@ def run(folder, command: str) -> None:
 
 
 def test_the_results_have_rows_and_a_verdict(clone):
-    rows = read_json(clone / "results" / "narrow.json")["summary"]
+    rows = read_json(clone / "experiments" / "results" / "narrow.json")["summary"]
     assert select(rows, width=10)["test_accuracy"]["n"] == 2
-    claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
+    claim = select(read_json(clone / "experiments" / "results" / "claims.json")["trials"], id="narrow-nets-learn")
     assert claim["verdict"] in ("yes", "no", "not clear")
     assert claim["results"] == ["narrow"]
 
 
 def test_the_page_has_the_numbers(clone):
-    row = select(read_json(clone / "results" / "narrow.json")["summary"], width=10)
-    claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
+    row = select(read_json(clone / "experiments" / "results" / "narrow.json")["summary"], width=10)
+    claim = select(read_json(clone / "experiments" / "results" / "claims.json")["trials"], id="narrow-nets-learn")
     page = (clone / "experiments" / "narrow" / "README.md").read_text(encoding="utf-8")
     assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
     assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
@@ -164,5 +164,5 @@ def test_the_page_of_claims_has_the_claim_with_the_names_of_its_samples(clone):
 
 
 def test_a_trial_has_a_line_in_the_table_of_results(clone):
-    lines = (clone / "results" / "results.csv").read_text(encoding="utf-8").splitlines()
+    lines = (clone / "experiments" / "results" / "results.csv").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("narrow,") for line in lines) == 4

@@ -1,6 +1,6 @@
 """What does a gate buy?  Plain, residual and highway blocks, and highway blocks with a separate carry gate.
 
-    python -m experiments blocks            -> results/blocks.json
+    python -m experiments blocks            -> experiments/results/blocks.json
 
 An encyclopedia article says that residual blocks, y = x + H, are as effective with half the
 parameters; that highway nets struggle beyond about 100 layers, because the factors 1 - T of the

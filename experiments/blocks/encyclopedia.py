@@ -1,6 +1,6 @@
 """What else does the encyclopedia article say of highway and residual nets?
 
-    python -m experiments encyclopedia            -> results/encyclopedia.json
+    python -m experiments encyclopedia            -> experiments/results/encyclopedia.json
 
 The encyclopedia article "Highway Networks" compares highway nets with residual ones (ResNet).
 Four of its sentences can be judged by the trainings of `blocks` and `jacobian`, or without any:

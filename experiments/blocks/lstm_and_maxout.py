@@ -1,6 +1,6 @@
 """Two other kinds of block: an LSTM's, unrolled over layers, and maxout.
 
-    python -m experiments lstm_and_maxout            -> results/lstm_and_maxout.json
+    python -m experiments lstm_and_maxout            -> experiments/results/lstm_and_maxout.json
 
 The paper's footnote 2: pilot experiments "were successful with a more complex block design
 closely resembling an LSTM block 'unrolled in time'".  The published program asks for "block-wise

@@ -102,7 +102,7 @@ def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
 @table("blocks")
 def blocks_table(read) -> str:
     """Median loss and accuracy of four kinds of block, with equally many parameters."""
-    record = read("results/blocks.json")
+    record = read("experiments/results/blocks.json")
     kinds = [row for row in record["summary"] if row["row"] == "block"]
     rows = []
     for depth in record["settings"]["depths"]:
@@ -129,7 +129,7 @@ def medians_of(trials: list[dict]) -> str:
 def compounding(read) -> str:
     """At each depth: the identity part, which is the product of (1 - T) over the blocks; how much of
     the gradient reaches the first layer; and mean T in the first and in the last third."""
-    record = read("results/blocks.json")
+    record = read("experiments/results/blocks.json")
     rows = []
     for depth in record["settings"]["depths"]:
         summary = [row for row in record["summary"] if row.get("depth") == depth]
@@ -174,8 +174,8 @@ def width_of(blocks: dict, block: str) -> int:
 def lstm_and_maxout(read) -> str:
     """A line for each depth: both kinds, and beside them the highway and plain nets of the question
     `blocks`."""
-    summary = read("results/lstm_and_maxout.json")["summary"]
-    blocks = read("results/blocks.json")
+    summary = read("experiments/results/lstm_and_maxout.json")["summary"]
+    blocks = read("experiments/results/blocks.json")
     rows_of_blocks = blocks["summary"]
     lines = []
     for row in summary:

@@ -1,6 +1,6 @@
 """On which images of CIFAR did the authors train: with whitening, or on normalised contrast alone?
 
-    python -m experiments authors_images [--data-dir DIR]            -> results/authors_images.json
+    python -m experiments authors_images [--data-dir DIR]            -> experiments/results/authors_images.json
 
 The paper names "global contrast normalization, small translations and mirroring" (section 3.3.1),
 and so does the README of the released program.  Neither says a word of whitening.  But our net of

@@ -1,6 +1,6 @@
 """Tables 2 and 3: CIFAR-10 and CIFAR-100 test accuracy of the paper's nets, and of plain nets of the same shape.
 
-    python -m experiments cifar [--data-dir DIR]            -> results/cifar.json
+    python -m experiments cifar [--data-dir DIR]            -> experiments/results/cifar.json
 
 The authors trained for 400 epochs, the protocol "paper".  Here the protocol is our "short": few
 epochs, no dropout, and a rate that rises and then falls.  `python -m experiments add cifar` adds

@@ -197,7 +197,7 @@ ROWS_OF_TABLES = (
 
 @table("tables-2-and-3")
 def tables_2_and_3(read) -> str:
-    summary = read("results/cifar.json")["summary"]
+    summary = read("experiments/results/cifar.json")["summary"]
     published = read("data/published.json")
     lines = []
     for words, net, block, data, published_at in ROWS_OF_TABLES:
@@ -240,7 +240,7 @@ def archive_size(read) -> str:
 @table("evening")
 def our_net(read) -> str:
     """The accuracy of our own net, which trains in an evening, and the hours of its training."""
-    row = select(read("results/cifar.json")["summary"], net="eight-layers", protocol="short")
+    row = select(read("experiments/results/cifar.json")["summary"], net="eight-layers", protocol="short")
     if row["test_accuracy"]["n"] != 1:
         raise ValueError("the sentence on our own net is about one run")
     hours = row["epochs"] * row["seconds_per_epoch"] / 3600
@@ -258,7 +258,7 @@ def rows_of_losses(record: dict) -> list[dict]:
 @table("authors-images-others")
 def other_measurements(read) -> str:
     """A line for each kind of images."""
-    record = read("results/authors_images.json")
+    record = read("experiments/results/authors_images.json")
     lines = []
     for kind in IMAGES:
         of_images = next(row for row in rows_of_losses(record) if (row["images"], row["log"]) == (kind, "CIFAR-10"))
@@ -278,4 +278,4 @@ def other_measurements(read) -> str:
 
 @table("authors-images-draws")
 def draws(read) -> str:
-    return str(read("results/authors_images.json")["settings"]["draws"])
+    return str(read("experiments/results/authors_images.json")["settings"]["draws"])

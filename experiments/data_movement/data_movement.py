@@ -1,6 +1,6 @@
 """Does the carry path save data movement, or only gradient flow?  A training step, priced by ByteDMD.
 
-    python -m experiments data_movement            -> results/data_movement.json
+    python -m experiments data_movement            -> experiments/results/data_movement.json
     python -m experiments data_movement --data-dir CIFAR-100   # besides MNIST
 
 The published program left the question open.

@@ -1,6 +1,6 @@
 """Does depth make up for width?  Deep and narrow highway nets beside shallow and wide ones.
 
-    python -m experiments depth_for_width            -> results/depth_for_width.json
+    python -m experiments depth_for_width            -> experiments/results/depth_for_width.json
 
 The blog says that highway layers "require additional parameters", but that "since we can go
 deeper, the layers do not need to be as wide which can compensate".  The paper (section 5) says

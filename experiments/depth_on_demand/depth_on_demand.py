@@ -1,6 +1,6 @@
 """What is a gate that sees x for?  Nets on problems of known depth.
 
-    python -m experiments depth_on_demand            -> results/depth_on_demand.json
+    python -m experiments depth_on_demand            -> experiments/results/depth_on_demand.json
 
 One hidden layer reads MNIST's digits as well as a hundred, so MNIST cannot show what deep nets are
 for.  Here a problem is k steps deep, and the net is told k: follow a pointer k times in a random table,

@@ -1,6 +1,6 @@
 """Does a net use as many blocks as a problem needs, or as many as it is told?
 
-    python -m experiments needed_or_told            -> results/needed_or_told.json
+    python -m experiments needed_or_told            -> experiments/results/needed_or_told.json
 
 In `depth_on_demand` deeper problems are decided in later blocks.  But there k is told, and a random table has
 numbers that point to themselves: a way that reaches one needs fewer steps than k.  So the slope over k mixes

@@ -95,7 +95,7 @@ def totals(record, level_name) -> dict[str, dict]:
 @table("depth-on-demand")
 def accuracy_by_level(read) -> str:
     """A row a kind, a column a level: test accuracy, mean over k."""
-    record = read("results/depth_on_demand.json")
+    record = read("experiments/results/depth_on_demand.json")
     levels = levels_in(record)
     by_level = [totals(record, level_name) for level_name in levels]
     lines = []
@@ -119,7 +119,7 @@ def as_cell(row: dict) -> str:
 @table("needed-or-told")
 def blocks_by_need(read) -> str:
     """A row a kind: how much later it decides for a step needed and a step told, and where at the largest k."""
-    rows = read("results/needed_or_told.json")["summary"]
+    rows = read("experiments/results/needed_or_told.json")["summary"]
     cells = [row for row in rows if row["row"] == "cell"]
     deepest = max(row["told"] for row in cells)
     lines = []

@@ -1,6 +1,6 @@
 """With one to eight layers: does the gate's bias matter, and the gate, and how the layer was copied?
 
-    python -m experiments few_layers            -> results/few_layers.json
+    python -m experiments few_layers            -> experiments/results/few_layers.json
 
 Highway layers are used today with one to four layers, mostly not as in the paper: of 61 public layers that call
 themselves highway (not a random sample), 32 leave the gate's bias as the library draws it, near 0, seven have a

@@ -1,6 +1,6 @@
 """Figure 1 of the paper at 400 epochs: all eight nets, plain and highway, of 10 to 100 layers.
 
-    python -m experiments figure_1_finals            -> results/figure_1_finals.json
+    python -m experiments figure_1_finals            -> experiments/results/figure_1_finals.json
 
 The setting that `optimization` chose for each net is trained for 400 epochs, over three seeds that its search
 did not use.  The rate falls more slowly, to the same last rate.  The speed of a net is the first epoch whose

@@ -1,6 +1,6 @@
 """Does the plain net of 100 layers catch up in 400 epochs, at the rate of a wider search?
 
-    python -m experiments figure_1_wide            -> results/figure_1_wide.json
+    python -m experiments figure_1_wide            -> experiments/results/figure_1_wide.json
 
 The setting that `wider_rates` chose for the plain net is trained as in `figure_1_finals`.  A ratio above a
 hundred counts: the highway nets' rate lay inside its range, and a better one could only raise the ratio.

@@ -1,6 +1,6 @@
 """The full MNIST: 100 layers under the paper's SGD with momentum, beside Adam; and the blog's twenty plain layers.
 
-    python -m experiments full_mnist            -> results/full_mnist.json
+    python -m experiments full_mnist            -> experiments/results/full_mnist.json
 
 Adam trains the same net with the same decay and clip.  Three rates are tried in short runs, and Adam takes the
 one with the lowest training loss.  The twenty layers have the settings of the blog *Highway Networks with

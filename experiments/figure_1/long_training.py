@@ -1,6 +1,6 @@
 """Do plain nets of 10 and 20 layers reach a loss below 1e-4 in 400 epochs, as in Figure 1?
 
-    python -m experiments long_training            -> results/long_training.json
+    python -m experiments long_training            -> experiments/results/long_training.json
 
 Plain nets of 10 and 20 layers, and the highway net of 10, each try four settings.  The one with the lowest
 mean loss in the last of 40 epochs is trained for 400 over seeds that this choice did not use; the rate falls

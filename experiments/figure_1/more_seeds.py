@@ -1,6 +1,6 @@
 """Ten seeds where three left a claim open.
 
-    python -m experiments more_seeds            -> results/more_seeds.json
+    python -m experiments more_seeds            -> experiments/results/more_seeds.json
 
 Every net that an open claim of `optimization` or `blocks` compares gets seven more seeds, with the setting
 that its search chose.

@@ -1,6 +1,6 @@
 """Figures 1 and 5 of the paper: how well are plain and highway nets of 10 to 100 layers optimised?
 
-    python -m experiments optimization            -> results/optimization.json
+    python -m experiments optimization            -> experiments/results/optimization.json
 
 For each depth and kind a random search tries initial rate, momentum, decay, activation and, for highway
 nets, the gate bias.  The two best settings, and the best one with the slowest decay, are trained as long as

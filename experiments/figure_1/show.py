@@ -18,8 +18,8 @@ def depths_of(record: dict) -> list[int]:
 def losses_of_both_budgets(read) -> str:
     """The losses of both kinds at each depth after the short and the long training, and the accuracy of the
     short one."""
-    short = read("results/optimization.json")
-    long = read("results/figure_1_finals.json")
+    short = read("experiments/results/optimization.json")
+    long = read("experiments/results/figure_1_finals.json")
     rows = []
     for depth in depths_of(short):
         cells = [f"{depth + 1}"]

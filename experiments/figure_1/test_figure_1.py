@@ -13,7 +13,7 @@ from experiments.figure_1 import figure_1_finals, full_mnist_trial, optimization
 from highways.nets import fully_connected, search
 from highways.records import load_results, select
 
-RESULTS = ROOT / "results"
+RESULTS = ROOT / "experiments" / "results"
 DEPTHS = optimization.DEPTHS
 SEEDS = (1, 2, 3)
 QUESTION_OF = {claim.id: name for name in rooms()["figure_1"] for claim in find_question(name).claims}

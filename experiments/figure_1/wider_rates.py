@@ -1,6 +1,6 @@
 """Was the plain net of 100 layers held back by the range of rates that was searched for it?
 
-    python -m experiments wider_rates            -> results/wider_rates.json
+    python -m experiments wider_rates            -> experiments/results/wider_rates.json
 
 Both kinds are searched again at 100 layers, in ranges that reach four times lower and four times higher than
 in `optimization`.  A range is cut into equal parts on a logarithmic scale, and one rate is drawn from each,

@@ -1,6 +1,6 @@
 """Do the gates of middle layers select, and do late ones close for certain inputs?
 
-    python -m experiments article_gates                          -> results/article_gates.json
+    python -m experiments article_gates                          -> experiments/results/article_gates.json
     python -m experiments article_gates --data-dir CIFAR-100   # besides MNIST
 
 The encyclopedia article "Highway Networks", on learned gates: "middle layers: gates show

@@ -1,6 +1,6 @@
 """Trains the nets of 50 layers that the paper's Figures 2, 3 and 4, and other questions, look into.
 
-    python -m experiments fifty_layers            -> results/fifty_layers.json, results/fifty_layers_mnist_1.npz, ...
+    python -m experiments fifty_layers            -> experiments/results/fifty_layers.json and .npz files
     python -m experiments fifty_layers --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist   # besides MNIST
 
 Section 4 is about "the best 50 hidden layer fully connected highway networks": 49 highway layers

@@ -1,6 +1,6 @@
 """Figures 2 and 3 of the paper: what the gates of a trained 50-layer net do.
 
-    python -m experiments gates            -> results/gates.json
+    python -m experiments gates            -> experiments/results/gates.json
     python -m experiments gates --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist   # besides MNIST
 
 The paper says in section 4: Most gate biases decreased during training.  For CIFAR-100 they

@@ -1,6 +1,6 @@
 """From which epoch on do the gates do what the paper shows of them?
 
-    python -m experiments gates_over_training --data-dir CIFAR-100            -> results/gates_over_training.json
+    python -m experiments gates_over_training --data-dir CIFAR-100       -> experiments/results/gates_over_training.json
 
 The paper does not say how long its nets were trained.  So here one training of 200 epochs is
 measured after 6, 12, 25, 50, 100 and 200, on MNIST and on CIFAR-100 alike.

@@ -1,6 +1,6 @@
 """What does T learn?  The routes of images through a trained 50-layer net, an open question.
 
-    python -m experiments routing            -> results/routing.json
+    python -m experiments routing            -> experiments/results/routing.json
     python -m experiments routing --data-dir CIFAR-100            # besides MNIST
 
 The published program asks this question, of MNIST.  The paper says of its nets, especially of that

@@ -162,7 +162,7 @@ def largest(maps: list) -> float:
 @table("gates-measured")
 def measured(read) -> str:
     """The measurements of the trained nets and of the untrained ones."""
-    summary = read("results/gates.json")["summary"]
+    summary = read("experiments/results/gates.json")["summary"]
     rows = [select(summary, **column) for column in COLUMNS]
     lines = []
     for name, text in MEASURED.items():
@@ -202,7 +202,7 @@ OVER_TRAINING = {  # the columns of the table, beside the accuracy
 def over_training(read) -> str:
     """The measures on CIFAR-100 at every checkpoint."""
     lines = []
-    for row in read("results/gates_over_training.json")["summary"]:
+    for row in read("experiments/results/gates_over_training.json")["summary"]:
         if row["data"] == "CIFAR-100":
             cells = [f"{row['epoch']}", f"{row['train_accuracy']['mean']:.3f}"]
             cells += [f"{row[name]['mean']:.2f} ± {row[name]['sd']:.2f}" for name in OVER_TRAINING]

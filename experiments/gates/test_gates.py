@@ -360,10 +360,10 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
 
 
 def committed_finals() -> list[dict]:
-    return load_results(ROOT / "results" / "fifty_layers.json")["trials"]["final"]
+    return load_results(ROOT / "experiments" / "results" / "fifty_layers.json")["trials"]["final"]
 
 
-COMMITTED = ROOT / "results" / "fifty_layers_mnist_1.npz"
+COMMITTED = ROOT / "experiments" / "results" / "fifty_layers_mnist_1.npz"
 
 
 def trial_of_the_committed_net() -> dict:

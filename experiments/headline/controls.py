@@ -1,6 +1,6 @@
 """Controls of the headline: nets that lack what its claims are about, put through the same rules.
 
-    python -m experiments controls            -> results/controls.json
+    python -m experiments controls            -> experiments/results/controls.json
 
 The controls are
 

@@ -1,6 +1,6 @@
 """In which order do the headline's nets come, if each has a rate of its own, with pixels in [-1, 1] or in [0, 1]?
 
-    python -m experiments pixels            -> results/pixels.json
+    python -m experiments pixels            -> experiments/results/pixels.json
 
 Every kind of net has a rate searched for it, in both intervals of pixels, with the same budget.  The nets: highway with
 b_T = -2, highway with gates that stay shut (b_T = -20), no blocks, and plain nets with the program's start, Glorot's,

@@ -114,7 +114,7 @@ def controls(read) -> str:
     for block in PAIR:
         losses = over_seeds(read, block, "final_train_loss")
         lines.append(line_of(f"{block} net", mean_sd_n(over_seeds(read, block)), mean_sd_n(losses)))
-    for row in read("results/controls.json")["summary"]:
+    for row in read("experiments/results/controls.json")["summary"]:
         if row["row"] == "control" and row["depth"] == 30:
             lines.append(line_of(row["control"], row["test_accuracy"], row["loss"]))
     return markdown_table("| at depth 30 | test accuracy | training loss |", lines)
@@ -124,7 +124,7 @@ def controls(read) -> str:
 def a_rate_for_each(read) -> str:
     """Every kind of net at the rate searched for it, with pixels in [-1, 1] and in [0, 1]."""
     by_kind = {}
-    for row in read("results/pixels.json")["summary"]:
+    for row in read("experiments/results/pixels.json")["summary"]:
         if row["row"] == "net":
             by_kind.setdefault(row["kind"], []).append(row)
     lines = []
@@ -138,7 +138,7 @@ def a_rate_for_each(read) -> str:
 def lost_to_no_blocks(read) -> str:
     """By how much highway nets are less accurate than nets without blocks, each at its own rate."""
     found = []
-    for row in read("results/pixels.json")["summary"]:
+    for row in read("experiments/results/pixels.json")["summary"]:
         if row["row"] == "gain" and row["over"] == "no blocks":
             lost = {**row["gain"], "mean": -row["gain"]["mean"]}
             found.append(f"{format_stat(lost, 2)} with pixels in {cell(row['pixels'])}")

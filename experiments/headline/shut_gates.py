@@ -1,6 +1,6 @@
 """Do thirty highway layers need what they compute?
 
-    python -m experiments shut_gates            -> results/shut_gates.json
+    python -m experiments shut_gates            -> experiments/results/shut_gates.json
 
 The headline compares highway nets of depth 30 with plain ones.  They differ in two things: a
 highway block lets its input pass, and its gates choose how much.  So two more nets are trained by

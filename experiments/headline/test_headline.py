@@ -161,7 +161,8 @@ def test_an_untrained_net_guesses():
 
 def test_the_picture_shows_every_seed():
     with style.house_style():
-        fig = show.shut_gates(read_json(ROOT / "results" / "shut_gates.json"), read_json(ROOT / "run_seeds.json"))
+        shut = read_json(ROOT / "experiments" / "results" / "shut_gates.json")
+        fig = show.shut_gates(shut, read_json(ROOT / "run_seeds.json"))
         [ax] = fig.axes
         assert [len(line.get_xdata()) for line in ax.get_lines()][:4] == [10, 10, 10, 10]
         style.plt.close(fig)

@@ -1,6 +1,6 @@
 """How much depth does a problem need?  Lesions of 50 layers, and shallower nets trained anew.
 
-    python -m experiments depth_needed                          -> results/depth_needed.json
+    python -m experiments depth_needed                          -> experiments/results/depth_needed.json
     python -m experiments depth_needed --data-dir CIFAR-100   # besides MNIST
 
 If closing layers shows how much depth a problem needs, a net that is trained anew must need the

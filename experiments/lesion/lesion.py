@@ -1,6 +1,6 @@
 """Figure 4 of the paper: how many layers of a trained 50-layer net contribute?
 
-    python -m experiments lesion            -> results/lesion.json
+    python -m experiments lesion            -> experiments/results/lesion.json
     python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist   # besides MNIST
 
 Section 4.2 closes the gates of one layer at a time: with T = 0 the layer carries its input

@@ -1,6 +1,6 @@
 """Controls of the lesions: which blocks matter in nets that have not learned?
 
-    python -m experiments lesion_controls --data-dir CIFAR-100            -> results/lesion_controls.json
+    python -m experiments lesion_controls --data-dir CIFAR-100            -> experiments/results/lesion_controls.json
 
 The rows on Figure 4 say something of highway nets that have learned if other nets do not pass the
 same rules.  Here untrained nets take the highway nets' place in the rules of `lesion`: those of

@@ -1,6 +1,6 @@
 """Which blocks matter in a residual net of 50 layers?  A control of the lesions.
 
-    python -m experiments lesion_residual --data-dir CIFAR-100            -> results/lesion_residual.json
+    python -m experiments lesion_residual --data-dir CIFAR-100            -> experiments/results/lesion_residual.json
 
 Here residual nets, y = x + H, take the highway nets' place in the rules of `lesion`.  They have 49
 blocks of 50 tanh units, as the nets of `fifty_layers` have, W_H drawn with a factor of 1/49, the same

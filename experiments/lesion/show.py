@@ -69,10 +69,11 @@ MEASURED = {
 @table("lesion-controls")
 def lesion_controls(read) -> str:
     """A row for each data set and kind of net."""
-    nets = [{"control": "highway", **row} for row in read("results/lesion.json")["summary"] if "data" in row]
+    summary = read("experiments/results/lesion.json")["summary"]
+    nets = [{"control": "highway", **row} for row in summary if "data" in row]
     sets = [row["data"] for row in nets]
     for name in ("lesion_controls", "lesion_residual"):
-        nets += read(f"results/{name}.json")["summary"]
+        nets += read(f"experiments/results/{name}.json")["summary"]
     lines = []
     for row in sorted(nets, key=lambda row: sets.index(row["data"])):
         cells = [format_stat(row[name], 2) for name in MEASURED]

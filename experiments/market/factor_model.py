@@ -1,6 +1,6 @@
 """Is the mean gate of a highway net a measure of how complex a market's regime is?
 
-    python -m experiments factor_model            -> results/factor_model.json
+    python -m experiments factor_model            -> experiments/results/factor_model.json
 
 An encyclopedia article applies highway nets to a factor model.  Its net predicts returns from
 factors, and is trained on the squared error.  It has a hidden ReLU layer, four highway layers (gate

@@ -1,6 +1,6 @@
 """Does the mean gate of a factor model show how complex a regime is, at the article's width, 128?
 
-    python -m experiments factor_model_wide            -> results/factor_model_wide.json
+    python -m experiments factor_model_wide            -> experiments/results/factor_model_wide.json
 
 All else is as in `factor_model`, whose nets have width 32.  There are 200 seeds in the world in which
 turbulent days are non-linear and not volatile, where the spread is wide, and 40 in the other two.

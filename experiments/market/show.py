@@ -55,5 +55,5 @@ def finding(by_gate: float, by_norm: float) -> str:
 @table("told-the-reverse")
 def told_the_reverse(read) -> str:
     """In how many nets of the world "non-linear" the mean gate is lower on turbulent days."""
-    trials = trials_with(read("results/factor_model.json"), None, world="non-linear")
+    trials = trials_with(read("experiments/results/factor_model.json"), None, world="non-linear")
     return str(sum(trial["auc_gate"] < 0.5 for trial in trials))

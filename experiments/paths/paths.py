@@ -1,6 +1,6 @@
 """Do blocks refine the same features or make new ones, and which paths does the gradient take?
 
-    python -m experiments paths            -> results/paths.json
+    python -m experiments paths            -> experiments/results/paths.json
 
 Three papers explain why nets with a way past their blocks can be deep, and measure it on
 convolutional nets.  Here the same is measured on this project's nets of 30 blocks, on MNIST.

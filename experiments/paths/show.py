@@ -104,7 +104,7 @@ COLUMNS = {  # {measure: (how a table heads it, decimals)}
 @table("paths-by-kind")
 def by_kind(read) -> str:
     """A row a kind; means and standard deviations over seeds."""
-    record = read("results/paths.json")
+    record = read("experiments/results/paths.json")
     lines = []
     for kind, name in NAMES.items():
         row = of_trained(record, kind)

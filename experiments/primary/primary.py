@@ -1,6 +1,6 @@
 """Do the ten main claims about highway nets stand, with seeds and searches that nothing has used?
 
-    python -m experiments primary --data-dir CIFAR-100            -> results/primary.json
+    python -m experiments primary --data-dir CIFAR-100            -> experiments/results/primary.json
 
 PRIMARY has the ten claims.  Claim 6 is judged by rows of `table1`, claim 7 by a row of `cifar`; the
 other eight are judged here, by new runs alone.  RULES.md has each rule in words.

@@ -112,7 +112,7 @@ VARIANTS = ("full", *WORDS)
 @table("static-gates-nets")
 def nets(read) -> str:
     """What each variant reaches, on both data sets."""
-    summary = read("results/static_gates.json")["summary"]
+    summary = read("experiments/results/static_gates.json")["summary"]
     lines = []
     for data in data_sets(summary):
         for variant in VARIANTS:
@@ -140,7 +140,7 @@ def without_count(text: str) -> str:
 @table("static-gates-equal-settings")
 def times_the_loss_with_equal_settings(read) -> str:
     """How many times the training loss of full unit has on MNIST, with the setting that both tried for longer."""
-    finalists = with_settings(read("results/static_gates.json")["trials"]["finalists"], data="MNIST")
+    finalists = with_settings(read("experiments/results/static_gates.json")["trials"]["finalists"], data="MNIST")
     for full in with_settings(finalists, variant="full"):
         setting = {name: full[name] for name in SEARCHED}
         for unit in with_settings(finalists, variant="unit", **setting):

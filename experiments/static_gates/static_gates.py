@@ -1,6 +1,6 @@
 """Must T see x?  Highway nets beside nets whose gates do not see the image, or do not learn.
 
-    python -m experiments static_gates --data-dir CIFAR-100            -> results/static_gates.json
+    python -m experiments static_gates --data-dir CIFAR-100            -> experiments/results/static_gates.json
 
 The paper, section 4.1, asks whether trained nets route each input in its own way "or do they
 just learn a static routing that applies to all inputs similarly".  It looks at gates, and

@@ -362,7 +362,7 @@ def test_both_data_sets_are_needed():
 def test_margins_are_those_that_the_question_names():
     loss = static_gates.MEASURES["training loss"]
     assert math.exp(static_gates.margin_of(loss, "MNIST")) == pytest.approx(1.5)
-    summary = load_results(ROOT / "results" / "fifty_layers.json")["summary"]
+    summary = load_results(ROOT / "experiments" / "results" / "fifty_layers.json")["summary"]
     for data, margin in static_gates.MARGIN_OF_ACCURACY.items():
         sd = select(summary, data=data)["test_accuracy"]["sd"]
         assert margin == pytest.approx(2 * sd, abs=0.001)

@@ -82,7 +82,7 @@ NETS = ((16, "highway"), (32, "highway"), (16, "plain"), (16, "residual"))
 
 @table("table-1")
 def table_1(read) -> str:
-    summary = read("results/table1.json")["summary"]
+    summary = read("experiments/results/table1.json")["summary"]
     published = read("data/published.json")["table_1"]
     lines = []
     for width, block in NETS:

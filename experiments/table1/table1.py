@@ -1,6 +1,6 @@
 """Table 1: MNIST test accuracy of convolutional highway nets of ten layers, beside plain and residual ones.
 
-    python -m experiments table1            -> results/table1.json
+    python -m experiments table1            -> experiments/results/table1.json
 
 The protocol "paper" is the authors': 300 epochs, a rate in three steps, He's normal start, images
 that are not moved.  One highway net of each width is trained by it here.

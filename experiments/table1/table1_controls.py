@@ -1,6 +1,6 @@
 """Controls of Table 1: how accurate are its convolutional nets without their blocks?
 
-    python -m experiments table1_controls            -> results/table1_controls.json
+    python -m experiments table1_controls            -> experiments/results/table1_controls.json
 
 A row on Table 1 says something of highway blocks if a net without them does not pass its rule.  So
 the net of 32 maps is trained without its eight blocks: what is left is the first convolution, the

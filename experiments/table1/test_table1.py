@@ -29,7 +29,7 @@ def recipe_runs(*accuracies):
 
 
 def test_the_short_protocol_is_the_recipe_that_was_chosen():
-    recipes = files.read_json(ROOT / "results" / "table1.json")["trials"]["recipes"]
+    recipes = files.read_json(ROOT / "experiments" / "results" / "table1.json")["trials"]["recipes"]
     assert protocols.PROTOCOLS["mnist"]["short"] == table1.RECIPES[table1.best(recipes)]
 
 

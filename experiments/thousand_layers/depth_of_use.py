@@ -1,6 +1,6 @@
 """Is a net of a thousand layers more accurate than one hidden layer?
 
-    python -m experiments depth_of_use            -> results/depth_of_use.json
+    python -m experiments depth_of_use            -> experiments/results/depth_of_use.json
 
 The nets of `thousand_layers`, of 1000 layers and of one, get more seeds.  The net of one layer there
 has the rate that was fixed for 1000.  So it is also trained at a rate of its own: one is drawn from

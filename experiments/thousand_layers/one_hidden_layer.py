@@ -1,6 +1,6 @@
 """Which rules about very deep nets does a net of one hidden layer pass?
 
-    python -m experiments one_hidden_layer            -> results/one_hidden_layer.json
+    python -m experiments one_hidden_layer            -> experiments/results/one_hidden_layer.json
 
 A highway net whose gates are all shut is a net of one hidden layer.  Some rules ask of deep highway
 nets what such a net does, too.  Here one hidden layer of 50 units is trained as the deep nets of

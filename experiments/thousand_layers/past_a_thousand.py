@@ -1,6 +1,6 @@
 """Do 1500 layers train, and how many of a thousand layers does a net use?
 
-    python -m experiments past_a_thousand            -> results/past_a_thousand.json
+    python -m experiments past_a_thousand            -> experiments/results/past_a_thousand.json
 
 A net of 1500 layers is trained with the settings of the best net of `thousand_layers`.  Its gate
 bias is lower by log(1500 / 1000), as in `very_deep`, so that the sum of T over the layers at the

@@ -1,6 +1,6 @@
 """Do residual nets go on past 1000 layers?
 
-    python -m experiments residual_past_a_thousand            -> results/residual_past_a_thousand.json
+    python -m experiments residual_past_a_thousand            -> experiments/results/residual_past_a_thousand.json
 
 An encyclopedia article says that they do.  A net of half as many layers again as the deepest of
 `very_deep` is trained with the setting of that net.  Only the scale of W_H at the start is smaller,

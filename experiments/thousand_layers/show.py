@@ -187,7 +187,7 @@ BLOCKS = ("residual", "highway")
 @table("very-deep")
 def very_deep(read) -> str:
     """Residual and highway nets of 200 to 1000 layers, with their blocks and without."""
-    record = read("results/very_deep.json")
+    record = read("experiments/results/very_deep.json")
     rows = []
     for depth in record["settings"]["depths"]:
         for block in BLOCKS:

@@ -1,6 +1,6 @@
 """Does a highway net of a thousand layers train, and are its layers in use?
 
-    python -m experiments thousand_layers            -> results/thousand_layers.json
+    python -m experiments thousand_layers            -> experiments/results/thousand_layers.json
 
 The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
 layers".  The blog *Highway Networks with TensorFlow* says that 1000 layers reach about 95 % with a

@@ -1,6 +1,6 @@
 """Two hundred to a thousand layers: do residual nets still train, as highway nets do?  Which gate bias is best?
 
-    python -m experiments very_deep            -> results/very_deep.json
+    python -m experiments very_deep            -> experiments/results/very_deep.json
 
 Residual and highway nets of three depths are trained under one budget, with about 5100 parameters a
 layer as in `blocks`.  Each has a random search of a few short trials.  The setting with the lowest

@@ -1,6 +1,6 @@
 """By what factor is a plain net's loss above a highway net's, when both have their best start?
 
-    python -m experiments best_start            -> results/best_start.json
+    python -m experiments best_start            -> experiments/results/best_start.json
 
 A search has 32 draws of start, activation, rate, momentum, decay and, for highway nets, b_T; fewer and fewer
 of them are trained for longer and longer.  The net that counts is the best setting with another seed.  The

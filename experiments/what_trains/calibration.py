@@ -19,7 +19,7 @@ import numpy as np
 from experiments.what_trains import law
 from highways.files import ROOT
 
-RECORD = ROOT / "results" / "what_trains.json"
+RECORD = ROOT / "experiments" / "results" / "what_trains.json"
 PIXELS = law.Pixels(d_in=784, square=725.3, spread=211.0, absolute=741.4)  # of 6000 images in [-1, 1]
 STEPS = 46 * (1 - 0.9**12) / (1 - 0.9)  # 12 epochs of 46 steps whose rate falls to 0.9 an epoch
 SAME_START = ("convex", "static scalar")  # as static unit

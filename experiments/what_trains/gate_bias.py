@@ -1,6 +1,6 @@
 """Which initial gate bias trains, at which depth?
 
-    python -m experiments gate_bias            -> results/gate_bias.json
+    python -m experiments gate_bias            -> experiments/results/gate_bias.json
 
 A net fails hard if it is no better than guessing at the end, and softly if it trains, but closing all its
 blocks costs less than 0.005 of test accuracy: it is a shallow net.  Our rule of thumb: at the start T is

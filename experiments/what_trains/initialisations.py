@@ -1,6 +1,6 @@
 """Is it essential how the weights of a very deep net are drawn at the start?
 
-    python -m experiments initialisations            -> results/initialisations.json
+    python -m experiments initialisations            -> experiments/results/initialisations.json
 
 A factorial design:
 

@@ -87,7 +87,7 @@ def share_right(record: dict) -> str:
 def what_predicts(read) -> str:
     """A line for each predictor: the share of the cells that it has right."""
     lines = []
-    for row in rows_of(read("results/what_trains.json"), "predictor"):
+    for row in rows_of(read("experiments/results/what_trains.json"), "predictor"):
         low, high = row["interval"]
         tested = f"{row['right_where_tested']:.3f} ({low:.3f} to {high:.3f})"
         wrong = f"{row['trains_unforeseen']} | {row['fails_unforeseen']}"
@@ -114,7 +114,7 @@ NAMES = {  # as the page names the kinds
 @table("which-carry-nets")
 def nets_of_every_kind(read) -> str:
     """Training loss and test accuracy of every kind at every depth."""
-    record = read("results/which_carry.json")
+    record = read("experiments/results/which_carry.json")
     depths = record["settings"]["depths"]
     rows = []
     for kind, name in NAMES.items():
@@ -134,7 +134,7 @@ def nets_of_every_kind(read) -> str:
 @table("starts-of-plain", kind="plain")
 def cells_that_proceed(read, kind: str) -> str:
     """In how many cells training proceeds."""
-    rows = rows_of(read("results/initialisations.json"), "kind", kind=kind)
+    rows = rows_of(read("experiments/results/initialisations.json"), "kind", kind=kind)
     return f"{sum(row['proceed'] for row in rows)} of {sum(row['cells'] for row in rows)}"
 
 

@@ -759,7 +759,7 @@ def test_moderate_biases_that_are_as_good_as_the_best_of_them():
 
 
 def test_what_pages_say_in_words_of_gate_biases():
-    trials = load_results(ROOT / "results" / "gate_bias.json")["trials"]
+    trials = load_results(ROOT / "experiments" / "results" / "gate_bias.json")["trials"]
     assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
     assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
 

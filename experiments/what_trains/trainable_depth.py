@@ -1,6 +1,6 @@
 """Do two lines, drawn from a net's settings alone, say which deep nets train and at which rates?
 
-    python -m experiments trainable_depth                              -> results/trainable_depth.json
+    python -m experiments trainable_depth                              -> experiments/results/trainable_depth.json
     python -m experiments trainable_depth --data-dir fashion-mnist     with the slice on Fashion-MNIST
 
 RULES.md derives the law and says what was fixed before the runs.  law.py computes it, calibration.py finds

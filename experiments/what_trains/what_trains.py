@@ -1,6 +1,6 @@
 """What makes a deep net train: its start or its gate?  A factorial design, predicted from untrained nets alone.
 
-    python -m experiments what_trains            -> results/what_trains.json
+    python -m experiments what_trains            -> experiments/results/what_trains.json
 
 Nets differ in these factors:
 

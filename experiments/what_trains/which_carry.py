@@ -1,6 +1,6 @@
 """Where all kinds of carry train, does any fit or generalise better?  Equal parameters, equal searches.
 
-    python -m experiments which_carry            -> results/which_carry.json
+    python -m experiments which_carry            -> experiments/results/which_carry.json
 
 The kinds are those of `what_trains`, with tanh, at 30 and 100 blocks.  A block has about 5100 parameters in
 all kinds: at width 50 where a gate sees x, and at width 71 elsewhere.  RULES.md has the search and the rules.

@@ -1,6 +1,6 @@
 """Why does Adam explode at 100 layers although its gradient is clipped, and what cures it?
 
-    python -m experiments adam_explodes            -> results/adam_explodes.json
+    python -m experiments adam_explodes            -> experiments/results/adam_explodes.json
 
 The question full_mnist trains three nets of 100 ReLU highway layers by Adam, and one explodes.
 Here the same nets are trained for 6 epochs, as they were and with one change at a time.  RULES.md
@@ -110,7 +110,7 @@ def summed_up(trials: list[dict], unchanged: list[dict]) -> dict:
 
 QUESTION = Question(
     name="adam_explodes",
-    source="results/full_mnist.json: one seed of three",
+    source="experiments/results/full_mnist.json: one seed of three",
     budgets=BUDGETS,
     run=run,
     rows=rows,

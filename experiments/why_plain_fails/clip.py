@@ -1,6 +1,6 @@
 """Is it simple gradient descent that trains these nets, or the clip of its gradient?
 
-    python -m experiments clip            -> results/clip.json
+    python -m experiments clip            -> experiments/results/clip.json
 
 The paper's abstract: "Even with hundreds of layers, highway networks can be trained directly
 through simple gradient descent."  Here the gradient is clipped at norm 1, for both kinds of net;

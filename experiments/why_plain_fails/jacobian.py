@@ -1,6 +1,6 @@
 """Does information flow past the layers?  The Jacobian of every block, measured and by formula.
 
-    python -m experiments jacobian            -> results/jacobian.json
+    python -m experiments jacobian            -> experiments/results/jacobian.json
 
 For one image, with H' = 1 - H^2, outputs as rows and inputs as columns, the encyclopedia article's
 formula is
@@ -56,7 +56,7 @@ def settings(budget: dict) -> list[dict]:
     """The best setting of each kind in the search of `blocks`.
 
     Raises InputError where the results of `blocks` have no such search."""
-    path = ROOT / "results" / "blocks.json"
+    path = ROOT / "experiments" / "results" / "blocks.json"
     budget_settings = {name: budget[name] for name in ("depth", "epochs", "n_train", "n_test", "looked_at")}
     found = []
     try:

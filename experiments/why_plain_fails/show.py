@@ -101,7 +101,7 @@ def draw_accuracies(ax, record: dict) -> None:
 @table("why-plain-fails")
 def trained_nets(read) -> str:
     """The test accuracy of every net, over seeds."""
-    summary = read("results/why_plain_fails.json")["summary"]
+    summary = read("experiments/results/why_plain_fails.json")["summary"]
     lines = []
     for group in GROUPS:
         for row in summary:
@@ -169,7 +169,7 @@ def draw_net(column, trial: dict) -> None:
 def to_the_end(read) -> str:
     """The singular values of the product of all Jacobians, for each kind of net, before and after
     training."""
-    summary = read("results/jacobian.json")["summary"]
+    summary = read("experiments/results/jacobian.json")["summary"]
     names = ("largest_to_the_end", "median_to_the_end", "smallest_to_the_end", "directions_that_pass")
     lines = []
     for block in BLOCKS:

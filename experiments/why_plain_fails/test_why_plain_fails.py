@@ -263,7 +263,7 @@ def test_settings_are_what_the_committed_searches_found():
     default = jacobian.BUDGETS["default"]
     settings = jacobian.settings(default)
     assert [setting["block"] for setting in settings] == KINDS
-    searched = load_results(ROOT / "results" / "blocks.json")["trials"]["search"]
+    searched = load_results(ROOT / "experiments" / "results" / "blocks.json")["trials"]["search"]
     for setting in settings:
         block = setting["block"]
         kind = {"block": block, "width": jacobian.SEARCHED_WIDTH[block], "depth": 49, "activation": "tanh"}
@@ -276,7 +276,7 @@ def test_settings_are_what_the_committed_searches_found():
 
 def test_a_net_that_diverged_has_no_look_after_training():
     """If one seed of a kind has none, whether the formula holds for the kind is left open."""
-    record = load_results(ROOT / "results" / "jacobian.json")
+    record = load_results(ROOT / "experiments" / "results" / "jacobian.json")
     trial = next(trial for trial in record["trials"] if trial["block"] == "residual")
     trial["trained"] = None
     rows = jacobian.rows(record)
@@ -440,12 +440,12 @@ def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
 
 
 def test_adam_has_the_rate_that_full_mnist_chose():
-    record = load_results(ROOT / "results" / "full_mnist.json")
+    record = load_results(ROOT / "experiments" / "results" / "full_mnist.json")
     assert select(record["summary"], optimizer="adam")["lr"] == adam_explodes.RATE
 
 
 def test_what_pages_say_in_words_of_adam():
-    trials = load_results(ROOT / "results" / "adam_explodes.json")["trials"]
+    trials = load_results(ROOT / "experiments" / "results" / "adam_explodes.json")["trials"]
     assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
     for trial in trials:
         burst = trial["burst"]

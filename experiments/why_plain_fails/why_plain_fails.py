@@ -1,6 +1,6 @@
 """Why do plain nets of depth 30 fail?  The published program's reasons are judged.
 
-    python -m experiments why_plain_fails            -> results/why_plain_fails.json
+    python -m experiments why_plain_fails            -> experiments/results/why_plain_fails.json
 
 The README of the published program gives reasons for its headline.  They are judged by the
 headline's protocol: Adam with a rate of 5e-3, 12 epochs, 6000 images of MNIST, width 50, weights

@@ -148,8 +148,8 @@ PROTOCOLS = {
 # The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
 # layer.  The released file asks for 0.05, but the released program ignores that, and draws them
 # from N(0, 1) for the 19 layers.  With N(0, 1) Highway A diverged within five steps with four of
-# five seeds (results/cifar.json, "first_layer").  On whitened images it did with none
-# (results/authors_images.json), so that "whitened" keeps N(0, 1).
+# five seeds (experiments/results/cifar.json, "first_layer").  On whitened images it did with none
+# (experiments/results/authors_images.json), so that "whitened" keeps N(0, 1).
 FIRST_OF_TABLE_2 = 0.05
 
 

@@ -1,7 +1,7 @@
 """Checks of the committed records, on which the pages and the claims rest.
 
 A record must have a digest, be of commits in this clone's history and of known data.  A run*.json
-must have the settings and data of its command.  A results/*.json must not be a smoke test."""
+must have the settings and data of its command.  A experiments/results/*.json must not be a smoke test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import highway_networks as hn
 from highways import cifar
 from highways.files import ROOT, InputError, known_commits, read_json
-from highways.records import COMMANDS, check_ledger, groups_of, load_results
+from highways.records import COMMANDS, check_ledger, groups_of, load_results, path_of
 
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged
@@ -34,21 +34,21 @@ DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is
 
 
 def read_committed(name: str) -> dict:
-    """Reads a JSON of the repository by its name, such as "results/lesion.json".
+    """Reads a JSON of the repository by its name, such as "experiments/results/lesion.json".
 
     Raises InputError for a record that was edited or contradicts itself, for one with other settings
     or data, and for a ledger that judges other results."""
-    if name.startswith(("data/", "nets/")):  # what others published, and the cards of the trained nets
+    if name.startswith(("data/", "highways/trained/")):  # what others published, and the cards of the trained nets
         return read_json(ROOT / name)
     stem = Path(name).stem
     record = checked(stem, load_results(ROOT / name))
     if stem == LEDGER:
-        check_ledger(record, lambda judged: read_json(ROOT / judged))
+        check_ledger(record, lambda judged: read_json(ROOT / path_of(judged)))
     return record
 
 
 def checked(name: str, record: dict) -> dict:
-    """Returns the record of the run*.json or results/*.json of this name.
+    """Returns the record of the run*.json or experiments/results/*.json of this name.
 
     Raises InputError if it has other settings or data than the pages and claims are about, or does
     not say what measured it."""
@@ -107,9 +107,9 @@ def _check_results(name: str, record: dict) -> None:
     """Results must be those of the experiment of this name, and no smoke test."""
     experiment = OF_EXPERIMENT.get(name, name)
     if record["experiment"] != experiment:
-        raise InputError(f"results/{name}.json has results of {record['experiment']}, not of {experiment}")
+        raise InputError(f"experiments/results/{name}.json has results of {record['experiment']}, not of {experiment}")
     if record["settings"].get("budget") == "quick":
-        raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
+        raise InputError(f"experiments/results/{name}.json is a smoke test (--quick), which is never evidence")
 
 
 def _check_runs(name: str, record: dict) -> None:

@@ -18,7 +18,7 @@ PROGRAM = "python -m experiments"
 
 @dataclass(frozen=True)
 class Question:
-    """A question that `python -m experiments NAME` answers, in results/NAME.json.
+    """A question that `python -m experiments NAME` answers, in experiments/results/NAME.json.
 
     `run` trains and measures.  It returns the trials, a list or {group: list}.
 

@@ -247,11 +247,11 @@ def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
 
 
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
-    """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
-    smoke test, results/quick/."""
+    """The folder of a budget's results: `folder` if it is given, otherwise experiments/results/ or, for a
+    smoke test, experiments/results/quick/."""
     if folder:
         return Path(os.path.abspath(folder))
-    results = ROOT / "results"
+    results = ROOT / "experiments" / "results"
     return results if budget == "default" else results / budget
 
 

@@ -1,6 +1,6 @@
 """Trained nets that one can take away: load("mnist-16").
 
-The folder nets/ of the repository has them, with nets/README.md, the model card.  Reading needs NumPy alone.
+This folder of the repository has them, with README.md, the model card.  Reading needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import highway_networks as hn
 from highways.conv.layer import Dense
 from highways.conv.net import ConvNet
 from highways.conv.pipeline import LEAST_CONTRAST
-from highways.files import ROOT, InputError, read_bytes, read_json
+from highways.files import InputError, read_bytes, read_json
 from highways.trained import safetensors_file
 
-FOLDER = ROOT / "nets"
+FOLDER = Path(__file__).parent
 MOST_BYTES = 1 << 25  # of one file: all nets together have less
 
 
@@ -30,7 +30,7 @@ class TrainedNet:
     Images are (N, pixels), or (N, rows, columns), or (N, maps, rows, columns) for colours: bytes, 0 is black and 255
     white, as load_mnist() reads them, or floats from 0 to 1, which are taken as the nearest of 256 grey levels.
 
-    `about` says how the net was trained, on what, and its recorded accuracy: nets/README.md explains it.  `net` is
+    `about` says how the net was trained, on what, and its recorded accuracy: README.md explains it.  `net` is
     the DeepNet or ConvNet itself; inputs() makes what its methods take."""
 
     def __init__(self, about: dict, arrays: dict[str, np.ndarray]):
@@ -95,7 +95,7 @@ class TrainedNet:
 
 
 def load(name: str) -> TrainedNet:
-    """The trained net of this name in the repository's folder nets/: load("mnist-16").
+    """The trained net of this name in the repository's folder highways/trained/: load("mnist-16").
 
     Raises InputError for another name, for a file whose checksum is wrong, and where the folder is missing, as it is
     in an installed package."""
@@ -109,7 +109,7 @@ def load(name: str) -> TrainedNet:
 
 
 def read_net(path: str | os.PathLike) -> TrainedNet:
-    """The trained net in a .safetensors file of the folder nets/, or in a copy of one.
+    """The trained net in a .safetensors file of the folder highways/trained/, or in a copy of one.
 
     Raises InputError for another file."""
     try:
@@ -118,7 +118,7 @@ def read_net(path: str | os.PathLike) -> TrainedNet:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is none of the trained nets of nets/: {error!r}") from error
+        raise InputError(f"{path} is none of the trained nets of highways/trained/: {error!r}") from error
 
 
 def cards(folder: Path | None = None) -> dict[str, dict]:

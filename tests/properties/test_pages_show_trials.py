@@ -17,7 +17,7 @@ from highways.files import read_json
 from highways.lab.judging.rules import above, below
 from highways.records import agree, check_digest, load_results
 
-RECORD = read_json(ROOT / "results" / "controls.json")
+RECORD = read_json(ROOT / "experiments" / "results" / "controls.json")
 
 
 def leaves(value, path=()):
@@ -52,7 +52,7 @@ def test_a_record_with_one_entry_changed_is_refused(path, value):
 
 
 def test_the_record_itself_is_read():
-    assert load_results(ROOT / "results" / "controls.json") == RECORD
+    assert load_results(ROOT / "experiments" / "results" / "controls.json") == RECORD
 
 
 @given(noise=st.floats(-1, 1))

@@ -1,4 +1,4 @@
-"""How many rows of the ledger, results/claims.json, have which verdict."""
+"""How many rows of the ledger, experiments/results/claims.json, have which verdict."""
 
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import markdown_table
@@ -13,7 +13,7 @@ NAME_OF_KIND = {
 @table("ledger-counts")
 def ledger_counts(read) -> str:
     rows = []
-    counts = read("results/claims.json")["summary"]
+    counts = read("experiments/results/claims.json")["summary"]
     for kind, of_kind in counts.items():
         numbers = " | ".join(map(str, of_kind.values()))
         rows.append(f"| {NAME_OF_KIND[kind]} | {sum(of_kind.values())} | {numbers} |")
@@ -25,6 +25,6 @@ def ledger_counts(read) -> str:
 @table("ledger-passed-by-others")
 def ledger_passed_by_others(read) -> str:
     """How many reproduced rows have a rule that a net without the claim's subject passes, too."""
-    rows = read("results/claims.json")["trials"]
+    rows = read("experiments/results/claims.json")["trials"]
     reproduced = [row for row in rows if row["kind"] == "claim" and row["verdict"].startswith("reproduced")]
     return str(sum(row["passed_by"] != "" for row in reproduced))

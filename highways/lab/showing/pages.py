@@ -3,7 +3,7 @@
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
     FILE.KEY[block=highway, depth=99]      the entry KEY of the row with these settings in the
-                                             summary of results/FILE.json, as mean ± sd (n);
+                                             summary of experiments/results/FILE.json, as mean ± sd (n);
                                              without [...] if only one row has this entry
     FILE.KEY[...]:2                          only its mean, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
@@ -40,12 +40,12 @@ def pages() -> list[Path]:
     students."""
     patterns = (
         "*.md",
-        "article/article.md",
+        "docs/article/article.md",
         "docs/*.md",
         "experiments/README.md",
         "experiments/*/README.md",
         "pages/README.md",
-        "nets/README.md",
+        "highways/trained/README.md",
         "benchmarks/records/README.md",
         "learn/README.md",
         "learn/*/README.md",
@@ -89,11 +89,9 @@ def value_of(name: str, read) -> str:
     """The text for the mark of this name."""
     if ": " in name:
         shown, claim_id = name.split(": ", 1)
-        claims = read("results/claims.json")["trials"]
+        claims = read("experiments/results/claims.json")["trials"]
         if claim_id not in [claim["id"] for claim in claims]:
-            raise InputError(
-                f"results/claims.json has no claim {claim_id}: python -m experiments publish judges all claims"
-            )
+            raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
         claim = select(claims, id=claim_id)
         verdict = cell(claim["verdict"])
         return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
@@ -104,7 +102,7 @@ def value_of(name: str, read) -> str:
     mark = re.fullmatch(NUMBER, name)
     if not mark:
         raise LookupError(f"{name} is neither FILE.KEY nor a registered table")
-    summary = read(f"results/{mark['file']}.json")["summary"]
+    summary = read(f"experiments/results/{mark['file']}.json")["summary"]
     value = number_in(summary, mark["key"], mark["settings"] or "")
     return entry_text(value, mark["key"], int(mark["digits"] or 0))
 

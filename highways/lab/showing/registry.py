@@ -49,7 +49,7 @@ def picture(*sources: str):
 def table(name: str, /, **settings):
     """Registers a function that returns Markdown.  A page shows it with <!-- name -->.
 
-    It is called with a function `read`: read("results/lesion.json") is the record in that file.
+    It is called with a function `read`: read("experiments/results/lesion.json") is the record in that file.
     It also gets `settings`, so that one function can make several tables."""
 
     def register(make):

@@ -44,7 +44,7 @@ def percent(stat: dict) -> str:
 
 def budget(read, name: str, text: str) -> str:
     """A question's budget in words."""
-    return text.format_map(read(f"results/{name}.json")["settings"])
+    return text.format_map(read(f"experiments/results/{name}.json")["settings"])
 
 
 def takes(read, name: str) -> str:

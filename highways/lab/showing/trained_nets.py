@@ -1,4 +1,4 @@
-"""The trained nets that one can take away: the table of nets/README.md, from nets/nets.json."""
+"""The trained nets that one can take away: the table of highways/trained/README.md, from highways/trained/nets.json."""
 
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import markdown_table
@@ -8,13 +8,13 @@ from highways.lab.showing.tables import markdown_table
 def table_of_nets(read) -> str:
     """A row for each net: what it is, its record, how many test images it gets right, and its files."""
     rows = []
-    for name, card in read("nets/nets.json").items():
+    for name, card in read("highways/trained/nets.json").items():
         n = card["test_images"]["n"]
         files = [card[kind] for kind in ("safetensors", "onnx")]
         cells = [
             f"`{name}`",
             card["title"],
-            f"{card['data']}, [record](../{card['recorded_in']})",
+            f"{card['data']}, [record](../../{card['recorded_in']})",
             str(card["settings"]["seed"]),
             f"{card['right']} of {n}, {100 * card['right'] / n:.2f} %",
             f"{card['n_parameters']}, {card['precision']}",

@@ -1,8 +1,8 @@
 """Gives the recorded accuracy of a trained net again.
 
-    python -m nets                              lists the nets
-    python -m nets mnist-16                     its accuracy, and the recorded one
-    python -m nets highway-a --data-dir DIR     on CIFAR-10, in the folder DIR
+    python -m highways.trained                              lists the nets
+    python -m highways.trained mnist-16                     its accuracy, and the recorded one
+    python -m highways.trained highway-a --data-dir DIR     on CIFAR-10, in the folder DIR
 
 The exit status is 1 where they differ.
 """
@@ -10,8 +10,8 @@ The exit status is 1 where they differ.
 from __future__ import annotations
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
+from highways.trained.make import images_of, test_images
 from highways.trained.nets import cards, load
-from nets.make import images_of, test_images
 
 
 def check(name: str, data_dir: str | None) -> int:
@@ -33,7 +33,7 @@ def show() -> None:
 
 
 def main(argv=None) -> int:
-    parser = Parser(prog="python -m nets", description=first_line(__doc__))
+    parser = Parser(prog="python -m highways.trained", description=first_line(__doc__))
     parser.add_argument("name", nargs="?", help="which net (default: list them)")
     folder = "the folder of the net's data set (default: that of load_mnist() or load_cifar())"
     parser.add_argument("--data-dir", type=path_name, metavar="DIR", help=folder)

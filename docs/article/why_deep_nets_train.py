@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from article.ledger_rows import row_of, table_of
+from docs.article.ledger_rows import row_of, table_of
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
@@ -25,7 +25,7 @@ BLOCK_OF = {  # {kind of what_trains: its equation}
     "uncoupled": "$y = x + T H$, $T$ likewise",
 }
 BEGIN_ALIKE = ("convex", "static scalar", "static unit", "sees x")  # with the same b_T, start and depth
-WHAT_TRAINS = "results/what_trains.json"
+WHAT_TRAINS = "experiments/results/what_trains.json"
 GOOD_AT = (30, 100, 300)  # depths at all of which a good start trains
 BARELY = 1.5  # a loss above this is near that of guessing, 2.3
 NEAR_THE_BOUND = -2.0  # log10 of a gradient
@@ -164,7 +164,7 @@ def good_starts(read, says: str) -> str:
 def kinds_that_train(read) -> str:
     """A line for each kind: its equation, how many of its deep cells train, and of nets of equal size the training loss
     and the test accuracy."""
-    record = read("results/which_carry.json")
+    record = read("experiments/results/which_carry.json")
     depths = record["settings"]["depths"]
     lines = []
     for kind, equation in BLOCK_OF.items():
@@ -185,7 +185,7 @@ def kinds_that_train(read) -> str:
 @table("article-static-over-highway-at-100", kind="static unit", other="sees x", depth=100)
 def loss_over(read, kind: str, other: str, depth: int) -> str:
     """The loss of a kind over that of another, of nets of equal size, with its interval."""
-    nets = with_settings(read("results/which_carry.json")["trials"]["final"], depth=depth)
+    nets = with_settings(read("experiments/results/which_carry.json")["trials"]["final"], depth=depth)
     of_kind, of_other = ([net["loss"] for net in with_settings(nets, kind=name)] for name in (kind, other))
     return ratio_as_text(of_kind, of_other)
 

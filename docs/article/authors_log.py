@@ -28,7 +28,7 @@ def less_the_log(row: dict) -> tuple[np.ndarray, np.ndarray]:
 def largest_differences(read) -> str:
     """The largest differences from the authors' log, in points, from an epoch on."""
     said = []
-    for row in with_settings(read("results/cifar.json")["summary"], row="less the log"):
+    for row in with_settings(read("experiments/results/cifar.json")["summary"], row="less the log"):
         words, _ = OF_THE_LOG[row["training"]]
         epochs, points = less_the_log(row)
         said.append(f"{np.abs(points[epochs >= COMPARED_FROM]).max():.1f} points ({words})")
@@ -39,14 +39,14 @@ def largest_differences(read) -> str:
 @table("article-epochs-on-whitened-images", training="whitened")
 def epochs_of_run(read, training: str) -> str:
     """After how many epochs our run was stopped."""
-    [row] = with_settings(read("results/cifar.json")["summary"], row="less the log", training=training)
+    [row] = with_settings(read("experiments/results/cifar.json")["summary"], row="less the log", training=training)
     return str(len(row["differences"]))
 
 
 @table("article-behind-at-the-end")
 def behind_at_the_end(read) -> str:
     """How far our run on normalised contrast is below the log where it ends, in points."""
-    [row] = with_settings(read("results/cifar.json")["summary"], row="less the log", training="paper")
+    [row] = with_settings(read("experiments/results/cifar.json")["summary"], row="less the log", training="paper")
     epochs, points = less_the_log(row)
     return f"{-points[-1]:.1f} points at epoch {epochs[-1]}"
 

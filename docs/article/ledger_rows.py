@@ -16,7 +16,7 @@ def table_of(header: str, rows: list[str], widths: tuple[int, ...]) -> str:
 
 
 def claims_of(read) -> list[dict]:
-    return read("results/claims.json")["trials"]
+    return read("experiments/results/claims.json")["trials"]
 
 
 def row_of(read, name: str) -> dict:

@@ -1,6 +1,6 @@
 """The article's tables and pictures: imports the modules that register them."""
 
-from article import (  # noqa: F401
+from docs.article import (  # noqa: F401
     authors_log,
     cost,
     depth,

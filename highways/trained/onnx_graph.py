@@ -164,4 +164,4 @@ def to_bytes(trained: TrainedNet, about: dict) -> bytes:
 def texts(card: dict) -> dict[str, str]:
     """What both files of a net say of it, in words and JSON."""
     named = {name: card[name] for name in card if name not in ("safetensors", "onnx", "answers")}
-    return {"net": json.dumps(named), "licence": "MIT", "made_by": "python -m nets.make"}
+    return {"net": json.dumps(named), "licence": "MIT", "made_by": "python -m highways.trained.make"}

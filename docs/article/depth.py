@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from article.ledger_rows import row_of
+from docs.article.ledger_rows import row_of
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.judging.rules import ratio
 from highways.lab.showing.registry import picture, table
@@ -22,7 +22,7 @@ from highways.statistics import spaced
 @table("article-highway-grows-from-its-best-start", question="best_start", group="final", block="highway")
 def grows(read, question: str, group: str, **named) -> str:
     """The loss of 100 layers over that of 10, over searches, with its interval."""
-    nets = with_settings(read(f"results/{question}.json")["trials"][group], **named)
+    nets = with_settings(read(f"experiments/results/{question}.json")["trials"][group], **named)
     deep = [net["loss"] for net in with_settings(nets, depth=99)]
     shallow = [net["loss"] for net in with_settings(nets, depth=9)]
     return ratio_as_text(deep, shallow)
@@ -31,7 +31,7 @@ def grows(read, question: str, group: str, **named) -> str:
 @table("article-searches-of-orthogonal-plain-nets")
 def searches_of_orthogonal_plain_nets(read) -> str:
     """How many of the searches chose orthogonal weights for plain nets of 100 layers."""
-    nets = with_settings(read("results/best_start.json")["trials"]["final"], block="plain", depth=99)
+    nets = with_settings(read("experiments/results/best_start.json")["trials"]["final"], block="plain", depth=99)
     orthogonal = with_settings(nets, start="orthogonal")
     n = len(nets)
     return f"all {n} searches" if len(orthogonal) == n else f"{len(orthogonal)} of {n} searches"
@@ -40,7 +40,7 @@ def searches_of_orthogonal_plain_nets(read) -> str:
 @table("article-gains-of-orthogonal-plain-nets")
 def gains_of_orthogonal_plain_nets(read) -> str:
     """The gains that the searches chose for the orthogonal weights of plain nets of 100 layers."""
-    nets = with_settings(read("results/best_start.json")["trials"]["final"], block="plain", depth=99)
+    nets = with_settings(read("experiments/results/best_start.json")["trials"]["final"], block="plain", depth=99)
     gains = [net["gain"] for net in with_settings(nets, start="orthogonal")]
     return f"{min(gains):.2f} to {max(gains):.2f}"
 
@@ -48,7 +48,7 @@ def gains_of_orthogonal_plain_nets(read) -> str:
 @table("article-factor-of-figure-2")
 def factor_of_figure_2(read) -> str:
     """Plain's loss over highway's at 100 layers, after 400 epochs, at the rate of the first search."""
-    nets = with_settings(read("results/figure_1_finals.json")["trials"]["final"], depth=99)
+    nets = with_settings(read("experiments/results/figure_1_finals.json")["trials"]["final"], depth=99)
     plain = [net["loss"] for net in with_settings(nets, block="plain")]
     highway = [net["loss"] for net in with_settings(nets, block="highway")]
     factor, _, _ = ratio(plain, highway)
@@ -65,7 +65,10 @@ def factor_after_400_epochs(read) -> str:
 @table("article-draws")
 def draws(read) -> str:
     """How many draws a search of Figure 1 has."""
-    fewest, most = (read(f"results/{name}.json")["settings"]["trials"] for name in ("optimization", "wider_rates"))
+    first = read("experiments/results/optimization.json")
+    wider = read("experiments/results/wider_rates.json")
+    fewest = first["settings"]["trials"]
+    most = wider["settings"]["trials"]
     return f"{fewest} to {most}"
 
 

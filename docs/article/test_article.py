@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from article import make, show, ten_claims, why_deep_nets_train
+from docs.article import make, show, ten_claims, why_deep_nets_train
 from experiments.primary.primary import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
@@ -33,8 +33,8 @@ SUMMARY_OF_WHAT_TRAINS = [
     *CELLS,
 ]
 RECORDS = {
-    "results/what_trains.json": {"summary": SUMMARY_OF_WHAT_TRAINS},
-    "results/which_carry.json": {
+    "experiments/results/what_trains.json": {"summary": SUMMARY_OF_WHAT_TRAINS},
+    "experiments/results/which_carry.json": {
         "settings": {"depths": [30, 100]},
         "summary": [
             {"kind": kind, "depth": depth, "loss": {"mean": depth / 1e4}, "test_accuracy": {"mean": 0.9 + depth / 1e4}}
@@ -46,7 +46,7 @@ RECORDS = {
 
 
 def test_the_pdf_is_of_this_text_and_these_pictures():
-    assert make.is_made_from(make.PDF.read_bytes(), TEXT), "python -m article.make makes the PDF anew"
+    assert make.is_made_from(make.PDF.read_bytes(), TEXT), "python -m docs.article.make makes the PDF anew"
     assert not make.is_made_from(make.PDF.read_bytes(), f"{TEXT} ")
 
 
@@ -94,7 +94,7 @@ def test_kinds_are_told_by_their_numbers():
 
 
 def test_the_ten_claims_are_those_of_the_question_with_margins_of_the_ledger():
-    rows = {row["id"]: row for row in read_json(ROOT / "results/claims.json")["trials"]}
+    rows = {row["id"]: row for row in read_json(ROOT / "experiments/results/claims.json")["trials"]}
     judged_by = [name for names in PRIMARY.values() for name in names]
     assert list(ten_claims.TEN_CLAIMS) == judged_by
     for name, primary in ten_claims.TEN_CLAIMS.items():
@@ -139,8 +139,8 @@ def test_a_factor_is_a_whole_number_and_a_difference_is_taken_search_by_search()
         for kind, accuracy in (("static", 0.12 + seed / 1000), ("full", 0.10))
     ]
     made_up = {
-        "results/figure_1_finals.json": {"trials": {"final": final}},
-        "results/primary.json": {"trials": {"kinds": kinds}},
+        "experiments/results/figure_1_finals.json": {"trials": {"final": final}},
+        "experiments/results/primary.json": {"trials": {"kinds": kinds}},
     }
     assert registry.TABLES["article-factor-of-figure-2"](made_up.__getitem__) == "2 000"
     ahead = registry.TABLES["article-static-ahead-at-the-end"](made_up.__getitem__)
@@ -149,7 +149,7 @@ def test_a_factor_is_a_whole_number_and_a_difference_is_taken_search_by_search()
 
 def test_a_claim_counts_the_nets_of_all_its_groups():
     settings = {"fifty": {"searches": 5, "seeds": 1}, "headline": {"seeds": 10}}
-    made_up = {"results/primary.json": {"settings": settings}}
+    made_up = {"experiments/results/primary.json": {"settings": settings}}
     row = {"verdict": "in part", "ours": ""}
     claim = ten_claims.TEN_CLAIMS["primary-biases"]
     assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"

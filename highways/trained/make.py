@@ -1,9 +1,9 @@
 """Makes the files of a trained net from the checkpoint that a training wrote, if it is as accurate as recorded.
 
-    python -m nets.make mnist-16-short run_conv_0.npz    writes .safetensors and .onnx, and nets.json
+    python -m highways.trained.make mnist-16-short run_conv_0.npz    writes .safetensors and .onnx, and nets.json
 
 Weights become float16 if then every test image still has the same answer.  `python -m experiments publish` puts what
-nets.json says into the table of nets/README.md.
+nets.json says into the table of highways/trained/README.md.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings
 from highways.files import ROOT, InputError, json_bytes, read_arrays, read_json
 from highways.nets import fully_connected
-from highways.trained import safetensors_file
+from highways.trained import onnx_graph, safetensors_file
 from highways.trained.nets import FOLDER, TrainedNet, cards, contrast_normalised, empty_net, named_parameters
-from nets import onnx_graph
 
 FIRST = 500  # test images whose answers are recorded
 
@@ -140,8 +139,8 @@ def conv_net_of(run: dict, data_sets: dict[str, str]) -> dict:
     }
 
 
-FIFTY = "results/fifty_layers.json"
-TABLE_1 = "results/table1.json"
+FIFTY = "experiments/results/fifty_layers.json"
+TABLE_1 = "experiments/results/table1.json"
 SHORT = {"block": "highway", "protocol": "short", "seed": 0}
 RECIPES = {
     "highway-30": Recipe(
@@ -188,7 +187,7 @@ RECIPES = {
     ),
     "highway-a": Recipe(
         "Table 2, Highway A; released settings, after 357 of 400 epochs",
-        "results/cifar.json",
+        "experiments/results/cifar.json",
         partial(convolutional, epoch=357, net="highway-a", block="highway", protocol="paper", seed=0),
         "python conv_highway_networks.py --net highway-a --protocol paper --stop-after 357",
     ),
@@ -287,7 +286,7 @@ def make(name: str, checkpoint: str, data_dir: str | None, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = Parser(prog="python -m nets.make", description=first_line(__doc__))
+    parser = Parser(prog="python -m highways.trained.make", description=first_line(__doc__))
     parser.add_argument("name", choices=RECIPES, help="which net")
     parser.add_argument("checkpoint", type=path_name, help="the .npz file of its training")
     parser.add_argument("--data-dir", type=path_name, metavar="DIR", help="its data set (MNIST, or the cache's CIFAR)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from article.ledger_rows import row_of
+from docs.article.ledger_rows import row_of
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
 from highways.records import with_settings
@@ -30,6 +30,6 @@ def closest_p(read) -> str:
 @table("article-static-ahead-at-the-end")
 def static_ahead_at_the_end(read) -> str:
     """The test accuracy of static gates on CIFAR-100 less that of highway nets, after all epochs, by search."""
-    nets = with_settings(read("results/primary.json")["trials"]["kinds"], data="CIFAR-100")
+    nets = with_settings(read("experiments/results/primary.json")["trials"]["kinds"], data="CIFAR-100")
     static, full = ({net["seed"]: net["test_accuracy"] for net in with_settings(nets, kind=kind)} for kind in KINDS)
     return effect_as_text([static[seed] - full[seed] for seed in full])

@@ -1,7 +1,7 @@
-"""Makes article/article.pdf from article/article.md and the pictures that it shows.
+"""Makes docs/article/article.pdf from docs/article/article.md and the pictures that it shows.
 
     python -m pip install -r requirements-article.txt
-    python -m article.make            -> article/article.pdf
+    python -m docs.article.make            -> docs/article/article.pdf
 
 pandoc turns the text into typst's markup, and typst sets it.  The same text, pictures and versions of
 both give the same bytes: the date is that of CITATION.cff, and typst's own fonts are used.  The PDF
@@ -15,17 +15,17 @@ import hashlib
 import re
 import sys
 
-from article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
+from docs.article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from highways.files import ROOT, write_whole
 from highways.lab.showing.style import NO_BREAK
 
-FOLDER = ROOT / "article"
+FOLDER = ROOT / "docs" / "article"
 TEXT = FOLDER / "article.md"
 STYLE = FOLDER / "style.typ"
 PDF = FOLDER / "article.pdf"
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 BYLINE = re.compile(r"<!-- article-byline -->.*?<!-- end -->", re.S)  # the PDF's title block has it
-PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./(viz/\w+\.png)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./\.\./(viz/\w+\.png)\)")
 LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowhere from a PDF
 END_OF_SUMMARY = "\n## Introduction"
 REFERENCES = "\n## References"
@@ -60,7 +60,7 @@ def title_and_body(text: str) -> tuple[str, str]:
     body = COMMENT.sub("", body)
     body = LINK_IN_CLONE.sub(r"\1", body)
     body = re.sub(r"(?<=\d) %", f"{NO_BREAK}%", body)
-    body = body.replace("](../viz/", "](/viz/")
+    body = body.replace("](../../viz/", "](/viz/")
     body = body.replace(REFERENCES, SMALL + REFERENCES)
     before, after = body.split(END_OF_SUMMARY)
     title = heading.removeprefix("# ").replace("*", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import table_of
+from docs.article.ledger_rows import table_of
 from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import table
 from highways.records import select
@@ -40,7 +40,7 @@ def tables_1_to_3(read) -> str:
     published = read("data/published.json")
     lines = []
     for number, words, record, kind, place in NETS:
-        summary = [row for row in read(f"results/{record}.json")["summary"] if "test_accuracy" in row]
+        summary = [row for row in read(f"experiments/results/{record}.json")["summary"] if "test_accuracy" in row]
         short = select(summary, **kind, protocol="short")
         theirs = accuracy_in_paper(published[place[0]][place[1]]) if place else "-"
         released = [accuracy_cell(summary, **kind, protocol=protocol) for protocol in ("whitened", "paper")]
@@ -61,7 +61,7 @@ def tables_1_to_3(read) -> str:
 def short_of_table_3(read) -> str:
     """How far our short runs of the 19 layers are below the paper's means."""
     paper = read("data/published.json")["table_3"]
-    summary = [row for row in read("results/cifar.json")["summary"] if row.get("protocol") == "short"]
+    summary = [row for row in read("experiments/results/cifar.json")["summary"] if row.get("protocol") == "short"]
     points = {}
     for data in ("cifar-10", "cifar-100"):
         ours = select(summary, net="nineteen-layers", data=data)["test_accuracy"]["mean"]
@@ -79,5 +79,5 @@ def first_author(read) -> str:
 def short_of_table_2(read) -> str:
     """How far Highway A, trained for 400 epochs, is below the paper's number."""
     paper = read("data/published.json")["table_2"]["highway-a"]["mean"]
-    summary = [row for row in read("results/cifar.json")["summary"] if row.get("protocol") == "paper"]
+    summary = [row for row in read("experiments/results/cifar.json")["summary"] if row.get("protocol") == "paper"]
     return f"{100 * (paper - select(summary, net='highway-a')['test_accuracy']['mean']):.1f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from article.ledger_rows import is_tested, row_of
+from docs.article.ledger_rows import is_tested, row_of
 from highways.records import with_settings
 
 
@@ -14,7 +14,8 @@ class Primary(NamedTuple):
     claim: str
     holds_if: str  # the numbers are those of the row
     paper: str  # what its source has
-    groups: tuple[str, ...]  # of results/primary.json, whose seeds or searches are counted; none where it has no runs
+    # of experiments/results/primary.json, whose seeds or searches are counted; none where it has no runs
+    groups: tuple[str, ...]
 
 
 TEN_CLAIMS = {  # {the row of the ledger that judges it: the claim}
@@ -90,7 +91,7 @@ UNTIL_THEN = {"19-layers-reach-on-whitened-images": "19-layers-reach-on-cifar-10
 def shown_rows(read) -> list[tuple[str, Primary, str]]:
     """(number, claim, row of the ledger) of every line of the table; Table 1 has two lines, one number."""
     rows = []
-    for claim in with_settings(read("results/primary.json")["summary"], row="claim"):
+    for claim in with_settings(read("experiments/results/primary.json")["summary"], row="claim"):
         number = str(claim["number"])
         for name in claim["judged_by"]:
             shown = name if is_tested(row_of(read, name)) else UNTIL_THEN[name]

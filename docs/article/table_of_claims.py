@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from article.ledger_rows import in_bold, is_tested, row_of, table_of
-from article.tables_1_to_3 import accuracy_in_paper
-from article.ten_claims import Primary, shown_rows
+from docs.article.ledger_rows import in_bold, is_tested, row_of, table_of
+from docs.article.tables_1_to_3 import accuracy_in_paper
+from docs.article.ten_claims import Primary, shown_rows
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 
@@ -68,7 +68,7 @@ def counted(read, row: dict, primary: Primary) -> str:
     if "one run" in row["verdict"] or not is_tested(row):
         return "1"
     if primary.groups:
-        budgets = [read("results/primary.json")["settings"][group] for group in primary.groups]
+        budgets = [read("experiments/results/primary.json")["settings"][group] for group in primary.groups]
         return ", ".join(str(budget.get("searches") or budget["seeds"]) for budget in budgets)
     return re.search(r"n = (\d+)", row["ours"])[1]
 

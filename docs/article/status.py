@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from article.ledger_rows import row_of
-from article.ten_claims import shown_rows
+from docs.article.ledger_rows import row_of
+from docs.article.ten_claims import shown_rows
 from highways.lab.judging.ledger import VERDICTS, without_additions
 from highways.lab.showing.registry import table
 

@@ -1,0 +1,1 @@
+"""The documents, and the article with what makes it."""

@@ -1,1 +1,0 @@
-"""Trained nets, and the commands that make and check them: see README.md."""
