@@ -504,19 +504,6 @@ claim_of_bound(
 )
 
 
-RIVALS = {"dasnet": "dasNet", "nin": "NiN", "dsn": "DSN"}
-
-for rival, name_of_rival in RIVALS.items():
-    for data_set in (TEN, HUNDRED):
-        claim_of_bound(
-            f"better-than-{rival}-on-{data_set}",
-            "paper, Table 3",
-            f"on {data_set.upper()} the 19 layers are more accurate than {name_of_rival}",
-            TABLE_3["others"][rival][data_set],
-            "nineteen-layers",
-            data=data_set,
-        )
-
 LATER = PUBLISHED["first_author_2025"]
 HIGHWAY_110 = f"{100 * LATER['highway']:.2f}"
 RESIDUAL_110 = f"{100 * LATER['residual']:.2f}"

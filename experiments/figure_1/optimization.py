@@ -14,7 +14,6 @@ import numpy as np
 
 from experiments.figure_1.joined import LOOKS, with_more_seeds
 from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -22,7 +21,6 @@ from highways.nets import fully_connected
 from highways.nets.fully_connected import ALL, WIDTH, epochs_to, selection_loss
 from highways.nets.matched_blocks import parameters_per_layer
 from highways.nets.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
-from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 DEPTHS = (9, 19, 49, 99)
@@ -35,7 +33,6 @@ BUDGETS = {
 GATE_BIASES = {9: (-3, -1.5), 19: (-4, -2), 49: (-5, -3.5), 99: (-5, -3.5)}
 LOW_LOSS = 0.1  # speed is measured by the number of epochs to this loss
 DEEP_AND_SHALLOW = ((49, 9), (49, 19), (99, 9), (99, 19))  # the pairs of depths that are compared
-DEGRADED = 3  # a kind degrades if a deeper net's loss is over this many times a shallower one's
 
 
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
@@ -138,52 +135,6 @@ def about_5000_parameters_per_layer(r):
     plain = parameters_per_layer("plain", WIDTH["plain"])
     parts = [abs(size / 5000 - 1) < 0.03 for size in (highway, plain)]
     return parts, f"highway {highway}, plain {plain}"
-
-
-def with_best_start(record: dict, best_start: dict) -> tuple[dict]:
-    """Plain nets of `best_start` in the place of those whose start follows from the activation."""
-    nets = [net for net in record["trials"]["final"] if net["block"] != "plain"]
-    nets += with_settings(best_start["trials"]["final"], block="plain")
-    return (with_group(record, "final", nets),)
-
-
-@claim(
-    "plain-degrades",
-    source="paper, Figure 1",
-    about=ABOUT,
-    note="Holm's correction was added after the runs",
-    controls=(Control("a plain net with its best start", with_best_start, over=("best_start",)),),
-)
-def plain_degrades(r):
-    """plain nets degrade beyond 20 layers (at 50 and 100 layers over {DEGRADED} times the loss of 20)"""
-    at_20 = losses(r, "plain", 19)
-    at_50 = losses(r, "plain", 49)
-    at_100 = losses(r, "plain", 99)
-    parts = all_ratios_below([(at_20, at_50), (at_20, at_100)], 1 / DEGRADED)
-    return parts, f"loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}"
-
-
-def shallow(record: dict, more_seeds: dict, one_hidden_layer: dict) -> tuple[dict, dict]:
-    """At every depth: nets of one hidden layer."""
-    nets = in_place_of("highway", record["trials"]["final"], one_hidden_layer["trials"]["final"], DEPTHS)
-    others = [net for net in more_seeds["trials"]["optimization"] if net["block"] != "highway"]
-    return with_group(record, "final", nets), with_group(more_seeds, "optimization", others)
-
-
-@claim(
-    "highway-does-not-degrade",
-    source="paper, Figure 1",
-    about=ABOUT,
-    over=("optimization", "more_seeds"),
-    note="ten seeds are a second look; Holm's correction and one for two looks were added after the runs",
-    controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
-)
-def highway_does_not_degrade(r, more_seeds):
-    """highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less than
-    {DEGRADED} times as high)"""
-    loss_by_depth = highway_losses(r, more_seeds)
-    means = ", ".join(f"{loss:2}" for loss in loss_by_depth.values())
-    return deep_below_shallow(loss_by_depth, DEGRADED), f"loss at 10, 20, 50, 100: {means}"
 
 
 @claim(

@@ -95,12 +95,6 @@ def at_the_wider_rate(plain: float | None) -> tuple[dict, dict]:
 
 VERDICTS = (
     # a kind degrades when its loss is over three times that of its shallower nets, highway as plain
-    ("plain-degrades", (searched(plain=2.9),), "not reproduced"),
-    ("plain-degrades", (searched(plain=3.1),), "in part"),
-    ("plain-degrades", (searched(highway=3.1),), "not reproduced"),
-    ("highway-does-not-degrade", (searched(highway=2.9), NO_MORE_SEEDS), "reproduced"),
-    ("highway-does-not-degrade", (searched(highway=3.1), NO_MORE_SEEDS), "in part"),
-    ("highway-does-not-degrade", (searched(plain=3.1), NO_MORE_SEEDS), "reproduced"),
     # a net is worse if it is significantly worse, however little
     ("highway-no-worse-with-depth", (searched(highway=0.5, plain=0.5), NO_MORE_SEEDS), "in part, the rest not clear"),
     ("highway-no-worse-with-depth", (searched(), NO_MORE_SEEDS), "not clear"),

@@ -153,21 +153,6 @@ def mnist_and_cifar(record: dict, name: str) -> tuple[Sample, Sample]:
 
 
 @claim(
-    "most-biases-decreased",
-    source="paper, Figure 2",
-    about=ON_ALL_SETS,
-    note="CIFAR-100 was judged with it after the runs; in a longer training most of its biases "
-    "have risen after 25 epochs, and fallen after 50",
-    controls=(NETS,),
-)
-def most_biases_decreased(r):
-    """most gate biases decreased in training (over half of them), on MNIST and on CIFAR-100"""
-    mnist, cifar = mnist_and_cifar(r, "share_of_biases_decreased")
-    parts = corrected(is_above(mnist, HALF), is_above(cifar, HALF))
-    return parts, f"a share of {mnist:interval} on MNIST, {cifar:interval} on CIFAR-100"
-
-
-@claim(
     "gates-of-one-image-sparse-on-cifar",
     source="paper, Figure 2",
     about=ON_CIFAR_100,

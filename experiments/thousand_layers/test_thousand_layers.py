@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import setting, verdict_on
 
-from experiments.figure_1 import optimization
+from experiments.figure_1 import figure_1_finals
 from experiments.thousand_layers import (
     depth_of_use,
     one_hidden_layer,
@@ -227,9 +227,7 @@ def test_it_stands_in_every_cell_of_highway_nets():
 
 def test_it_stands_at_every_depth():
     nets = [{"block": block, "depth": depth, "loss": 1.0} for block in ("highway", "plain") for depth in (9, 99)]
-    more = {"trials": {"optimization": [{"block": "highway", "depth": 9, "loss": 1.0}]}}
-    shallow = {"trials": {"final": [{"block": "highway", "depth": 0, "loss": 0.2}]}}
-    record, others = optimization.shallow({"trials": {"final": nets}}, more, shallow)
+    shallow = {"trials": {"longer": [{"block": "highway", "depth": 0, "loss": 0.2}]}}
+    [record] = figure_1_finals.shallow({"trials": {"final": nets}}, shallow)
     found = [(net["depth"], net["loss"]) for net in record["trials"]["final"] if net["block"] == "highway"]
-    assert found == [(depth, 0.2) for depth in optimization.DEPTHS]
-    assert others["trials"]["optimization"] == []
+    assert found == [(depth, 0.2) for depth in figure_1_finals.DEPTHS]
