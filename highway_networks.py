@@ -55,11 +55,11 @@ import threading
 import time
 import warnings
 import zlib
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from functools import cache, wraps
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,6 +105,7 @@ class InputError(ValueError):
 
 def write_whole(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all: beside its target, then renamed."""
+    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     file = temporary.open("xb")
     try:
@@ -115,6 +116,14 @@ def write_whole(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_place(path: Path, suffix: str) -> None:
+    """Raises InputError unless the name ends in `suffix`, in a folder that is there."""
+    if path.suffix != suffix:
+        raise InputError(f"{path} does not end in {suffix}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
@@ -1131,7 +1140,7 @@ class DeepNet(FixedNames):
         file = io.BytesIO()
         np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
         check_replaceable_net(Path(path))
-        write_whole(Path(os.path.realpath(path)), file.getvalue())
+        write_whole(Path(path), file.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
@@ -1566,9 +1575,9 @@ class Settings:
             raise InputError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
-        if not (0 < self.lr < math.inf and self.clip > 0 and abs(self.gate_bias) < 1e30):
+        if not (0 < self.lr < math.inf and 0 < self.clip < math.inf and abs(self.gate_bias) < 1e30):
             values = f"lr={self.lr}, clip={self.clip}, gate_bias={self.gate_bias}"
-            raise InputError(f"lr and clip must be positive, gate_bias finite: {values}")
+            raise InputError(f"lr, clip and gate_bias must be finite, lr and clip positive: {values}")
         if self.dtype not in ("float32", "float64"):
             raise InputError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
@@ -1903,7 +1912,7 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 class Parser(argparse.ArgumentParser):
-    """Answers a bad flag with one line; the usage, many lines, is printed by --help alone."""
+    """Answers a bad flag with one line.  Only --help prints the usage, which has many."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
@@ -1925,114 +1934,87 @@ def all_cores() -> int:
 
 
 def parse_arguments(argv=None) -> argparse.Namespace:
-    """The arguments in `argv`, by default those of the command line.  `planned` has the Settings of
-    each pair."""
+    """The arguments in `argv`, by default those of the command line."""
     parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     add = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
-    add_saving = parser.add_mutually_exclusive_group().add_argument
 
-    add_seed("--seed", type=int, help="the seed of data, weights and shuffling (0)")
+    add_seed("--seed", type=int, help="the seed of data, weights and shuffling (%(default)s)")
     add_seed("--seeds", type=numbers, default=[], help="several seeds: 0,1,2")
-    add_depth("--depth", type=int, help="hidden blocks (30)")
+    add_depth("--depth", type=int, help="hidden blocks (%(default)s)")
     add_depth("--depths", type=numbers, default=[], help="several depths: 5,10,20")
-    add("--hidden", type=int, help="units in a block (50)")
-    add("--epochs", type=int, help="passes over the training images (12)")
-    add("--batch", type=int, dest="batch_size", help="images in a step (128)")
-    add("--lr", type=float, help="Adam's learning rate (0.005)")
-    add("--gate-bias", type=float, help="b_T at the start: the lower, the more is carried (-2)")
-    add("--clip", type=float, help="the norm to clip gradients to (5); 1e9 clips none")
-    add("--n-train", type=int, help="training images (6000)")
-    add("--n-test", type=int, help="test images (2000)")
-    add("--dtype", choices=("float32", "float64"), help="floating-point type (float32)")
+    add("--hidden", type=int, help="units in a block (%(default)s)")
+    add("--epochs", type=int, help="passes over the training images (%(default)s)")
+    add("--batch", type=int, dest="batch_size", help="images in a step (%(default)s)")
+    add("--lr", type=float, help="Adam's learning rate (%(default)s)")
+    add("--gate-bias", type=float, help="b_T at the start: the lower, the more is carried (%(default)s)")
+    add("--clip", type=float, help="the norm to clip gradients to (%(default)s); 1e9 clips none")
+    add("--n-train", type=int, help="training images (%(default)s)")
+    add("--n-test", type=int, help="test images (%(default)s)")
+    add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=int, default=all_cores(), help="nets trained at a time (%(default)s)")
     add("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
-    add_saving("--out", metavar="FILE.json", help=out)
-    add_saving("--no-save", action="store_true", help="write no JSON")
+    add("--out", metavar="FILE.json", help=out)
+    add("--no-save", action="store_true", help="write no JSON")
     add("--quiet", action="store_true", help="print only the result")
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
-    args = parser.parse_args(argv)
-    defaults = {**asdict(DEFAULTS), **QUICK} if args.quick else asdict(DEFAULTS)
-    for name, value in defaults.items():
-        if getattr(args, name) is None:
-            setattr(args, name, value)
-    try:
-        args.planned = plan(args)
-    except InputError as error:
-        parser.error(str(error))
-    return args
+
+    parser.set_defaults(**asdict(DEFAULTS))
+    if parser.parse_args(argv).quick:
+        parser.set_defaults(**QUICK)
+    return parser.parse_args(argv)
+
+
+def settings_of(args) -> Settings:
+    return Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
 
 
 def plan(args) -> list[Settings]:
     """The Settings of each pair."""
-    common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
     planned = []
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
-            planned.append(replace(common, seed=seed, depth=depth))
-    if min(settings.depth for settings in planned) < 1 or args.jobs < 1:
-        raise InputError("--depth and --jobs must be at least 1")
-    if not math.isfinite(args.clip):
-        raise InputError("--clip must be finite, for JSON; 1e9 clips nothing")
-    if args.batch_size > args.n_train:
-        raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images")
+            planned.append(replace(settings_of(args), seed=seed, depth=depth))
+    if args.jobs < 1:
+        raise InputError(f"--jobs must be at least 1, not {args.jobs}")
     if args.save and len(planned) > 1:
         raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     return planned
 
 
 def path_of_record(args, data: Dataset) -> Path:
-    """The file of the record.  The figures are drawn from run.json, run_sweep.json and
-    run_seeds.json: only the headline's nets with another seed, or with several depths or several
-    seeds, are written there.  Whatever else was trained goes to run_own.json.
+    """The file of the record.
 
-    Where the program is installed, and in no clone, the file lies in the working folder."""
+    The figures are drawn from run.json, run_sweep.json and run_seeds.json.  There go only the
+    headline's nets with another seed, with several depths or with several seeds."""
     if args.out is not None:
-        return Path(os.path.realpath(args.out))
-    folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
+        return Path(args.out)
     if args.quick:
-        return folder / "run_quick.json"
-    settings = replace(args.planned[0], seed=DEFAULTS.seed)
-    if args.depths:
-        settings = replace(settings, depth=DEFAULTS.depth)
+        return Path("run_quick.json")
+    settings = replace(settings_of(args), seed=DEFAULTS.seed)
     if settings != DEFAULTS or data.name != "MNIST" or (args.depths and args.seeds):
-        return folder / "run_own.json"
+        return Path("run_own.json")
     if args.depths:
-        return folder / "run_sweep.json"
-    if args.seeds:
-        return folder / "run_seeds.json"
-    return folder / "run.json"
+        return Path("run_sweep.json")
+    return Path("run_seeds.json" if args.seeds else "run.json")
 
 
-def check_place(path: Path, suffix: str) -> None:
-    """Raises InputError unless a file of this kind may be written to `path`."""
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path} cannot be written: {path.parent} is not a folder that you may write to")
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise InputError(f"{path} is not replaced: it is not a file, or is read-only")
-
-
-def check_replaceable(path: Path, is_smoke_test: bool = False) -> int:
-    """Raises InputError unless a record may be written to `path`: there is no file, or a record that
-    this program wrote.  A smoke test replaces no longer runs.  Returns how many pairs are there."""
+def check_replaceable(path: Path) -> None:
+    """Raises InputError unless a record may be written to `path`: there is no file, or a record
+    that this program wrote."""
     check_place(path, ".json")
     if not path.exists():
-        return 0
+        return
     try:
         record = json.loads(path.read_bytes())
-        is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"} and all(run[PAIR[0]] for run in record["runs"])
-    except (ValueError, TypeError, LookupError, RecursionError):
+        is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"}
+    except (ValueError, TypeError, RecursionError):
         is_ours = False
-    if not (is_ours and record["runs"]):
+    if not is_ours:
         raise InputError(f"{path} holds something else than runs of this program: choose another --out")
-    if is_smoke_test and record["epochs"] > QUICK["epochs"]:
-        raise InputError(f"{path} holds longer runs than a smoke test: choose another --out")
-    return len(record["runs"])
 
 
 def environment() -> dict:
@@ -2052,7 +2034,7 @@ def environment() -> dict:
 
 
 def commit() -> str | None:
-    """The commit that is checked out, with "-dirty" where a program was changed since; None if git
+    """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
     cannot tell."""
     if not (ROOT / ".git").exists():  # git would look in the folders above
         return None
@@ -2067,11 +2049,6 @@ def commit() -> str | None:
         return None
 
 
-def train_net(block: str, settings: Settings, data: Dataset, verbose: bool, save: str | None) -> dict:
-    """run_one() with all its arguments by position."""
-    return run_one(block, settings, data, verbose, save=save)
-
-
 def begin_worker() -> None:
     """What a worker process does first: it leaves Ctrl-C to its parent, and ends with it."""
 
@@ -2083,70 +2060,52 @@ def begin_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def in_processes(function, tasks, jobs: int):
-    """Yields function(*task) as the tasks finish, `jobs` of them at a time, each in a process of its
+def train_all(tasks: list[dict], jobs: int):
+    """Yields run_one(**task) as the tasks finish, `jobs` of them at a time, in processes of their
     own; with jobs=1 in this one.  However this ends, no process is left."""
     if jobs == 1:
-        yield from (function(*task) for task in tasks)
+        yield from (run_one(**task) for task in tasks)
         return
-    tasks = iter(tasks)
-    running = set()
-    workers = set()
-    others = multiprocessing.active_children()
     # spawned, for a process that has threads cannot be forked safely
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker)
-    try:
-        while True:
-            for task in islice(tasks, jobs - len(running)):
-                running.add(pool.submit(function, *task))
-            if not running:
-                return
-            workers.update(process for process in multiprocessing.active_children() if process not in others)
-            done, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-            # the pool itself does not watch a worker that was started after it began to wait
-            if not workers <= set(multiprocessing.active_children()):
-                raise BrokenProcessPool("a worker process died")
-    finally:
-        for process in multiprocessing.active_children() if running else ():
-            if process not in others:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
+        try:
+            for finished in as_completed([pool.submit(run_one, **task) for task in tasks]):
+                yield finished.result()
+        except BaseException:  # Ctrl-C, a worker that died: the others need not finish
+            for process in multiprocessing.active_children():
                 process.kill()
-        pool.shutdown()
+            raise
 
 
-def run_pairs(planned: list[Settings], data: Dataset, jobs: int = 1, quiet: bool = True, save: str | None = None):
+def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: str | None = None) -> list[dict]:
     """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time.
-    Yields a pair, as the JSON holds it, when both its nets are trained."""
-
-    def tasks():
-        """Draws a net's images only when a process is free: all at once might not fit into memory."""
-        for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
-            for block in PAIR:
-                images = subset(data, settings.seed, settings.n_train, settings.n_test)
-                yield block, settings, images, is_pair and not quiet, save if block == PAIR[0] else None
-
-    is_pair = len(planned) == 1
-    pairs = {}
-    with contextlib.closing(in_processes(train_net, tasks(), min(jobs, 2 * len(planned)))) as finished:
+    Returns the pairs as the JSON holds them."""
+    tasks = []
+    for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
+        images = subset(data, settings.seed, settings.n_train, settings.n_test)
+        for block in PAIR:
+            task = {"block": block, "settings": settings, "data": images}
+            task["verbose"] = len(planned) == 1 and not quiet
+            task["save"] = save if block == Highway.name else None
+            tasks.append(task)
+    runs = {}
+    with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
         for run in finished:
             if not quiet:
                 say(f"{run['label']}: {outcome(run)}")
-            nets = pairs.setdefault((run["depth"], run["seed"]), {})
-            nets[run["block"]] = run
-            if len(nets) == 2:
-                nets = {block: nets[block] for block in PAIR}
-                seconds = sum(net["wallclock_sec"] for net in nets.values())
-                yield {"depth": run["depth"], "seed": run["seed"], "wallclock_sec": seconds, **nets}
+            runs[run["depth"], run["seed"], run["block"]] = run
+    pairs = []
+    for settings in planned:
+        nets = {block: runs[settings.depth, settings.seed, block] for block in PAIR}
+        seconds = sum(net["wallclock_sec"] for net in nets.values())
+        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **nets})
+    return pairs
 
 
 def outcome(run: dict) -> str:
     if run["diverged"]:
         return f"DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
-    found = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
-    if run["above_guessing"]:
-        found += ", more than by guessing: a lower --lr may help"
-    return found
+    return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
 
 
 def table(pairs: list[dict]) -> str:
@@ -2171,63 +2130,34 @@ def table(pairs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def record_of_runs(args, data: Dataset, env: dict, pairs: list[dict]) -> dict:
-    """What the JSON holds: the settings, the data, the machine, and the pairs."""
-    record = asdict(args.planned[0])
-    for name, plural, asked in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
-        values = [value for value in asked if value in {pair[name] for pair in pairs}]
-        if values:
-            record[plural] = values
-            record[name] = values[0] if len(values) == 1 else None
-    record |= {"activation": Tanh.name, "optimizer": "adam"}
-    record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
-    if data_warnings(data):
-        record["data_warnings"] = data_warnings(data)
-    return {**record, "env": env, "runs": pairs}
-
-
-def save_record(path: Path, record: dict) -> None:
-    """Writes a record whole or not at all.  What lies there was checked before the training, and may
-    be another file by now."""
-    check_replaceable(path)
-    write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
-
-
 def train_pairs(args) -> None:
-    """Trains all pairs, prints the table and writes the JSON.  If something ends it early, the pairs
-    that are finished go to NAME_unfinished.json, unless that has more pairs already: what NAME.json
-    has is whole, and stays."""
+    """Trains all pairs, prints the table and writes the JSON."""
     start = time.perf_counter()
+    planned = plan(args)
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
-    unfinished = path.with_name(f"{path.stem}_unfinished.json")
     if not args.no_save:
-        check_replaceable(path, args.quick)
-        check_replaceable(unfinished)
+        check_replaceable(path)
     if args.save:
         check_replaceable_net(Path(args.save))
     env = environment()  # now, for another commit may be checked out while the nets train
     if not args.quiet:
         say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
-    pairs = []
-    try:
-        with contextlib.closing(run_pairs(args.planned, data, args.jobs, args.quiet, args.save)) as finished:
-            for pair in finished:
-                pairs.append(pair)
-    except BaseException:  # Ctrl-C, a worker that was killed, not enough memory
-        print(f"{len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
-        path = unfinished
-        raise
-    finally:
-        order = [(settings.depth, settings.seed) for settings in args.planned]
-        pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
-        if pairs:
-            say(table(pairs))
-        if pairs and not args.no_save and path == unfinished and check_replaceable(path) > len(pairs):
-            say(f"not saved: {path} holds more pairs")
-        elif pairs and not args.no_save:
-            save_record(path, record_of_runs(args, data, env, pairs))
-            say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+    pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
+    say(table(pairs))
+    if args.no_save:
+        return
+    record = asdict(settings_of(args))
+    for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
+        if values:
+            record[plural] = values
+            record[name] = values[0] if len(values) == 1 else None
+    record |= {"activation": Tanh.name, "optimizer": "adam"}
+    record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    record |= {"env": env, "runs": pairs}
+    check_replaceable(path)  # again, for another program may have written it while the nets trained
+    write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
+    say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 
 
 def main(argv=None) -> int:
