@@ -32,10 +32,8 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 
-if "numpy" not in sys.modules and (__name__ == "__main__" or find_spec("threadpoolctl") is None):
-    # Before NumPy is imported: more threads slow the products of small matrices down, and round differently.
+if "numpy" not in sys.modules:  # NumPy reads this when it is imported; one_blas_thread() says why
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
@@ -48,7 +46,6 @@ import math
 import multiprocessing
 import operator
 import platform
-import re
 import signal
 import subprocess
 import threading
@@ -58,7 +55,7 @@ import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from functools import cache, wraps
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
@@ -134,29 +131,19 @@ MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 )
-SHA256 = {  # of MNIST's files, uncompressed
-    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-}
+PATIENCE = 30  # seconds without a byte before the next mirror is tried
 GZ_MD5 = {  # of the .gz files that the mirrors have
     "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
     "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
     "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
     "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
 }
-OTHER_SETS = {  # Dataset.sha256 of other sets in MNIST's layout
-    "fashion-mnist": "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c",
+FILES = tuple(GZ_MD5)
+KNOWN_SETS = {  # names by Dataset.sha256
+    "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
+    "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
 }
-# the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
-FILE_NAME = re.compile(
-    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d(?:[-._]\w+)?)?(?:\.gz)?",
-    re.IGNORECASE,
-)
-MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
-MOST_DOWNLOAD = 1 << 28  # the most bytes of one download; CIFAR-10's archive has 170 million
-PATIENCE = 30  # seconds without a byte before the next mirror is tried
+UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
 
 
 class Dataset(NamedTuple):
@@ -167,76 +154,62 @@ class Dataset(NamedTuple):
     y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
     x_test: np.ndarray  # (n_test, features)
     y_test: np.ndarray  # (n_test,)
-    name: str  # MNIST, another set that is known by its checksum, or the folder: folder "NAME"
+    name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
     source: str  # the folder it was read from
     n_classes: int  # the outputs of a net: classes or, of targets, numbers
-    sha256: str  # the SHA-256 of its four files' checksums
+    sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
-
-    def __repr__(self) -> str:
-        """Its name and what its arrays hold, which would fill the screen."""
-        arrays = self._asdict().items()
-        parts = [f"{part} {array.shape} {array.dtype}" for part, array in arrays if isinstance(array, np.ndarray)]
-        return f"<Dataset {self.name}: {', '.join(parts)}>"
 
     @classmethod
     def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
         """A data set of your own arrays, of any shape with an example at each first index.
 
-        How x is taken depends on its dtype, and on nothing else: whole numbers from 0 to 255 are
-        pixels, which are scaled to -1 to 1 as MNIST's are; floats are the net's inputs as they are.
+        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
+        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
+
         Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
         (n, outputs), are targets of a regression, which needs a loss of its own.
 
         Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
-        and for arrays that do not fit each other.  Prints what looks like a slip on standard error."""
-        parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        and for arrays that do not fit each other."""
+        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        arrays = {part: np.asanyarray(array) for part, array in given.items()}
         checksum = hashlib.sha256()
-        for part, array in parts.items():
-            parts[part] = array = np.asanyarray(array)
+        for part, array in arrays.items():
             check_numbers(part, array)
             checksum.update(f"{array.dtype} {array.shape}".encode())
             checksum.update(np.ascontiguousarray(array))
-        n_classes = check_examples(name, **parts)
-        shape = parts["x_train"].shape[1:]
-        for part, array in parts.items():
-            if part.startswith("x"):
-                rows = array.reshape(len(array), -1)
-                parts[part] = rows if rows.dtype.kind == "f" else rows.astype(np.uint8)
-            elif array.dtype.kind == "f":
-                parts[part] = array.reshape(len(array), -1)
-            else:
-                parts[part] = array.astype(np.intp)
-        data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
-        print_warnings(data)
-        return data
+        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
 
 
-def check_examples(place, x_train, y_train, x_test, y_test) -> int:
-    """How many outputs a net for these arrays has.  Raises InputError, which begins with `place`,
-    for arrays that would give a wrong number."""
+def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
+    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
         if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{place}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
+            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InputError(f"{place}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        is_bytes = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
-        if not (is_bytes or x.dtype.kind == "f"):
-            raise InputError(f"{place}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
+            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
+        if not holds_floats(x) and not (x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255):
+            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
+        if not holds_floats(y) and not (holds_labels(y) and y.min() >= 0):
+            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
+        if holds_floats(x) and np.abs(x).max() > UNSCALED:
+            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
     for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
-        shapes = of_training.shape[1:], of_test.shape[1:]
-        if shapes[0] != shapes[1]:
-            raise InputError(f"{place}: an example's {what} has the shape {shapes[0]} in training, {shapes[1]} in test")
-        if (of_training.dtype.kind == "f") != (of_test.dtype.kind == "f"):
-            raise InputError(f"{place}: {what} holds {of_training.dtype} in training, {of_test.dtype} in test examples")
-    if y_train.dtype.kind == "f":
-        return math.prod(y_train.shape[1:])
-    if not holds_labels(y_train) or min(y_train.min(), y_test.min()) < 0:
-        raise InputError(f"{place}: labels are whole numbers from 0 on, one for each example; targets are floats")
-    n_classes = int(y_train.max()) + 1
-    if n_classes < 2 or y_test.max() >= n_classes:
-        raise InputError(f"{place}: the labels are 0 to {n_classes - 1} in training, up to {y_test.max()} in test")
-    return n_classes
+        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
+            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
+            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
+    n_classes = math.prod(y_train.shape[1:])  # of targets
+    if holds_labels(y_train):
+        n_classes = 1 + int(max(y_train.max(), y_test.max()))
+    return Dataset(
+        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
+        name, source, n_classes, sha256, shape=x_train.shape[1:],
+    )  # fmt: skip
+
+
+def holds_floats(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f"
 
 
 def holds_labels(y: np.ndarray) -> bool:
@@ -244,168 +217,109 @@ def holds_labels(y: np.ndarray) -> bool:
     return y.ndim == 1 and y.dtype.kind in "iu"
 
 
-def data_warnings(data: Dataset) -> list[str]:
-    """What looks like a slip in a data set though it can be read, a line for each.  The known sets
-    are as they are."""
-    warnings = []
-    if data.name in ("MNIST", *OTHER_SETS):
-        return warnings
-    sizes = []
-    for part, x in (("x_train", data.x_train), ("x_test", data.x_test)):
-        if x.dtype.kind == "f":
-            sizes.append(np.linalg.norm(x.astype(np.float32, copy=False)) / x.size**0.5)  # float16 would overflow
-            if sizes[-1] > 5:
-                size = f"a root mean square of {sizes[-1]:.3g}, not about 1"
-                warnings.append(f"{part} has {size}: a net may learn far less; divide pixels by the largest")
-        elif x.max() < 128:
-            warnings.append(f"the largest pixel of {part} is {x.max()}, not 255: a net may learn far less")
-    if sizes and max(sizes) > 100 * min(sizes) > 0:
-        warnings.append(f"x_train and x_test differ in scale, {sizes[0]:.3g} and {sizes[1]:.3g}: scale both alike")
-    return warnings
+def as_rows(x: np.ndarray) -> np.ndarray:
+    """(n, ...) -> (n, features), whole numbers as uint8."""
+    rows = x.reshape(len(x), -1)
+    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
 
 
-def print_warnings(data: Dataset) -> None:
-    for warning in data_warnings(data):
-        print(f"{data.name}: {warning}", file=sys.stderr)
+def as_answers(y: np.ndarray) -> np.ndarray:
+    """Labels as intp (n,), or targets as (n, outputs)."""
+    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout, verified; raises InputError where there is none.
+    """MNIST, or any data set in its idx layout.
 
-    Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
-    in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
-    another data set.  Of a folder with several sets DIR/emnist-letters names the one whose files'
-    names begin with emnist-letters."""
+    Reads `data_dir` or $MNIST_DIR, if one is given.  Else reads MNIST, and nothing but MNIST: from
+    data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
+
+    Raises InputError where there is no whole set."""
     chosen = data_dir
     if chosen is None:
         chosen = os.environ.get("MNIST_DIR") or None
     if chosen is not None:
-        if not os.fspath(chosen):
-            raise InputError("the folder of a data set must have a name, not ''")
-        data = read_set(Path(os.path.expanduser(chosen)))
-        print_warnings(data)
-        return data
+        return read_set(Path(os.path.expanduser(chosen)))
     if any(BUNDLED.glob("*ubyte*")):
-        return read_set(BUNDLED, must_be_mnist=True)
+        return read_mnist(BUNDLED)
     try:
-        return read_set(CACHE, must_be_mnist=True)
+        return read_mnist(CACHE)
     except InputError:
-        md5 = {f"{name}.gz": checksum for name, checksum in GZ_MD5.items()}
-        download("MNIST", CACHE, md5, MIRRORS)
-        return read_set(CACHE, must_be_mnist=True)
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
+        return read_mnist(CACHE)
 
 
-def read_set(folder: Path, must_be_mnist: bool = False) -> Dataset:
-    """The data set in a folder, known by its checksums; see load_mnist()."""
-    place, paths = find_set(folder)
+def read_mnist(folder: Path) -> Dataset:
+    """MNIST from a folder.  Raises InputError for another data set."""
+    data = read_set(folder)
+    if data.name != "MNIST":
+        raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
+    return data
+
+
+def read_set(chosen: Path) -> Dataset:
+    """The data set in a folder, named by its checksum.  Of a folder with several sets
+    FOLDER/emnist-letters is the one whose files' names begin with emnist-letters."""
     arrays = []
-    checksums = []
-    for name, sha256 in SHA256.items():
-        array, checksum = read_idx(paths[name], rank=3 if "images" in name else 1)
-        if must_be_mnist and checksum != sha256:
-            raise InputError(f"{paths[name]} is not MNIST's file: its SHA-256 is {checksum}, not {sha256}")
+    checksum = hashlib.sha256()
+    for name, path in zip(FILES, find_files(chosen), strict=True):
+        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
         arrays.append(array)
-        checksums.append(checksum)
-    x_train, y_train, x_test, y_test = arrays
-    n_classes = check_examples(folder, x_train, y_train, x_test, y_test)
-    sha256_of_set = hashlib.sha256("".join(checksums).encode()).hexdigest()
-    known = {sha256: name for name, sha256 in OTHER_SETS.items()}
-    name = known.get(sha256_of_set, f'folder "{folder.resolve().name}"')
-    return Dataset(
-        x_train=x_train.reshape(len(x_train), -1),
-        y_train=y_train.astype(np.intp),
-        x_test=x_test.reshape(len(x_test), -1),
-        y_test=y_test.astype(np.intp),
-        name="MNIST" if checksums == list(SHA256.values()) else name,
-        source=str(place.relative_to(ROOT) if place.is_relative_to(ROOT) else place),
-        n_classes=n_classes,
-        sha256=sha256_of_set,
-        shape=x_train.shape[1:],
-    )
+        checksum.update(checksum_of_file.encode())
+    sha256 = checksum.hexdigest()
+    name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
+    source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
+    return checked_set(*arrays, name, str(source), sha256)
 
 
-def find_set(chosen: Path) -> tuple[Path, dict[str, Path]]:
-    """Where the data set is that was chosen, and the paths of its four files by MNIST's names.
+def find_files(chosen: Path) -> list[Path]:
+    """The four files of a data set, in the order of FILES, as they are or as .gz.
 
-    If the folder has none, its folders are looked through, and then theirs: torchvision puts a set
-    into NAME/raw, EMNIST's archive into gzip."""
-    if chosen.is_dir():
-        sets = sets_in([chosen]) or sets_in(chosen.glob("*")) or sets_in(chosen.glob("*/*"))
-    else:
-        sets = {place: paths for place, paths in sets_in([chosen.parent]).items() if place == chosen}
-    if not sets:
-        raise InputError(f"{chosen} lacks some of {', '.join(SHA256)}, as plain files or as .gz")
-    if len(sets) > 1 and chosen not in sets:
-        raise InputError(f"{chosen} has {len(sets)} data sets: name one of them, {', '.join(map(str, sets))}")
-    place = chosen if chosen in sets else next(iter(sets))
-    return place, sets[place]
-
-
-def sets_in(folders) -> dict[Path, dict[str, Path]]:
-    """The data sets in these folders: for each place, the paths of its four files by MNIST's names.
-
-    The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
-    name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
-    FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
-    that has the file's name, as in Kaggle's archives."""
-    sets = {}
-
-    def usual_names_first(path):
-        return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
-
-    for folder in sorted(path for path in folders if path.is_dir()):
-        for path in sorted(folder.iterdir(), key=usual_names_first):
-            name = mnist_name(path)
-            files = sorted(path.iterdir(), key=usual_names_first) if name and path.is_dir() else [path]
-            files = [file for file in files if file.is_file() and mnist_name(file) == name]
-            if name and files:
-                part, of_set = name
-                sets.setdefault(folder / of_set, {}).setdefault(part, files[0])
-    return {place: paths for place, paths in sets.items() if len(paths) == len(SHA256)}
-
-
-def mnist_name(path: Path) -> tuple[str, str] | None:
-    """MNIST's name of a file whose name is like those of the family, and the name of its set; None
-    for any other."""
-    match = FILE_NAME.fullmatch(path.name)
-    if match is None or path.name.startswith("."):
-        return None
-    part = "train" if match["part"].lower() == "train" else "t10k"
-    kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
-    return f"{part}-{kind}", match["set"] or ""
+    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
+    folder = chosen
+    name_of_set = ""
+    if not chosen.is_dir():
+        folder = chosen.parent
+        name_of_set = f"{chosen.name}-"
+    paths = []
+    for name in FILES:
+        candidates = []
+        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
+            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
+        found = [path for path in candidates if path.is_file()]
+        if not found:
+            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
+        paths.append(found[0])
+    return paths
 
 
 def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
-    """A uint8 array of `rank` dimensions from an idx file, compressed by gzip or not whatever its
-    name says, and the SHA-256 of its contents.
+    """A uint8 array of `rank` dimensions from an idx file, and the SHA-256 of its contents.  The
+    file may be compressed by gzip, whatever its name says.
 
     The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
     try:
-        with path.open("rb") as file:
-            is_compressed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if is_compressed else file
-            header = stream.read(4 + 4 * rank)
-            magic = bytes((0, 0, 8, rank))
-            if header[:4] != magic or len(header) < 4 + 4 * rank:
-                raise InputError(f"{path} begins with {header[:8]!r}; an idx file begins with {magic.hex(' ')}")
-            shape = np.frombuffer(header, ">u4", offset=4).tolist()
-            size = math.prod(shape)
-            data = stream.read(size + 1) if size <= MOST_IDX else b""
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
-    if len(data) != size:
+    start = 4 + 4 * rank
+    magic = bytes((0, 0, 8, rank))
+    if data[:4] != magic or len(data) < start:
+        raise InputError(f"{path} begins with {data[:8]!r}; an idx file begins with {magic.hex(' ')}")
+    shape = np.frombuffer(data[4:start], ">u4").tolist()
+    if len(data) != start + math.prod(shape):
         raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
-    checksum = hashlib.sha256(header)
-    checksum.update(data)
-    return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
+    array = np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+    return array, hashlib.sha256(data).hexdigest()
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
     """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
 
-    If a mirror lacks one of them, sends one with another MD5, or sends nothing for PATIENCE
-    seconds, the rest come from the next mirror.  Raises InputError if every mirror fails."""
+    If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
+    InputError if every mirror fails."""
     from http.client import HTTPException  # only here: most users have the bundled files
     from urllib.request import urlopen
 
@@ -419,13 +333,13 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
                 if path.is_file() and md5_of(path.read_bytes()) == checksum:
                     continue
                 with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
-                    data = response.read(MOST_DOWNLOAD)
+                    data = response.read()
                 if md5_of(data) != checksum:
                     raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
                 write_whole(path, data)
             return
         except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
+            failures.append(f"{mirror}: {error}")
     why = "; ".join(failures)
     raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
 
@@ -467,20 +381,17 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
 
 
 def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, scaled as in the net's training: to the interval
-    net.about["pixels"]."""
-    if net.about.get("pixels") not in PIXELS:
-        raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
-    return scale_pixels(x, net.dtype, net.about["pixels"])
+    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
+    return scale_pixels(x, net.dtype, net.about.get("pixels"))
 
 
 def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
     them."""
     check_numbers("x", x)
-    if x.dtype.kind != "f":
+    if not holds_floats(x):
         return pixels_for(net, x)
-    if "pixels" in net.about and x.max(initial=0) >= 15:
+    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
         raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
     return x.astype(net.dtype)
 
@@ -496,13 +407,12 @@ def check_bytes(x: np.ndarray) -> None:
 
 
 class Named:
-    """Base of Activation and Block.  A subclass that has a name registers itself: a net finds it
-    by that name.
+    """Base of Activation and Block.  A subclass that has a name registers itself, and a net finds
+    it by that name.
 
     The attributes of an object are its settings.  They must have the names of the arguments of
     __init__, and JSON must be able to hold them: records and saved nets store the class's name
-    and these settings.  A class that is defined again, because its module is imported again,
-    replaces the old one."""
+    and these settings."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -512,10 +422,10 @@ class Named:
         name = vars(cls).get("name")
         if not name:
             return
-        registered = cls.registry.setdefault(name, cls)
-        if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"{registered.__module__}.{registered.__qualname__} is the {cls.family} {name!r} already")
-        cls.registry[name] = cls
+        known = cls.registry.get(name, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"{known.__module__}.{known.__qualname__} is the {cls.family} {name!r} already")
+        cls.registry[name] = cls  # also in place of itself, when its module is imported again
 
     def __repr__(self):
         settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -543,11 +453,10 @@ def block_of(block: str | Block, **settings) -> Block:
 
 
 def record_of(named: Named) -> dict:
-    """The name of a block or an activation and, if it has any, its settings: for the records of
-    runs and trials, and for saved nets.
+    """A block or an activation as records and saved nets have it: its name and, if it has any, its
+    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
 
-    For example {"block": "residual", "block_settings": {"scale": 0.1}}.  Raises ValueError where
-    the name and these settings would not lead back to the object."""
+    Raises ValueError where the name and these settings would not lead back to the object."""
     if named.registry.get(named.name) is not type(named):
         raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
     settings = dict(vars(named))
@@ -561,11 +470,11 @@ def record_of(named: Named) -> dict:
 
 
 def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged: JSON turns tuples into lists,
+    """Raises ValueError unless JSON gives `value` back unchanged.  JSON turns tuples into lists,
     and keys into strings."""
     try:
         decoded = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"JSON must be able to hold {what}: {error}") from None
     if decoded != value:
         raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
@@ -624,8 +533,7 @@ class FixedNames:
 
 
 def kinds_for(dtype: np.dtype) -> str:
-    """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex
-    itself."""
+    """The kinds of numbers that a net of this dtype takes: only a complex one takes complex numbers."""
     return COMPLEX if dtype.kind == "c" else REAL
 
 
@@ -640,8 +548,8 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
 
 
 def check_inputs(x, dtype: np.dtype) -> None:
-    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a net of a
-    complex dtype.  Whole numbers would be pixels that nobody has scaled."""
+    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a complex
+    net.  Whole numbers would be pixels that nobody has scaled."""
     check_numbers("x", x, kinds_for(dtype))
     if x.dtype.kind not in "fc":
         raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
@@ -658,10 +566,8 @@ def cached(work: dict, key, make):
 
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """The generator itself, or a new one from a seed.
-
-    Raises ValueError for anything else.  NumPy would take None for a random seed, and the run
-    could not be repeated."""
+    """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
+    would take None for a random seed, and the run could not be repeated."""
     if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
         raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
     return np.random.default_rng(rng)
@@ -673,21 +579,20 @@ def python_number(value):
 
 
 def use_python_numbers(settings) -> None:
-    """Turns the NumPy scalars in a frozen dataclass into Python numbers; __post_init__() calls it."""
+    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
     for name, value in list(vars(settings).items()):
         object.__setattr__(settings, name, python_number(value))
 
 
 @cache
 def _blas():
-    """NumPy's BLAS as threadpoolctl finds it, in milliseconds; None where that is not installed."""
+    """NumPy's BLAS as threadpoolctl knows it, or None where that is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
             warnings.warn(
-                "NumPy was imported first, so training may be many times slower: import highway_networks before it, "
-                "or install threadpoolctl",
+                "training may be many times slower: import highway_networks before numpy, or install threadpoolctl",
                 stacklevel=2,
             )
         return None
@@ -698,27 +603,11 @@ def _blas():
 def one_blas_thread():
     """Limits BLAS to one thread in a `with`, or in a decorated function.
 
-    More threads slow the products of small matrices down, and round differently.  Without threadpoolctl
-    only the environment can limit them: this module does so if it is imported before NumPy."""
+    More threads slow the products of small matrices down, and round differently.  Without
+    threadpoolctl only the environment can limit them, before NumPy is imported."""
     blas = _blas()
     with blas.limit(limits=1) if blas else contextlib.nullcontext():
         yield
-
-
-def one_thread(method):
-    """Decorates the methods of a net that use its work arrays.  While one thread is in one of them,
-    they raise RuntimeError in any other."""
-
-    @wraps(method)
-    def only_here(net, *arguments, **more):
-        if not net._lock.acquire(blocking=False):
-            raise RuntimeError("another thread computes with this net: give every thread its own, copy.deepcopy(net)")
-        try:
-            return method(net, *arguments, **more)
-        finally:
-            net._lock.release()
-
-    return only_here
 
 
 SAMPLED = 193  # of many parameters one in 193 is compared, which meets every weight matrix of 20 units or more
@@ -726,23 +615,20 @@ FEW = 10000  # so many are all compared
 
 
 class Stamp:
-    """The thread that called forward(), and a sample of the parameters at that time.
+    """A sample of the parameters at the time of forward().
 
-    Comparing the sample costs less than 1 % of a step.  Every forward() samples other parameters:
-    a program that changes a single one between forward() and backward(), again and again, is
-    found after some steps."""
+    Comparing it in backward() costs less than 1 % of a step.  Every forward() samples other
+    parameters: a program that changes a single one before backward(), again and again, is found
+    after some steps."""
 
     def __init__(self, net):
-        self.thread = threading.get_ident()
         self.sampled = slice(next(net._firsts), None, SAMPLED)
         if len(net.parameters) <= FEW:
             self.sampled = slice(None)
         self.sample = net.parameters[self.sampled].tobytes()
 
     def check(self, net) -> None:
-        """Raises RuntimeError in another thread, and where a sampled parameter has changed."""
-        if threading.get_ident() != self.thread:
-            raise RuntimeError("forward() was called in another thread: give every thread a net, copy.deepcopy(net)")
+        """Raises RuntimeError where a sampled parameter has changed."""
         if net.parameters[self.sampled].tobytes() != self.sample:
             raise RuntimeError("the parameters changed after forward(): call forward() again before backward()")
 
@@ -957,24 +843,23 @@ class LayerArrays(FixedNames):
         block = net.block
         for name in block.kept:
             stack = work.kept[name]
-            add_arrays(self, block, {name: stack[index % len(stack)]})
+            add_array(self, block, name, stack[index % len(stack)])
         for name in block.shared:
-            add_arrays(self, block, {name: work.shared[name]})
+            add_array(self, block, name, work.shared[name])
         for name in block.parameters(hidden):
-            parameter = vars(net)[name][index, ...]
-            gradient = vars(net.grad)[name][index, ...]
-            add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
+            add_array(self, block, name, vars(net)[name][index, ...])
+            add_array(self, block, f"d_{name}", vars(net.grad)[name][index, ...])
         # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
 
 
-def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
-    """Gives `owner` the block's arrays as attributes; raises ValueError for a name that is taken."""
-    for name, array in arrays.items():
-        if hasattr(owner, name):
-            raise ValueError(f"block {block.name!r} cannot call an array {name!r}: {type(owner).__name__} has one")
-        vars(owner)[name] = array
+def add_array(owner, block: Block, name: str, array: np.ndarray) -> None:
+    """Gives `owner` an array of the block as an attribute.  Raises ValueError for a name that is
+    taken."""
+    if hasattr(owner, name):
+        raise ValueError(f"block {block.name!r} cannot call an array {name!r}: {type(owner).__name__} has one")
+    vars(owner)[name] = array
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -1007,12 +892,12 @@ class DeepNet(FixedNames):
 
     `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was
     imported.  `activation` is an Activation, or a name: "tanh", "relu", or one whose module was
-    imported; the first layer uses it, too.
+    imported.  The first layer uses it, too.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  From the
     blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of
-    ones; a highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
-    name; W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
+    ones.  A highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
+    name.  W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
 
         W_in (hidden, d_in)               b_in (hidden,)
         W_H (depth, hidden, hidden)       b_H (depth, hidden)      W_T, b_T, W_C, b_C likewise
@@ -1026,16 +911,16 @@ class DeepNet(FixedNames):
     highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.
+    one set of work arrays: give every thread a net of its own, copy.deepcopy(net).
 
-    `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
+    `dtype` is float32, float64, or complex128 for complex-step derivatives.  All that the net
     computes is analytic, except where ReLU or maxout has a kink.
 
     `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
-    pixels were scaled (see pixels_for()); all other keys are free.
+    pixels were scaled (see pixels_for()).
 
-    forward(), predict() and gates() raise ValueError for an x of another shape, or not finite, and
-    TypeError unless x is an unmasked array of floats, complex ones only in a complex net."""
+    forward(), predict() and gates() raise ValueError for an x of another shape or not finite, and
+    TypeError where check_inputs() does."""
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -1043,7 +928,7 @@ class DeepNet(FixedNames):
     ):  # fmt: skip
         if init not in INITS:
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
-        if dtype is None or np.dtype(dtype) not in DTYPES:
+        if np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
         self.d_out = operator.index(d_out)
@@ -1051,8 +936,6 @@ class DeepNet(FixedNames):
         self.depth = operator.index(depth)
         if min(self.d_in, self.d_out, self.hidden) < 1 or self.depth < 0:
             raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
-        if not abs(gate_bias) < 1e30:
-            raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.block = block_of(block)
         self.activation = activation_of(activation)
         self.dtype = np.dtype(dtype)
@@ -1089,7 +972,6 @@ class DeepNet(FixedNames):
         self._work = {}
         self._saved = None
         self._stamp = None
-        self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
         self.grad = FixedNames()
         self._add_views(self, self.parameters)
@@ -1117,7 +999,7 @@ class DeepNet(FixedNames):
         owner.W_out = owner._output[:, :-1]
         owner.b_out = owner._output[:, -1]
         for name in self.block.parameters(hidden):
-            add_arrays(owner, self.block, {name: views[f"block {name}"]})
+            add_array(owner, self.block, name, views[f"block {name}"])
 
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
@@ -1132,8 +1014,8 @@ class DeepNet(FixedNames):
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises ValueError
         for what load() could not restore, and InputError where it would replace another file."""
         check_json(self.about, "net.about")
-        if not (isinstance(self.about, dict) and np.isfinite(self.parameters).all()):
-            raise ValueError("a net that is saved needs a dict net.about, and finite parameters")
+        if not np.isfinite(self.parameters).all():
+            raise ValueError("the parameters of a net that is saved must be finite")
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
@@ -1151,16 +1033,15 @@ class DeepNet(FixedNames):
             arguments = head["net"]
             arguments["block"] = block_of(arguments["block"], **arguments.pop("block_settings", {}))
             activation = activation_of(arguments.pop("activation"), **arguments.pop("activation_settings", {}))
-            if parameters.shape != (size_of(shapes_of_net(**arguments)),) or not np.isfinite(parameters).all():
-                raise ValueError(f"its parameters {parameters.shape} are not finite, or not those of such a net")
             net = cls(**arguments, rng=0, activation=activation, dtype=parameters.dtype)
+            if parameters.shape != net.parameters.shape or not np.isfinite(parameters).all():
+                raise ValueError(f"its parameters {parameters.shape} are not finite, or not those of such a net")
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise InputError(f"{path} is not a net that can be loaded: {error}") from error
         return net
 
-    @one_thread
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
@@ -1172,7 +1053,6 @@ class DeepNet(FixedNames):
         self._stamp = Stamp(self)
         return logits
 
-    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
@@ -1184,9 +1064,10 @@ class DeepNet(FixedNames):
         return logits
 
     def classify(self, x: np.ndarray) -> np.ndarray:
-        """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
-        scaled as in the net's training.  An image of x may be a row, or have rows and columns.
-        Raises InputError for a net that has learned numbers, and for one example alone, and
+        """The labels (N,) of N examples: floats as predict() takes them, or bytes, which are scaled
+        as in the net's training.  An image may be a row, or have rows and columns.
+
+        Raises InputError for a net that has learned numbers and for one example alone, and
         FloatingPointError for logits that are not finite."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
@@ -1196,7 +1077,6 @@ class DeepNet(FixedNames):
         rows = x.reshape(len(x), -1)
         return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
 
-    @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
@@ -1262,7 +1142,6 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
-    @one_thread
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
@@ -1270,9 +1149,9 @@ class DeepNet(FixedNames):
         `norms` (depth,), if given, receives |dL/dy| of each block: the norm over the batch and the
         units.
 
-        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
-        and where the parameters have changed since forward() (see Stamp); ValueError and TypeError
-        for a d_logits or norms of another shape or kind.  These, too, use up the forward()."""
+        Raises RuntimeError unless forward() was called since the last backward(), and where the
+        parameters have changed since then (see Stamp).  Raises ValueError and TypeError for a
+        d_logits of another shape or kind."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -1282,10 +1161,6 @@ class DeepNet(FixedNames):
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
-        if norms is not None:
-            check_numbers("norms", norms, FLOATS)
-            if norms.shape != (self.depth,):
-                raise ValueError(f"norms must have shape {(self.depth,)}, not {norms.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -1353,24 +1228,21 @@ class Workspace:
 
 
 def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
-    """The head and the parameters that DeepNet.save() wrote.  For other files exceptions of any kind
-    may be raised."""
-    if not Path(path).is_file():  # to open a pipe might wait for ever
-        raise FileNotFoundError("there is no such file")
+    """The head and the parameters that DeepNet.save() wrote.  Other files raise errors of many
+    kinds."""
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
         return json.loads(str(arrays["head"])), arrays["parameters"]
 
 
 def check_replaceable_net(path: Path) -> None:
-    """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
-    of a saved net."""
+    """Raises InputError unless a net may be saved to `path`: there is no file, or a saved net."""
     check_place(path, ".npz")
     if not path.exists():
         return
     try:
         head, _ = read_net(path)
         is_net = set(head) == {"net", "about"}
-    except Exception:  # as in DeepNet.load()
+    except Exception:
         is_net = False
     if not is_net:
         raise InputError(f"{path} is no net of this program, and is not replaced: choose another name")
@@ -1380,7 +1252,8 @@ def check_replaceable_net(path: Path) -> None:
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array.  Raises unless they are n whole numbers from 0 to n_classes - 1."""
+    """The labels as an array.  Raises TypeError or ValueError unless they are n whole numbers from
+    0 to n_classes - 1."""
     y = np.asanyarray(y)
     check_numbers("y", y)
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
@@ -1443,14 +1316,9 @@ class Optimizer(FixedNames):
     `clip`, and a rate lr that is multiplied by `decay` at every step.
 
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
-    start.  The vector "m" is the attribute self.m, and a row of self.states.
-
-    A subclass defines update(gradient, scale), which writes into self.parameters."""
+    start.  The vector "m" is the attribute self.m, and a row of self.states."""
 
     def __init__(self, parameters, lr, clip=math.inf, decay=1.0, states: tuple[str, ...] = ()):
-        check_numbers("parameters", parameters, FLOATS + "c")
-        if parameters.ndim != 1:
-            raise ValueError(f"parameters must be one vector, as net.parameters is, not of shape {parameters.shape}")
         if not (lr > 0 and clip > 0 and 0 < decay < math.inf):
             raise ValueError(f"lr, clip and decay must be positive: lr={lr}, clip={clip}, decay={decay}")
         self.parameters = parameters
@@ -1475,8 +1343,8 @@ class Optimizer(FixedNames):
         self._name_states()
 
     def step(self, gradient: np.ndarray) -> float:
-        """Updates the parameters in place; returns the norm of the gradient before clipping.  A
-        norm that is not finite changes nothing."""
+        """Updates the parameters in place.  Returns the norm of the gradient before clipping; if
+        that is not finite, nothing is changed."""
         check_numbers("gradient", gradient, FLOATS)
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
@@ -1487,15 +1355,15 @@ class Optimizer(FixedNames):
         return norm
 
     def update(self, gradient: np.ndarray, scale: float) -> None:
-        """Changes the parameters in place; scale * gradient is the clipped gradient."""
+        """Changes the parameters in place.  scale * gradient is the clipped gradient."""
         raise NotImplementedError
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _chunks(self, gradient):
-        """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of
-        each at a time."""
+        """Yields parameters, gradient, scratch and every state, at most CHUNK numbers of each at a
+        time."""
         for start in range(0, len(gradient), CHUNK):
             chunk = slice(start, start + CHUNK)
             g = gradient[chunk]
@@ -1515,8 +1383,6 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
-        if not (0 <= beta1 < 1 and 0 <= beta2 < 1 and 0 < eps < math.inf):
-            raise ValueError(f"0 <= beta < 1 and eps > 0 are needed: beta1={beta1}, beta2={beta2}, eps={eps}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -1551,8 +1417,10 @@ MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
 
 @dataclass(frozen=True)
 class Settings:
-    """The numbers that a run depends on besides its block and its data.  The command line sets them,
-    the JSON records them.  Raises TypeError or InputError for what no run can have."""
+    """The numbers that a run depends on besides its block and its data.
+
+    The command line sets them, the JSON records them.  Raises InputError for numbers that no run
+    can have."""
 
     seed: int = 0
     hidden: int = 50
@@ -1586,19 +1454,12 @@ DEFAULTS = Settings()
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
-    """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the
-    units."""
+    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 def ignore(*_) -> None:
     """Does nothing: the default of report(row) and before_step()."""
-
-
-def check_parameters(net, optimizer) -> None:
-    """Raises ValueError where the optimiser changes other parameters than the net's."""
-    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
-        raise ValueError("the optimizer must have net.parameters of this net, and write into them in place")
 
 
 @one_blas_thread()
@@ -1614,10 +1475,8 @@ def train_epoch(
     Returns the means over the batches of loss, accuracy (None where y holds no labels) and
     gradient norm.  They are measured before a batch's update, and the norm before clipping.
 
-    Raises FloatingPointError at the first loss or gradient that is not finite."""
-    check_parameters(net, optimizer)
-    check_numbers("x", x, COMPLEX)
-    check_numbers("y", y, COMPLEX)
+    Raises FloatingPointError at the first loss or gradient that is not finite, and ValueError for
+    an optimiser that changes other parameters than the net's."""
     if len(x) != len(y):
         raise ValueError(f"x and y must be of the same examples: x has {len(x)}, y has {len(y)}")
     if not 1 <= batch_size <= len(order):
@@ -1637,7 +1496,8 @@ def train_epoch(
         norms[step] = float(optimizer.step(net.backward(d_logits)))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    check_parameters(net, optimizer)
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError("the optimizer must have net.parameters of this net, and write into them in place")
     return {
         "train_loss": float(losses.mean()),
         "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
@@ -1653,8 +1513,7 @@ def train_epochs(
     where the run diverged, or None.
 
     report(row) is called after each epoch; row["epoch"] counts from 1.  Keys that report() adds
-    are kept; a FloatingPointError that it raises counts as divergence.  before_step() is called
-    before every step."""
+    are kept; a FloatingPointError that it raises counts as divergence."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
@@ -1669,8 +1528,8 @@ def train_epochs(
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: train_epoch() checks the
-    loss before a step, and so does not see what its last step did."""
+    Raises FloatingPointError where parameters or logits are not finite.  train_epoch() does not
+    see what its last step did, since it checks the loss before a step."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1745,25 +1604,24 @@ def train(
     optimizer=Adam,
     loss=softmax_cross_entropy,
 ) -> dict:
-    """Trains the net on all of `data`, in a new random order each epoch, and calls report(row)
-    after each epoch.
+    """Trains the net on all of `data`, in a new random order each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip and, for a `shuffle` of its own, seed.
-    `optimizer` is a class, called as optimizer(net.parameters, lr=..., clip=...).
-    loss(outputs, y) gives the loss of a batch and its gradient.  Floats in `data` are the net's
-    inputs as they are; bytes are scaled, and net.about["pixels"] then says how.
+    Of the settings it reads epochs, batch_size, lr and clip.  Without `shuffle`, the generator of
+    the orders, it makes one from the seed.  `optimizer` is a class, called as
+    optimizer(net.parameters, lr=..., clip=...).  loss(outputs, y) gives the loss of a batch and
+    its gradient.  report(row) is called after each epoch.  Floats in `data` are the net's inputs
+    as they are; bytes are scaled, and net.about["pixels"] then says how.
 
-    Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
-    LayerHistory), the final loss and accuracies and, of nets with gates, the mean T of every block,
-    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  Where y holds targets
-    instead of labels, the loss of the test examples stands in the accuracies' place.  If the run
-    diverges, the history ends with the last completed epoch, and "diverged_at" says where."""
+    Returns "history", lists with an entry for each epoch; "layer_history" (see LayerHistory);
+    and the final loss and accuracies.  Of nets with gates also the mean T of every block:
+    "layer_T_history" after each epoch, "final_T_per_layer" at the end.  Where y holds targets,
+    the loss of the test examples stands in the accuracies' place.
+
+    If the run diverges, the history ends with the last completed epoch, and "diverged_at" says
+    where."""
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
     has_labels = holds_labels(data.y_train)
-    if has_labels or loss is softmax_cross_entropy:
-        check_labels(data.y_train, len(data.x_train), net.d_out)
-        check_labels(data.y_test, len(data.x_test), net.d_out)
     if data.x_train.dtype.kind != "f":
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
@@ -1828,9 +1686,10 @@ def run_one(
     final numbers.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  Of `data` it learns all, or as many as a change n_train or
-    n_test names, drawn by the seed.  `save` names a file for the trained net, which is not written
-    if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report."""
+    learns n_train images of MNIST.  Of `data` it learns all, unless n_train or n_test is among the
+    changes: then so many, drawn by the seed.  `save` names a file for the trained net; it is not
+    written if the run diverges.  DeepNet explains activation and init; train() explains optimizer,
+    loss and report."""
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
@@ -1863,8 +1722,8 @@ def run_one(
 
 
 def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) -> dict:
-    """What a run says of its net and its training.  Beyond the settings it names only those that are
-    not the defaults."""
+    """What a run says of its net and its training.  Activation, init, optimizer and loss are named
+    only where they are not the defaults."""
     run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
     run |= record_of(net.block)
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
@@ -1891,8 +1750,7 @@ def line_of(row: dict) -> str:
 
 
 def name_of(function) -> str:
-    """The name of a class or a function, in small letters; of a functools.partial, that of its
-    function."""
+    """The name of a class, a function, or the function of a functools.partial, in small letters."""
     function = getattr(function, "func", function)
     return getattr(function, "__name__", type(function).__name__).lower()
 

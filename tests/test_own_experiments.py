@@ -65,16 +65,14 @@ def test_labels_may_have_gaps_and_begin_with_1():
         ({"x": AGES}, 2),  # large in both
         ({"x": AGES / 89}, 0),
         ({"x": PIXELS * 1.0}, 2),
-        ({"x": PIXELS // 16}, 2),  # dark
         ({"x": PIXELS}, 0),
-        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 2),  # large, and of another scale
-        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] / 255**2}, 1),
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 1),
         ({"x": PIXELS / 255}, 0),
     ],
 )
 def test_data_that_look_unscaled_are_warned_of(capsys, change, n_warnings):
-    data = data_of(**change)
-    assert len(hn.data_warnings(data)) == len(capsys.readouterr().err.splitlines()) == n_warnings
+    data_of(**change)
+    assert len(capsys.readouterr().err.splitlines()) == n_warnings
 
 
 def squared_error(outputs, y):
