@@ -55,7 +55,7 @@ import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
@@ -64,33 +64,6 @@ import numpy as np
 
 # called in loops, where a name on its own is found faster than one in np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
-
-__all__ = [
-    "Activation",
-    "Adam",
-    "Block",
-    "Dataset",
-    "DeepNet",
-    "Highway",
-    "InputError",
-    "LayerArrays",
-    "Optimizer",
-    "Plain",
-    "Relu",
-    "Settings",
-    "Tanh",
-    "accuracy",
-    "load_mnist",
-    "main",
-    "pixels_for",
-    "run_one",
-    "scale_pixels",
-    "softmax_cross_entropy",
-    "subset",
-    "train",
-    "train_epoch",
-    "train_epochs",
-]
 
 ROOT = Path(__file__).resolve().parent
 
@@ -189,9 +162,11 @@ def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256
             raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        if not holds_floats(x) and not (x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255):
+        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
+        if not (is_pixels or holds_floats(x)):
             raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
-        if not holds_floats(y) and not (holds_labels(y) and y.min() >= 0):
+        is_labelled = holds_labels(y) and y.min() >= 0
+        if not (is_labelled or holds_floats(y)):
             raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
         if holds_floats(x) and np.abs(x).max() > UNSCALED:
             print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
@@ -258,8 +233,8 @@ def read_mnist(folder: Path) -> Dataset:
 
 
 def read_set(chosen: Path) -> Dataset:
-    """The data set in a folder, named by its checksum.  Of a folder with several sets
-    FOLDER/emnist-letters is the one whose files' names begin with emnist-letters."""
+    """The data set in a folder, named by its checksum.  In a folder with several sets,
+    FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
     arrays = []
     checksum = hashlib.sha256()
     for name, path in zip(FILES, find_files(chosen), strict=True):
@@ -544,7 +519,7 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
         raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
     if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} must hold numbers of a kind in {kinds!r}, not {array.dtype}")
+        raise TypeError(f"{name} holds {array.dtype}; it must hold numbers of one of NumPy's kinds {kinds!r}")
 
 
 def check_inputs(x, dtype: np.dtype) -> None:
@@ -1622,7 +1597,7 @@ def train(
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
     has_labels = holds_labels(data.y_train)
-    if data.x_train.dtype.kind != "f":
+    if not holds_floats(data.x_train):
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
     x_test = inputs_for(net, data.x_test)
@@ -1672,7 +1647,6 @@ def run_one(
     block: str | Block = "highway",
     settings: Settings = DEFAULTS,
     data: Dataset | None = None,
-    verbose: bool = False,
     *,
     activation: str | Activation = "tanh",
     init: str = "uniform",
@@ -1705,13 +1679,7 @@ def run_one(
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
     )  # fmt: skip
     run = description(net, settings, init, optimizer, loss)  # may raise: now, not after the training
-
-    def show_and_report(row):
-        if verbose:
-            say(f"{run['label']}  {line_of(row)}")
-        report(row)
-
-    run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, report=report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         if not holds_labels(data.y_train):
@@ -1742,25 +1710,10 @@ def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) ->
     return run
 
 
-def line_of(row: dict) -> str:
-    """An epoch in a line."""
-    accuracies = "test loss {test_loss:.4f}" if "test_loss" in row else "train {train_acc:.3f}  test {test_acc:.3f}"
-    line = "epoch {epoch:3d}  loss {train_loss:.4f}  " + accuracies + "  |gradient| {grad_norm:.3g}"
-    return line.format_map(row)
-
-
 def name_of(function) -> str:
     """The name of a class, a function, or the function of a functools.partial, in small letters."""
     function = getattr(function, "func", function)
     return getattr(function, "__name__", type(function).__name__).lower()
-
-
-def say(line: str) -> None:
-    """Prints a line, in one write.  A training does not end because nobody reads on."""
-    try:
-        print(f"{line}\n", end="", flush=True)
-    except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -1907,6 +1860,19 @@ def commit() -> str | None:
         return None
 
 
+def say(line: str) -> None:
+    """Prints a line, in one write.  A training does not end because nobody reads on."""
+    try:
+        print(f"{line}\n", end="", flush=True)
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+
+
+def say_epoch(label: str, row: dict) -> None:
+    line = "epoch {epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}"
+    say(f"{label}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}")
+
+
 def begin_worker() -> None:
     """What a worker process does first: it leaves Ctrl-C to its parent, and ends with it."""
 
@@ -1943,8 +1909,10 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: 
         images = subset(data, settings.seed, settings.n_train, settings.n_test)
         for block in PAIR:
             task = {"block": block, "settings": settings, "data": images}
-            task["verbose"] = len(planned) == 1 and not quiet
-            task["save"] = save if block == Highway.name else None
+            if save and block == Highway.name:
+                task["save"] = save
+            if len(planned) == 1 and not quiet:
+                task["report"] = partial(say_epoch, block)
             tasks.append(task)
     runs = {}
     with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
