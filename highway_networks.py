@@ -797,7 +797,7 @@ class LayerArrays(FixedNames):
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
-        # scratch; only where net.activation keeps z, each layer has its own, of which z_H stays z_H
+        # scratch of all layers; but where the activation keeps z, each layer has its own
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
         self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
@@ -955,7 +955,7 @@ class DeepNet(FixedNames):
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
     def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
-        """Makes the named views into a flat vector attributes of `owner`."""
+        """Gives `owner` the named views into a flat vector as attributes."""
         hidden = self.hidden
         views = views_into(flat, self._shapes())
         blocks = views["blocks"]
@@ -1596,7 +1596,6 @@ def train(
     where."""
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
-    has_labels = holds_labels(data.y_train)
     if not holds_floats(data.x_train):
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
@@ -1625,12 +1624,12 @@ def train(
         loss=loss, report=measure, before_step=look,
     )  # fmt: skip
     diverged = diverged_at is not None
-    measured = ("train_acc", "test_acc", "train_loss") if has_labels else ("test_loss", "train_loss")
+    measured = ("train_acc", "test_acc") if holds_labels(data.y_train) else ("test_loss",)
     history = {}
-    for name in ("epoch", "train_loss", *measured[:-1], "grad_norm"):
+    for name in ("epoch", "train_loss", *measured, "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in measured:
+    for name in (*measured, "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
     if loss is softmax_cross_entropy:
         # a net that only guesses can end a little above log(n_classes)
@@ -1971,19 +1970,24 @@ def train_pairs(args) -> None:
         say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
     pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
     say(table(pairs))
-    if args.no_save:
-        return
-    record = asdict(settings_of(args))
+    if not args.no_save:
+        record = {**common_to_runs(args, data), "env": env, "runs": pairs}
+        check_replaceable(path)  # again, for another program may have written it while the nets trained
+        write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
+        say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+
+
+def common_to_runs(args, data: Dataset) -> dict:
+    """What the JSON holds beside the runs: the settings and the data.  A setting of several values
+    is None, and its plural lists them."""
+    common = asdict(settings_of(args))
     for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
         if values:
-            record[plural] = values
-            record[name] = values[0] if len(values) == 1 else None
-    record |= {"activation": Tanh.name, "optimizer": "adam"}
-    record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
-    record |= {"env": env, "runs": pairs}
-    check_replaceable(path)  # again, for another program may have written it while the nets trained
-    write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
-    say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+            common[plural] = values
+            common[name] = values[0] if len(values) == 1 else None
+    common |= {"activation": Tanh.name, "optimizer": "adam"}
+    common |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    return common
 
 
 def main(argv=None) -> int:
