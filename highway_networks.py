@@ -18,7 +18,7 @@ first of a hundred layers receives a gradient to learn from:
 
 straightforward.py writes just this down.  This file computes the same faster, for blocks of any
 kind, and trains a highway and a plain net of the same depth and width on MNIST.  From top to
-bottom: the data, names, arrays, activations, blocks, the net, loss, optimiser, training, the
+bottom: names, arrays, activations, blocks, the net, loss, optimiser, training, checks, data, the
 command line.  It needs NumPy and nothing else.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
@@ -73,311 +73,6 @@ class InputError(ValueError):
     is needed."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all: beside its target, then renamed."""
-    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    file = temporary.open("xb")
-    try:
-        with file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def check_place(path: Path, suffix: str) -> None:
-    """Raises InputError unless the name ends in `suffix`, in a folder that is there."""
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
-
-
-# ---- MNIST -----------------------------------------------------------------------------------------------------------
-
-BUNDLED = ROOT / "data" / "mnist"
-CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
-MIRRORS = (
-    "https://ossci-datasets.s3.amazonaws.com/mnist/",
-    "https://storage.googleapis.com/cvdf-datasets/mnist/",
-)
-PATIENCE = 30  # seconds without a byte before the next mirror is tried
-GZ_MD5 = {  # of the .gz files that the mirrors have
-    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
-    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
-    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
-}
-FILES = tuple(GZ_MD5)
-KNOWN_SETS = {  # names by Dataset.sha256
-    "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
-    "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
-}
-UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
-
-
-class Dataset(NamedTuple):
-    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
-    them of your own arrays."""
-
-    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
-    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
-    x_test: np.ndarray  # (n_test, features)
-    y_test: np.ndarray  # (n_test,)
-    name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
-    source: str  # the folder it was read from
-    n_classes: int  # the outputs of a net: classes or, of targets, numbers
-    sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
-    shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
-
-    @classmethod
-    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
-        """A data set of your own arrays, of any shape with an example at each first index.
-
-        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
-        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
-
-        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
-        (n, outputs), are targets of a regression, which needs a loss of its own.
-
-        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
-        and for arrays that do not fit each other."""
-        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
-        arrays = {part: np.asanyarray(array) for part, array in given.items()}
-        checksum = hashlib.sha256()
-        for part, array in arrays.items():
-            check_numbers(part, array)
-            checksum.update(f"{array.dtype} {array.shape}".encode())
-            checksum.update(np.ascontiguousarray(array))
-        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
-
-
-def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
-    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
-    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
-        if not (is_pixels or holds_floats(x)):
-            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
-        is_labelled = holds_labels(y) and y.min() >= 0
-        if not (is_labelled or holds_floats(y)):
-            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
-        if holds_floats(x) and np.abs(x).max() > UNSCALED:
-            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
-    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
-        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
-            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
-            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
-    n_classes = math.prod(y_train.shape[1:])  # of targets
-    if holds_labels(y_train):
-        n_classes = 1 + int(max(y_train.max(), y_test.max()))
-    return Dataset(
-        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
-        name, source, n_classes, sha256, shape=x_train.shape[1:],
-    )  # fmt: skip
-
-
-def holds_floats(array: np.ndarray) -> bool:
-    return array.dtype.kind == "f"
-
-
-def holds_labels(y: np.ndarray) -> bool:
-    """Whether y may be labels: whole numbers, one for each example."""
-    return y.ndim == 1 and y.dtype.kind in "iu"
-
-
-def as_rows(x: np.ndarray) -> np.ndarray:
-    """(n, ...) -> (n, features), whole numbers as uint8."""
-    rows = x.reshape(len(x), -1)
-    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
-
-
-def as_answers(y: np.ndarray) -> np.ndarray:
-    """Labels as intp (n,), or targets as (n, outputs)."""
-    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
-
-
-def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout.
-
-    Reads `data_dir` or $MNIST_DIR, if one is given.  Else reads MNIST, and nothing but MNIST: from
-    data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
-
-    Raises InputError where there is no whole set."""
-    chosen = data_dir
-    if chosen is None:
-        chosen = os.environ.get("MNIST_DIR") or None
-    if chosen is not None:
-        return read_set(Path(os.path.expanduser(chosen)))
-    if any(BUNDLED.glob("*ubyte*")):
-        return read_mnist(BUNDLED)
-    try:
-        return read_mnist(CACHE)
-    except InputError:
-        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
-        return read_mnist(CACHE)
-
-
-def read_mnist(folder: Path) -> Dataset:
-    """MNIST from a folder.  Raises InputError for another data set."""
-    data = read_set(folder)
-    if data.name != "MNIST":
-        raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
-    return data
-
-
-def read_set(chosen: Path) -> Dataset:
-    """The data set in a folder, named by its checksum.  In a folder with several sets,
-    FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
-    arrays = []
-    checksum = hashlib.sha256()
-    for name, path in zip(FILES, find_files(chosen), strict=True):
-        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
-        arrays.append(array)
-        checksum.update(checksum_of_file.encode())
-    sha256 = checksum.hexdigest()
-    name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
-    source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
-    return checked_set(*arrays, name, str(source), sha256)
-
-
-def find_files(chosen: Path) -> list[Path]:
-    """The four files of a data set, in the order of FILES, as they are or as .gz.
-
-    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
-    folder = chosen
-    name_of_set = ""
-    if not chosen.is_dir():
-        folder = chosen.parent
-        name_of_set = f"{chosen.name}-"
-    paths = []
-    for name in FILES:
-        candidates = []
-        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
-            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
-        found = [path for path in candidates if path.is_file()]
-        if not found:
-            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
-        paths.append(found[0])
-    return paths
-
-
-def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
-    """A uint8 array of `rank` dimensions from an idx file, and the SHA-256 of its contents.  The
-    file may be compressed by gzip, whatever its name says.
-
-    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    start = 4 + 4 * rank
-    magic = bytes((0, 0, 8, rank))
-    if data[:4] != magic or len(data) < start:
-        raise InputError(f"{path} begins with {data[:8]!r}; an idx file begins with {magic.hex(' ')}")
-    shape = np.frombuffer(data[4:start], ">u4").tolist()
-    if len(data) != start + math.prod(shape):
-        raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
-    array = np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-    return array, hashlib.sha256(data).hexdigest()
-
-
-def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
-    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
-
-    If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
-    InputError if every mirror fails."""
-    from http.client import HTTPException  # only here: most users have the bundled files
-    from urllib.request import urlopen
-
-    failures = []
-    for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, checksum in md5.items():
-                path = folder / name
-                if path.is_file() and md5_of(path.read_bytes()) == checksum:
-                    continue
-                with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
-                    data = response.read()
-                if md5_of(data) != checksum:
-                    raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
-                write_whole(path, data)
-            return
-        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {error}")
-    why = "; ".join(failures)
-    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
-
-
-def md5_of(data: bytes) -> str:
-    return hashlib.md5(data, usedforsecurity=False).hexdigest()
-
-
-def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
-    the README compares with ours, draws the same images in the same order."""
-    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
-        if not 1 <= asked <= n:
-            raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
-    rng = generator(seed)
-    train_rows = rng.permutation(len(data.x_train))[:n_train]
-    test_rows = rng.permutation(len(data.x_test))[:n_test]
-    return data._replace(
-        x_train=data.x_train[train_rows],
-        y_train=data.y_train[train_rows],
-        x_test=data.x_test[test_rows],
-        y_test=data.y_test[test_rows],
-    )
-
-
-PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
-
-
-def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
-    """(N, features) uint8 -> dtype, in the interval `pixels`."""
-    check_bytes(x)
-    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
-        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
-    dtype = np.dtype(dtype).type
-    x = x.astype(dtype)
-    if pixels == "[0, 1]":
-        return x / dtype(255)
-    return x * dtype(2 / 255) - dtype(1)
-
-
-def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
-    return scale_pixels(x, net.dtype, net.about.get("pixels"))
-
-
-def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
-    check_numbers("x", x)
-    if not holds_floats(x):
-        return pixels_for(net, x)
-    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
-        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
-    return x.astype(net.dtype)
-
-
-def check_bytes(x: np.ndarray) -> None:
-    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
-    check_numbers("x", x)
-    if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
-
-
 # ---- What a net chooses by name --------------------------------------------------------------------------------------
 
 
@@ -427,39 +122,8 @@ def block_of(block: str | Block, **settings) -> Block:
     return Block.find(block, **settings)
 
 
-def record_of(named: Named) -> dict:
-    """A block or an activation as records and saved nets have it: its name and, if it has any, its
-    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
+# ---- Arrays: their memory, named views into one flat array, one thread for their products ----------------------------
 
-    Raises ValueError where the name and these settings would not lead back to the object."""
-    if named.registry.get(named.name) is not type(named):
-        raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
-    settings = dict(vars(named))
-    check_json(settings, f"the settings of {named}")
-    if vars(type(named)(**settings)) != settings:
-        raise ValueError(f"the attributes of {named} must be the arguments of its __init__")
-    record = {named.family: named.name}
-    if settings:
-        record[f"{named.family}_settings"] = settings
-    return record
-
-
-def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged.  JSON turns tuples into lists,
-    and keys into strings."""
-    try:
-        decoded = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
-    if decoded != value:
-        raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
-
-
-# ---- Arrays: their memory, named views into one flat array, and checks of what a caller passes -----------------------
-
-REAL = "biuf"  # kinds of dtypes that hold real numbers
-COMPLEX = REAL + "c"  # and complex ones, too
-FLOATS = "f"  # and floating-point numbers alone
 CACHE_LINE = 64  # bytes
 HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
@@ -507,29 +171,6 @@ class FixedNames:
         super().__setattr__(name, value)
 
 
-def kinds_for(dtype: np.dtype) -> str:
-    """The kinds of numbers that a net of this dtype takes: only a complex one takes complex numbers."""
-    return COMPLEX if dtype.kind == "c" else REAL
-
-
-def check_numbers(name: str, array, kinds: str = REAL) -> None:
-    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
-        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
-    if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} holds {array.dtype}; it must hold numbers of one of NumPy's kinds {kinds!r}")
-
-
-def check_inputs(x, dtype: np.dtype) -> None:
-    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a complex
-    net.  Whole numbers would be pixels that nobody has scaled."""
-    check_numbers("x", x, kinds_for(dtype))
-    if x.dtype.kind not in "fc":
-        raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
-
-
 def cached(work: dict, key, make):
     """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
     this key, and forgets all results when it is full."""
@@ -538,25 +179,6 @@ def cached(work: dict, key, make):
             work.clear()
         work[key] = make()
     return work[key]
-
-
-def generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
-    would take None for a random seed, and the run could not be repeated."""
-    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
-        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
-    return np.random.default_rng(rng)
-
-
-def python_number(value):
-    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def use_python_numbers(settings) -> None:
-    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
-    for name, value in list(vars(settings).items()):
-        object.__setattr__(settings, name, python_number(value))
 
 
 @cache
@@ -585,8 +207,8 @@ def one_blas_thread():
         yield
 
 
-SAMPLED = 193  # of many parameters one in 193 is compared, which meets every weight matrix of 20 units or more
-FEW = 10000  # so many are all compared
+FEW = 10000  # up to so many parameters are all compared
+SAMPLED = 193  # of more parameters one in 193, which meets every weight matrix of 20 units or more
 
 
 class Stamp:
@@ -1202,6 +824,34 @@ class Workspace:
         return self.states[index % len(self.states)]
 
 
+def record_of(named: Named) -> dict:
+    """A block or an activation as records and saved nets have it: its name and, if it has any, its
+    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
+
+    Raises ValueError where the name and these settings would not lead back to the object."""
+    if named.registry.get(named.name) is not type(named):
+        raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
+    settings = dict(vars(named))
+    check_json(settings, f"the settings of {named}")
+    if vars(type(named)(**settings)) != settings:
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__")
+    record = {named.family: named.name}
+    if settings:
+        record[f"{named.family}_settings"] = settings
+    return record
+
+
+def check_json(value, what: str) -> None:
+    """Raises ValueError unless JSON gives `value` back unchanged.  JSON turns tuples into lists,
+    and keys into strings."""
+    try:
+        decoded = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
+    if decoded != value:
+        raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
+
+
 def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
     """The head and the parameters that DeepNet.save() wrote.  Other files raise errors of many
     kinds."""
@@ -1388,6 +1038,17 @@ class Adam(Optimizer):
 
 
 MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
+
+
+def python_number(value):
+    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def use_python_numbers(settings) -> None:
+    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
+    for name, value in list(vars(settings).items()):
+        object.__setattr__(settings, name, python_number(value))
 
 
 @dataclass(frozen=True)
@@ -1713,6 +1374,350 @@ def name_of(function) -> str:
     """The name of a class, a function, or the function of a functools.partial, in small letters."""
     function = getattr(function, "func", function)
     return getattr(function, "__name__", type(function).__name__).lower()
+
+
+# ---- Checks of what a caller passes ----------------------------------------------------------------------------------
+
+REAL = "biuf"  # kinds of dtypes that hold real numbers
+COMPLEX = REAL + "c"  # and complex ones, too
+FLOATS = "f"  # and floating-point numbers alone
+
+
+def kinds_for(dtype: np.dtype) -> str:
+    """The kinds of numbers that a net of this dtype takes: only a complex one takes complex numbers."""
+    return COMPLEX if dtype.kind == "c" else REAL
+
+
+def check_numbers(name: str, array, kinds: str = REAL) -> None:
+    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
+        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{name} holds {array.dtype}; it must hold numbers of one of NumPy's kinds {kinds!r}")
+
+
+def check_inputs(x, dtype: np.dtype) -> None:
+    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a complex
+    net.  Whole numbers would be pixels that nobody has scaled."""
+    check_numbers("x", x, kinds_for(dtype))
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
+
+
+def check_bytes(x: np.ndarray) -> None:
+    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
+    check_numbers("x", x)
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
+    would take None for a random seed, and the run could not be repeated."""
+    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
+        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
+    return np.random.default_rng(rng)
+
+
+# ---- Files, and MNIST ------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all: beside its target, then renamed."""
+    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    file = temporary.open("xb")
+    try:
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_place(path: Path, suffix: str) -> None:
+    """Raises InputError unless the name ends in `suffix`, in a folder that is there."""
+    if path.suffix != suffix:
+        raise InputError(f"{path} does not end in {suffix}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
+
+
+BUNDLED = ROOT / "data" / "mnist"
+CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
+MIRRORS = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+PATIENCE = 30  # seconds without a byte before the next mirror is tried
+GZ_MD5 = {  # of the .gz files that the mirrors have
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+FILES = tuple(GZ_MD5)
+KNOWN_SETS = {  # names by Dataset.sha256
+    "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
+    "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
+}
+UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
+
+
+class Dataset(NamedTuple):
+    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
+    them of your own arrays."""
+
+    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
+    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_test: np.ndarray  # (n_test, features)
+    y_test: np.ndarray  # (n_test,)
+    name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
+    source: str  # the folder it was read from
+    n_classes: int  # the outputs of a net: classes or, of targets, numbers
+    sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
+    shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
+
+    @classmethod
+    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
+        """A data set of your own arrays, of any shape with an example at each first index.
+
+        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
+        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
+
+        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
+        (n, outputs), are targets of a regression, which needs a loss of its own.
+
+        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
+        and for arrays that do not fit each other."""
+        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        arrays = {part: np.asanyarray(array) for part, array in given.items()}
+        checksum = hashlib.sha256()
+        for part, array in arrays.items():
+            check_numbers(part, array)
+            checksum.update(f"{array.dtype} {array.shape}".encode())
+            checksum.update(np.ascontiguousarray(array))
+        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
+
+
+def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
+    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
+    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
+        if x.size == 0 or y.shape[:1] != x.shape[:1]:
+            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
+        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
+        if not (is_pixels or holds_floats(x)):
+            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
+        is_labelled = holds_labels(y) and y.min() >= 0
+        if not (is_labelled or holds_floats(y)):
+            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
+        if holds_floats(x) and np.abs(x).max() > UNSCALED:
+            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
+    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
+        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
+            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
+            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
+    n_classes = math.prod(y_train.shape[1:])  # of targets
+    if holds_labels(y_train):
+        n_classes = 1 + int(max(y_train.max(), y_test.max()))
+    return Dataset(
+        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
+        name, source, n_classes, sha256, shape=x_train.shape[1:],
+    )  # fmt: skip
+
+
+def holds_floats(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f"
+
+
+def holds_labels(y: np.ndarray) -> bool:
+    """Whether y may be labels: whole numbers, one for each example."""
+    return y.ndim == 1 and y.dtype.kind in "iu"
+
+
+def as_rows(x: np.ndarray) -> np.ndarray:
+    """(n, ...) -> (n, features), whole numbers as uint8."""
+    rows = x.reshape(len(x), -1)
+    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
+
+
+def as_answers(y: np.ndarray) -> np.ndarray:
+    """Labels as intp (n,), or targets as (n, outputs)."""
+    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
+
+
+def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
+    """MNIST, or any data set in its idx layout.
+
+    Reads `data_dir` or $MNIST_DIR, if one is given.  Else reads MNIST, and nothing but MNIST: from
+    data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
+
+    Raises InputError where there is no whole set."""
+    chosen = data_dir
+    if chosen is None:
+        chosen = os.environ.get("MNIST_DIR") or None
+    if chosen is not None:
+        return read_set(Path(os.path.expanduser(chosen)))
+    if any(BUNDLED.glob("*ubyte*")):
+        return read_mnist(BUNDLED)
+    try:
+        return read_mnist(CACHE)
+    except InputError:
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
+        return read_mnist(CACHE)
+
+
+def read_mnist(folder: Path) -> Dataset:
+    """MNIST from a folder.  Raises InputError for another data set."""
+    data = read_set(folder)
+    if data.name != "MNIST":
+        raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
+    return data
+
+
+def read_set(chosen: Path) -> Dataset:
+    """The data set in a folder, named by its checksum.  In a folder with several sets,
+    FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
+    arrays = []
+    checksum = hashlib.sha256()
+    for name, path in zip(FILES, find_files(chosen), strict=True):
+        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
+        arrays.append(array)
+        checksum.update(checksum_of_file.encode())
+    sha256 = checksum.hexdigest()
+    name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
+    source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
+    return checked_set(*arrays, name, str(source), sha256)
+
+
+def find_files(chosen: Path) -> list[Path]:
+    """The four files of a data set, in the order of FILES, as they are or as .gz.
+
+    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
+    folder = chosen
+    name_of_set = ""
+    if not chosen.is_dir():
+        folder = chosen.parent
+        name_of_set = f"{chosen.name}-"
+    paths = []
+    for name in FILES:
+        candidates = []
+        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
+            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
+        found = [path for path in candidates if path.is_file()]
+        if not found:
+            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
+        paths.append(found[0])
+    return paths
+
+
+def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
+    """A uint8 array of `rank` dimensions from an idx file, and the SHA-256 of its contents.  The
+    file may be compressed by gzip, whatever its name says.
+
+    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    start = 4 + 4 * rank
+    magic = bytes((0, 0, 8, rank))
+    if data[:4] != magic or len(data) < start:
+        raise InputError(f"{path} begins with {data[:8]!r}; an idx file begins with {magic.hex(' ')}")
+    shape = np.frombuffer(data[4:start], ">u4").tolist()
+    if len(data) != start + math.prod(shape):
+        raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
+    array = np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+    return array, hashlib.sha256(data).hexdigest()
+
+
+def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
+    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
+
+    If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
+    InputError if every mirror fails."""
+    from http.client import HTTPException  # only here: most users have the bundled files
+    from urllib.request import urlopen
+
+    failures = []
+    for mirror in mirrors:
+        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, checksum in md5.items():
+                path = folder / name
+                if path.is_file() and md5_of(path.read_bytes()) == checksum:
+                    continue
+                with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
+                    data = response.read()
+                if md5_of(data) != checksum:
+                    raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
+                write_whole(path, data)
+            return
+        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
+            failures.append(f"{mirror}: {error}")
+    why = "; ".join(failures)
+    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
+
+
+def md5_of(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
+    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
+    the README compares with ours, draws the same images in the same order."""
+    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
+        if not 1 <= asked <= n:
+            raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
+    rng = generator(seed)
+    train_rows = rng.permutation(len(data.x_train))[:n_train]
+    test_rows = rng.permutation(len(data.x_test))[:n_test]
+    return data._replace(
+        x_train=data.x_train[train_rows],
+        y_train=data.y_train[train_rows],
+        x_test=data.x_test[test_rows],
+        y_test=data.y_test[test_rows],
+    )
+
+
+PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
+
+
+def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
+    """(N, features) uint8 -> dtype, in the interval `pixels`."""
+    check_bytes(x)
+    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
+        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
+    dtype = np.dtype(dtype).type
+    x = x.astype(dtype)
+    if pixels == "[0, 1]":
+        return x / dtype(255)
+    return x * dtype(2 / 255) - dtype(1)
+
+
+def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
+    return scale_pixels(x, net.dtype, net.about.get("pixels"))
+
+
+def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
+    them."""
+    check_numbers("x", x)
+    if not holds_floats(x):
+        return pixels_for(net, x)
+    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
+        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
+    return x.astype(net.dtype)
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
