@@ -574,7 +574,8 @@ class DeepNet(FixedNames):
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
+        assigned_anew = {"about", "_work", "_saved", "_stamp"}
+        self._fixed = frozenset(vars(self)) - assigned_anew
 
     def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
         """Gives `owner` the named views into a flat vector as attributes."""
@@ -618,7 +619,7 @@ class DeepNet(FixedNames):
         net |= record_of(self.activation)
         file = io.BytesIO()
         np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
-        check_replaceable_net(Path(path))
+        check_replaceable(Path(path), ".npz", is_net)
         write_whole(Path(path), file.getvalue())
 
     @classmethod
@@ -664,22 +665,17 @@ class DeepNet(FixedNames):
         """The labels (N,) of N examples: floats as predict() takes them, or bytes, which are scaled
         as in the net's training.  An image may be a row, or have rows and columns.
 
-        Raises InputError for a net that has learned numbers and for one example alone, and
-        FloatingPointError for logits that are not finite."""
+        Raises InputError for a net that has learned numbers, and FloatingPointError for logits that
+        are not finite."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
             raise InputError("the net has learned numbers, not classes: net.predict(x) gives them")
-        if x.ndim < 2:
-            raise InputError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
         return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
 
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
-        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
-        net without gates."""
-        if not self.block.gates:
-            raise ValueError(f"a {self.block.name} net has no transform gates")
+        """Transform gate outputs T for x (N, d_in): (depth, N, hidden)."""
         self._check(x)
         gates = np.empty((self.depth, len(x), self.hidden), self.dtype)
         for rows, x_rows, work in self._in_slices(x):
@@ -853,24 +849,15 @@ def check_json(value, what: str) -> None:
 
 
 def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
-    """The head and the parameters that DeepNet.save() wrote.  Other files raise errors of many
-    kinds."""
+    """The head and the parameters that DeepNet.save() wrote."""
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
         return json.loads(str(arrays["head"])), arrays["parameters"]
 
 
-def check_replaceable_net(path: Path) -> None:
-    """Raises InputError unless a net may be saved to `path`: there is no file, or a saved net."""
-    check_place(path, ".npz")
-    if not path.exists():
-        return
-    try:
-        head, _ = read_net(path)
-        is_net = set(head) == {"net", "about"}
-    except Exception:
-        is_net = False
-    if not is_net:
-        raise InputError(f"{path} is no net of this program, and is not replaced: choose another name")
+def is_net(path: Path) -> bool:
+    """Whether DeepNet.save() wrote this file.  Files of other kinds raise many kinds of errors."""
+    head, _ = read_net(path)
+    return set(head) == {"net", "about"}
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
@@ -1037,9 +1024,6 @@ class Adam(Optimizer):
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
-MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
-
-
 def python_number(value):
     """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
@@ -1047,8 +1031,11 @@ def python_number(value):
 
 def use_python_numbers(settings) -> None:
     """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
-    for name, value in list(vars(settings).items()):
+    for name, value in vars(settings).items():
         object.__setattr__(settings, name, python_number(value))
+
+
+MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
 
 
 @dataclass(frozen=True)
@@ -1327,7 +1314,7 @@ def run_one(
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
-        check_replaceable_net(Path(save))
+        check_replaceable(Path(save), ".npz", is_net)
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     elif "n_train" in changes or "n_test" in changes:
@@ -1439,12 +1426,21 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def check_place(path: Path, suffix: str) -> None:
-    """Raises InputError unless the name ends in `suffix`, in a folder that is there."""
+def check_replaceable(path: Path, suffix: str, is_ours) -> None:
+    """Raises InputError unless a file may be written to `path`: its name ends in `suffix`, its folder
+    is there, and if it is there itself, is_ours(path) knows it."""
     if path.suffix != suffix:
         raise InputError(f"{path} does not end in {suffix}")
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
+    if not path.exists():
+        return
+    try:
+        is_known = is_ours(path)
+    except Exception:  # files of other kinds raise many kinds of errors
+        is_known = False
+    if not is_known:
+        raise InputError(f"{path} was not written by this program, and is not replaced: choose another name")
 
 
 BUNDLED = ROOT / "data" / "mnist"
@@ -1817,19 +1813,9 @@ def path_of_record(args, data: Dataset) -> Path:
     return Path("run_seeds.json" if args.seeds else "run.json")
 
 
-def check_replaceable(path: Path) -> None:
-    """Raises InputError unless a record may be written to `path`: there is no file, or a record
-    that this program wrote."""
-    check_place(path, ".json")
-    if not path.exists():
-        return
-    try:
-        record = json.loads(path.read_bytes())
-        is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"}
-    except (ValueError, TypeError, RecursionError):
-        is_ours = False
-    if not is_ours:
-        raise InputError(f"{path} holds something else than runs of this program: choose another --out")
+def is_record(path: Path) -> bool:
+    """Whether this program wrote a JSON.  What is no JSON raises many kinds of errors."""
+    return set(json.loads(path.read_bytes())) >= {*asdict(DEFAULTS), "env", "runs"}
 
 
 def environment() -> dict:
@@ -1967,9 +1953,9 @@ def train_pairs(args) -> None:
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
     if not args.no_save:
-        check_replaceable(path)
+        check_replaceable(path, ".json", is_record)
     if args.save:
-        check_replaceable_net(Path(args.save))
+        check_replaceable(Path(args.save), ".npz", is_net)
     env = environment()  # now, for another commit may be checked out while the nets train
     if not args.quiet:
         say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
@@ -1977,7 +1963,7 @@ def train_pairs(args) -> None:
     say(table(pairs))
     if not args.no_save:
         record = {**common_to_runs(args, data), "env": env, "runs": pairs}
-        check_replaceable(path)  # again, for another program may have written it while the nets trained
+        check_replaceable(path, ".json", is_record)  # again: another program may have written it meanwhile
         write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
         say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 
