@@ -1251,25 +1251,25 @@ def train(
     learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
     T_history = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
-    steps = 0  # that are done
+    steps_done = 0
 
-    def look():
-        nonlocal steps
-        if steps in STEPS_LOOKED_AT:
-            layers.look(steps)
-        steps += 1
+    def before_step():
+        nonlocal steps_done
+        if steps_done in STEPS_LOOKED_AT:
+            layers.look(steps_done)
+        steps_done += 1
 
-    def measure(row):
+    def after_epoch(row):
         row |= measure_test(net, x_test, data.y_test, loss)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(steps)
+        layers.look(steps_done)
         report(row)
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
         net, learner, x_train, data.y_train, orders, settings.batch_size,
-        loss=loss, report=measure, before_step=look,
+        loss=loss, report=after_epoch, before_step=before_step,
     )  # fmt: skip
     diverged = diverged_at is not None
     measured = ("train_acc", "test_acc") if holds_labels(data.y_train) else ("test_loss",)
@@ -1427,8 +1427,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def check_replaceable(path: Path, suffix: str, is_ours) -> None:
-    """Raises InputError unless a file may be written to `path`: its name ends in `suffix`, its folder
-    is there, and if it is there itself, is_ours(path) knows it."""
+    """Raises InputError for a name that does not end in `suffix`, for a folder that is not there, and
+    for a file that is_ours(path) does not know."""
     if path.suffix != suffix:
         raise InputError(f"{path} does not end in {suffix}")
     if not path.parent.is_dir():
@@ -1456,7 +1456,7 @@ GZ_MD5 = {  # of the .gz files that the mirrors have
     "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
     "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
 }
-FILES = tuple(GZ_MD5)
+FILES = tuple(GZ_MD5)  # the names of a set's four files
 KNOWN_SETS = {  # names by Dataset.sha256
     "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
     "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
@@ -1474,7 +1474,7 @@ class Dataset(NamedTuple):
     y_test: np.ndarray  # (n_test,)
     name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
     source: str  # the folder it was read from
-    n_classes: int  # the outputs of a net: classes or, of targets, numbers
+    n_classes: int  # how many outputs a net needs: one for each class, or for each number of a target
     sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
 
@@ -1504,7 +1504,7 @@ def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256
     """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
         if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
+            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must have as many rows, one or more")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
         is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
@@ -1774,7 +1774,7 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
     parser.set_defaults(**asdict(DEFAULTS))
-    if parser.parse_args(argv).quick:
+    if parser.parse_args(argv).quick:  # read once for this, and again with its defaults
         parser.set_defaults(**QUICK)
     return parser.parse_args(argv)
 
@@ -1810,7 +1810,9 @@ def path_of_record(args, data: Dataset) -> Path:
         return Path("run_own.json")
     if args.depths:
         return Path("run_sweep.json")
-    return Path("run_seeds.json" if args.seeds else "run.json")
+    if args.seeds:
+        return Path("run_seeds.json")
+    return Path("run.json")
 
 
 def is_record(path: Path) -> bool:
