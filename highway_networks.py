@@ -18,7 +18,7 @@ first of a hundred layers receives a gradient to learn from:
 
 straightforward.py writes just this down.  This file computes the same faster, for blocks of any
 kind, and trains a highway and a plain net of the same depth and width on MNIST.  From top to
-bottom: the data, names, arrays, activations, blocks, the net, loss, optimiser, training, the
+bottom: names, arrays, activations, blocks, the net, loss, optimiser, training, checks, data, the
 command line.  It needs NumPy and nothing else.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
@@ -32,10 +32,8 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 
-if "numpy" not in sys.modules and (__name__ == "__main__" or find_spec("threadpoolctl") is None):
-    # Before NumPy is imported: more threads slow the products of small matrices down, and round differently.
+if "numpy" not in sys.modules:  # NumPy reads this when it is imported; one_blas_thread() says why
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
@@ -48,18 +46,17 @@ import math
 import multiprocessing
 import operator
 import platform
-import re
 import signal
 import subprocess
 import threading
 import time
 import warnings
 import zlib
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from functools import cache, wraps
-from itertools import cycle, islice
+from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,33 +64,6 @@ import numpy as np
 
 # called in loops, where a name on its own is found faster than one in np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
-
-__all__ = [
-    "Activation",
-    "Adam",
-    "Block",
-    "Dataset",
-    "DeepNet",
-    "Highway",
-    "InputError",
-    "LayerArrays",
-    "Optimizer",
-    "Plain",
-    "Relu",
-    "Settings",
-    "Tanh",
-    "accuracy",
-    "load_mnist",
-    "main",
-    "pixels_for",
-    "run_one",
-    "scale_pixels",
-    "softmax_cross_entropy",
-    "subset",
-    "train",
-    "train_epoch",
-    "train_epochs",
-]
 
 ROOT = Path(__file__).resolve().parent
 
@@ -103,397 +73,16 @@ class InputError(ValueError):
     is needed."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all: beside its target, then renamed."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    file = temporary.open("xb")
-    try:
-        with file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-# ---- MNIST -----------------------------------------------------------------------------------------------------------
-
-BUNDLED = ROOT / "data" / "mnist"
-CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
-MIRRORS = (
-    "https://ossci-datasets.s3.amazonaws.com/mnist/",
-    "https://storage.googleapis.com/cvdf-datasets/mnist/",
-)
-SHA256 = {  # of MNIST's files, uncompressed
-    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-}
-GZ_MD5 = {  # of the .gz files that the mirrors have
-    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
-    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
-    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
-}
-OTHER_SETS = {  # Dataset.sha256 of other sets in MNIST's layout
-    "fashion-mnist": "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c",
-}
-# the names of the MNIST family's files: train-images-idx3-ubyte, emnist-letters-test-labels.idx1-ubyte.gz
-FILE_NAME = re.compile(
-    r"(?:(?P<set>.+)[-._])?(?P<part>train|t10k|test)[-._](?P<what>images|imgs|labels)(?:[-._]idx\d(?:[-._]\w+)?)?(?:\.gz)?",
-    re.IGNORECASE,
-)
-MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
-MOST_DOWNLOAD = 1 << 28  # the most bytes of one download; CIFAR-10's archive has 170 million
-PATIENCE = 30  # seconds without a byte before the next mirror is tried
-
-
-class Dataset(NamedTuple):
-    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
-    them of your own arrays."""
-
-    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
-    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
-    x_test: np.ndarray  # (n_test, features)
-    y_test: np.ndarray  # (n_test,)
-    name: str  # MNIST, another set that is known by its checksum, or the folder: folder "NAME"
-    source: str  # the folder it was read from
-    n_classes: int  # the outputs of a net: classes or, of targets, numbers
-    sha256: str  # the SHA-256 of its four files' checksums
-    shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
-
-    def __repr__(self) -> str:
-        """Its name and what its arrays hold, which would fill the screen."""
-        arrays = self._asdict().items()
-        parts = [f"{part} {array.shape} {array.dtype}" for part, array in arrays if isinstance(array, np.ndarray)]
-        return f"<Dataset {self.name}: {', '.join(parts)}>"
-
-    @classmethod
-    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
-        """A data set of your own arrays, of any shape with an example at each first index.
-
-        How x is taken depends on its dtype, and on nothing else: whole numbers from 0 to 255 are
-        pixels, which are scaled to -1 to 1 as MNIST's are; floats are the net's inputs as they are.
-        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
-        (n, outputs), are targets of a regression, which needs a loss of its own.
-
-        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
-        and for arrays that do not fit each other.  Prints what looks like a slip on standard error."""
-        parts = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
-        checksum = hashlib.sha256()
-        for part, array in parts.items():
-            parts[part] = array = np.asanyarray(array)
-            check_numbers(part, array)
-            checksum.update(f"{array.dtype} {array.shape}".encode())
-            checksum.update(np.ascontiguousarray(array))
-        n_classes = check_examples(name, **parts)
-        shape = parts["x_train"].shape[1:]
-        for part, array in parts.items():
-            if part.startswith("x"):
-                rows = array.reshape(len(array), -1)
-                parts[part] = rows if rows.dtype.kind == "f" else rows.astype(np.uint8)
-            elif array.dtype.kind == "f":
-                parts[part] = array.reshape(len(array), -1)
-            else:
-                parts[part] = array.astype(np.intp)
-        data = cls(**parts, name=name, source="arrays", n_classes=n_classes, sha256=checksum.hexdigest(), shape=shape)
-        print_warnings(data)
-        return data
-
-
-def check_examples(place, x_train, y_train, x_test, y_test) -> int:
-    """How many outputs a net for these arrays has.  Raises InputError, which begins with `place`,
-    for arrays that would give a wrong number."""
-    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{place}: x_{part} {x.shape} and y_{part} {y.shape} must be of the same examples")
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InputError(f"{place}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        is_bytes = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
-        if not (is_bytes or x.dtype.kind == "f"):
-            raise InputError(f"{place}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
-    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
-        shapes = of_training.shape[1:], of_test.shape[1:]
-        if shapes[0] != shapes[1]:
-            raise InputError(f"{place}: an example's {what} has the shape {shapes[0]} in training, {shapes[1]} in test")
-        if (of_training.dtype.kind == "f") != (of_test.dtype.kind == "f"):
-            raise InputError(f"{place}: {what} holds {of_training.dtype} in training, {of_test.dtype} in test examples")
-    if y_train.dtype.kind == "f":
-        return math.prod(y_train.shape[1:])
-    if not holds_labels(y_train) or min(y_train.min(), y_test.min()) < 0:
-        raise InputError(f"{place}: labels are whole numbers from 0 on, one for each example; targets are floats")
-    n_classes = int(y_train.max()) + 1
-    if n_classes < 2 or y_test.max() >= n_classes:
-        raise InputError(f"{place}: the labels are 0 to {n_classes - 1} in training, up to {y_test.max()} in test")
-    return n_classes
-
-
-def holds_labels(y: np.ndarray) -> bool:
-    """Whether y may be labels: whole numbers, one for each example."""
-    return y.ndim == 1 and y.dtype.kind in "iu"
-
-
-def data_warnings(data: Dataset) -> list[str]:
-    """What looks like a slip in a data set though it can be read, a line for each.  The known sets
-    are as they are."""
-    warnings = []
-    if data.name in ("MNIST", *OTHER_SETS):
-        return warnings
-    sizes = []
-    for part, x in (("x_train", data.x_train), ("x_test", data.x_test)):
-        if x.dtype.kind == "f":
-            sizes.append(np.linalg.norm(x.astype(np.float32, copy=False)) / x.size**0.5)  # float16 would overflow
-            if sizes[-1] > 5:
-                size = f"a root mean square of {sizes[-1]:.3g}, not about 1"
-                warnings.append(f"{part} has {size}: a net may learn far less; divide pixels by the largest")
-        elif x.max() < 128:
-            warnings.append(f"the largest pixel of {part} is {x.max()}, not 255: a net may learn far less")
-    if sizes and max(sizes) > 100 * min(sizes) > 0:
-        warnings.append(f"x_train and x_test differ in scale, {sizes[0]:.3g} and {sizes[1]:.3g}: scale both alike")
-    return warnings
-
-
-def print_warnings(data: Dataset) -> None:
-    for warning in data_warnings(data):
-        print(f"{data.name}: {warning}", file=sys.stderr)
-
-
-def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout, verified; raises InputError where there is none.
-
-    Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
-    in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
-    another data set.  Of a folder with several sets DIR/emnist-letters names the one whose files'
-    names begin with emnist-letters."""
-    chosen = data_dir
-    if chosen is None:
-        chosen = os.environ.get("MNIST_DIR") or None
-    if chosen is not None:
-        if not os.fspath(chosen):
-            raise InputError("the folder of a data set must have a name, not ''")
-        data = read_set(Path(os.path.expanduser(chosen)))
-        print_warnings(data)
-        return data
-    if any(BUNDLED.glob("*ubyte*")):
-        return read_set(BUNDLED, must_be_mnist=True)
-    try:
-        return read_set(CACHE, must_be_mnist=True)
-    except InputError:
-        md5 = {f"{name}.gz": checksum for name, checksum in GZ_MD5.items()}
-        download("MNIST", CACHE, md5, MIRRORS)
-        return read_set(CACHE, must_be_mnist=True)
-
-
-def read_set(folder: Path, must_be_mnist: bool = False) -> Dataset:
-    """The data set in a folder, known by its checksums; see load_mnist()."""
-    place, paths = find_set(folder)
-    arrays = []
-    checksums = []
-    for name, sha256 in SHA256.items():
-        array, checksum = read_idx(paths[name], rank=3 if "images" in name else 1)
-        if must_be_mnist and checksum != sha256:
-            raise InputError(f"{paths[name]} is not MNIST's file: its SHA-256 is {checksum}, not {sha256}")
-        arrays.append(array)
-        checksums.append(checksum)
-    x_train, y_train, x_test, y_test = arrays
-    n_classes = check_examples(folder, x_train, y_train, x_test, y_test)
-    sha256_of_set = hashlib.sha256("".join(checksums).encode()).hexdigest()
-    known = {sha256: name for name, sha256 in OTHER_SETS.items()}
-    name = known.get(sha256_of_set, f'folder "{folder.resolve().name}"')
-    return Dataset(
-        x_train=x_train.reshape(len(x_train), -1),
-        y_train=y_train.astype(np.intp),
-        x_test=x_test.reshape(len(x_test), -1),
-        y_test=y_test.astype(np.intp),
-        name="MNIST" if checksums == list(SHA256.values()) else name,
-        source=str(place.relative_to(ROOT) if place.is_relative_to(ROOT) else place),
-        n_classes=n_classes,
-        sha256=sha256_of_set,
-        shape=x_train.shape[1:],
-    )
-
-
-def find_set(chosen: Path) -> tuple[Path, dict[str, Path]]:
-    """Where the data set is that was chosen, and the paths of its four files by MNIST's names.
-
-    If the folder has none, its folders are looked through, and then theirs: torchvision puts a set
-    into NAME/raw, EMNIST's archive into gzip."""
-    if chosen.is_dir():
-        sets = sets_in([chosen]) or sets_in(chosen.glob("*")) or sets_in(chosen.glob("*/*"))
-    else:
-        sets = {place: paths for place, paths in sets_in([chosen.parent]).items() if place == chosen}
-    if not sets:
-        raise InputError(f"{chosen} lacks some of {', '.join(SHA256)}, as plain files or as .gz")
-    if len(sets) > 1 and chosen not in sets:
-        raise InputError(f"{chosen} has {len(sets)} data sets: name one of them, {', '.join(map(str, sets))}")
-    place = chosen if chosen in sets else next(iter(sets))
-    return place, sets[place]
-
-
-def sets_in(folders) -> dict[Path, dict[str, Path]]:
-    """The data sets in these folders: for each place, the paths of its four files by MNIST's names.
-
-    The names may have dots for dashes and "test" for "t10k", end in .gz or not, and begin with the
-    name of a set: emnist-letters-train-images-idx3-ubyte.  The place of such a set is
-    FOLDER/emnist-letters, that of a set without a name the folder.  A file may also lie in a folder
-    that has the file's name, as in Kaggle's archives."""
-    sets = {}
-
-    def usual_names_first(path):
-        return path.name.removesuffix(".gz") not in SHA256, path.suffix != ".gz", path.name
-
-    for folder in sorted(path for path in folders if path.is_dir()):
-        for path in sorted(folder.iterdir(), key=usual_names_first):
-            name = mnist_name(path)
-            files = sorted(path.iterdir(), key=usual_names_first) if name and path.is_dir() else [path]
-            files = [file for file in files if file.is_file() and mnist_name(file) == name]
-            if name and files:
-                part, of_set = name
-                sets.setdefault(folder / of_set, {}).setdefault(part, files[0])
-    return {place: paths for place, paths in sets.items() if len(paths) == len(SHA256)}
-
-
-def mnist_name(path: Path) -> tuple[str, str] | None:
-    """MNIST's name of a file whose name is like those of the family, and the name of its set; None
-    for any other."""
-    match = FILE_NAME.fullmatch(path.name)
-    if match is None or path.name.startswith("."):
-        return None
-    part = "train" if match["part"].lower() == "train" else "t10k"
-    kind = "labels-idx1-ubyte" if match["what"].lower() == "labels" else "images-idx3-ubyte"
-    return f"{part}-{kind}", match["set"] or ""
-
-
-def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
-    """A uint8 array of `rank` dimensions from an idx file, compressed by gzip or not whatever its
-    name says, and the SHA-256 of its contents.
-
-    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
-    try:
-        with path.open("rb") as file:
-            is_compressed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if is_compressed else file
-            header = stream.read(4 + 4 * rank)
-            magic = bytes((0, 0, 8, rank))
-            if header[:4] != magic or len(header) < 4 + 4 * rank:
-                raise InputError(f"{path} begins with {header[:8]!r}; an idx file begins with {magic.hex(' ')}")
-            shape = np.frombuffer(header, ">u4", offset=4).tolist()
-            size = math.prod(shape)
-            data = stream.read(size + 1) if size <= MOST_IDX else b""
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    if len(data) != size:
-        raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
-    checksum = hashlib.sha256(header)
-    checksum.update(data)
-    return np.frombuffer(data, np.uint8).reshape(shape), checksum.hexdigest()
-
-
-def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
-    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
-
-    If a mirror lacks one of them, sends one with another MD5, or sends nothing for PATIENCE
-    seconds, the rest come from the next mirror.  Raises InputError if every mirror fails."""
-    from http.client import HTTPException  # only here: most users have the bundled files
-    from urllib.request import urlopen
-
-    failures = []
-    for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, checksum in md5.items():
-                path = folder / name
-                if path.is_file() and md5_of(path.read_bytes()) == checksum:
-                    continue
-                with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
-                    data = response.read(MOST_DOWNLOAD)
-                if md5_of(data) != checksum:
-                    raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
-                write_whole(path, data)
-            return
-        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    why = "; ".join(failures)
-    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
-
-
-def md5_of(data: bytes) -> str:
-    return hashlib.md5(data, usedforsecurity=False).hexdigest()
-
-
-def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
-    the README compares with ours, draws the same images in the same order."""
-    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
-        if not 1 <= asked <= n:
-            raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
-    rng = generator(seed)
-    train_rows = rng.permutation(len(data.x_train))[:n_train]
-    test_rows = rng.permutation(len(data.x_test))[:n_test]
-    return data._replace(
-        x_train=data.x_train[train_rows],
-        y_train=data.y_train[train_rows],
-        x_test=data.x_test[test_rows],
-        y_test=data.y_test[test_rows],
-    )
-
-
-PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
-
-
-def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
-    """(N, features) uint8 -> dtype, in the interval `pixels`."""
-    check_bytes(x)
-    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
-        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
-    dtype = np.dtype(dtype).type
-    x = x.astype(dtype)
-    if pixels == "[0, 1]":
-        return x / dtype(255)
-    return x * dtype(2 / 255) - dtype(1)
-
-
-def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, scaled as in the net's training: to the interval
-    net.about["pixels"]."""
-    if net.about.get("pixels") not in PIXELS:
-        raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
-    return scale_pixels(x, net.dtype, net.about["pixels"])
-
-
-def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
-    check_numbers("x", x)
-    if x.dtype.kind != "f":
-        return pixels_for(net, x)
-    if "pixels" in net.about and x.max(initial=0) >= 15:
-        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
-    return x.astype(net.dtype)
-
-
-def check_bytes(x: np.ndarray) -> None:
-    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
-    check_numbers("x", x)
-    if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
-
-
 # ---- What a net chooses by name --------------------------------------------------------------------------------------
 
 
 class Named:
-    """Base of Activation and Block.  A subclass that has a name registers itself: a net finds it
-    by that name.
+    """Base of Activation and Block.  A subclass that has a name registers itself, and a net finds
+    it by that name.
 
     The attributes of an object are its settings.  They must have the names of the arguments of
     __init__, and JSON must be able to hold them: records and saved nets store the class's name
-    and these settings.  A class that is defined again, because its module is imported again,
-    replaces the old one."""
+    and these settings."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -503,10 +92,10 @@ class Named:
         name = vars(cls).get("name")
         if not name:
             return
-        registered = cls.registry.setdefault(name, cls)
-        if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"{registered.__module__}.{registered.__qualname__} is the {cls.family} {name!r} already")
-        cls.registry[name] = cls
+        known = cls.registry.get(name, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"{known.__module__}.{known.__qualname__} is the {cls.family} {name!r} already")
+        cls.registry[name] = cls  # also in place of itself, when its module is imported again
 
     def __repr__(self):
         settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -533,40 +122,8 @@ def block_of(block: str | Block, **settings) -> Block:
     return Block.find(block, **settings)
 
 
-def record_of(named: Named) -> dict:
-    """The name of a block or an activation and, if it has any, its settings: for the records of
-    runs and trials, and for saved nets.
+# ---- Arrays: their memory, named views into one flat array, one thread for their products ----------------------------
 
-    For example {"block": "residual", "block_settings": {"scale": 0.1}}.  Raises ValueError where
-    the name and these settings would not lead back to the object."""
-    if named.registry.get(named.name) is not type(named):
-        raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
-    settings = dict(vars(named))
-    check_json(settings, f"the settings of {named}")
-    if vars(type(named)(**settings)) != settings:
-        raise ValueError(f"the attributes of {named} must be the arguments of its __init__")
-    record = {named.family: named.name}
-    if settings:
-        record[f"{named.family}_settings"] = settings
-    return record
-
-
-def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged: JSON turns tuples into lists,
-    and keys into strings."""
-    try:
-        decoded = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
-    if decoded != value:
-        raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
-
-
-# ---- Arrays: their memory, named views into one flat array, and checks of what a caller passes -----------------------
-
-REAL = "biuf"  # kinds of dtypes that hold real numbers
-COMPLEX = REAL + "c"  # and complex ones, too
-FLOATS = "f"  # and floating-point numbers alone
 CACHE_LINE = 64  # bytes
 HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
@@ -614,30 +171,6 @@ class FixedNames:
         super().__setattr__(name, value)
 
 
-def kinds_for(dtype: np.dtype) -> str:
-    """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex
-    itself."""
-    return COMPLEX if dtype.kind == "c" else REAL
-
-
-def check_numbers(name: str, array, kinds: str = REAL) -> None:
-    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
-        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
-    if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} must hold numbers of a kind in {kinds!r}, not {array.dtype}")
-
-
-def check_inputs(x, dtype: np.dtype) -> None:
-    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a net of a
-    complex dtype.  Whole numbers would be pixels that nobody has scaled."""
-    check_numbers("x", x, kinds_for(dtype))
-    if x.dtype.kind not in "fc":
-        raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
-
-
 def cached(work: dict, key, make):
     """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
     this key, and forgets all results when it is full."""
@@ -648,37 +181,15 @@ def cached(work: dict, key, make):
     return work[key]
 
 
-def generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """The generator itself, or a new one from a seed.
-
-    Raises ValueError for anything else.  NumPy would take None for a random seed, and the run
-    could not be repeated."""
-    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
-        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
-    return np.random.default_rng(rng)
-
-
-def python_number(value):
-    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def use_python_numbers(settings) -> None:
-    """Turns the NumPy scalars in a frozen dataclass into Python numbers; __post_init__() calls it."""
-    for name, value in list(vars(settings).items()):
-        object.__setattr__(settings, name, python_number(value))
-
-
 @cache
 def _blas():
-    """NumPy's BLAS as threadpoolctl finds it, in milliseconds; None where that is not installed."""
+    """NumPy's BLAS as threadpoolctl knows it, or None where that is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
             warnings.warn(
-                "NumPy was imported first, so training may be many times slower: import highway_networks before it, "
-                "or install threadpoolctl",
+                "training may be many times slower: import highway_networks before numpy, or install threadpoolctl",
                 stacklevel=2,
             )
         return None
@@ -689,51 +200,32 @@ def _blas():
 def one_blas_thread():
     """Limits BLAS to one thread in a `with`, or in a decorated function.
 
-    More threads slow the products of small matrices down, and round differently.  Without threadpoolctl
-    only the environment can limit them: this module does so if it is imported before NumPy."""
+    More threads slow the products of small matrices down, and round differently.  Without
+    threadpoolctl only the environment can limit them, before NumPy is imported."""
     blas = _blas()
     with blas.limit(limits=1) if blas else contextlib.nullcontext():
         yield
 
 
-def one_thread(method):
-    """Decorates the methods of a net that use its work arrays.  While one thread is in one of them,
-    they raise RuntimeError in any other."""
-
-    @wraps(method)
-    def only_here(net, *arguments, **more):
-        if not net._lock.acquire(blocking=False):
-            raise RuntimeError("another thread computes with this net: give every thread its own, copy.deepcopy(net)")
-        try:
-            return method(net, *arguments, **more)
-        finally:
-            net._lock.release()
-
-    return only_here
-
-
-SAMPLED = 193  # of many parameters one in 193 is compared, which meets every weight matrix of 20 units or more
-FEW = 10000  # so many are all compared
+FEW = 10000  # up to so many parameters are all compared
+SAMPLED = 193  # of more parameters one in 193, which meets every weight matrix of 20 units or more
 
 
 class Stamp:
-    """The thread that called forward(), and a sample of the parameters at that time.
+    """A sample of the parameters at the time of forward().
 
-    Comparing the sample costs less than 1 % of a step.  Every forward() samples other parameters:
-    a program that changes a single one between forward() and backward(), again and again, is
-    found after some steps."""
+    Comparing it in backward() costs less than 1 % of a step.  Every forward() samples other
+    parameters: a program that changes a single one before backward(), again and again, is found
+    after some steps."""
 
     def __init__(self, net):
-        self.thread = threading.get_ident()
         self.sampled = slice(next(net._firsts), None, SAMPLED)
         if len(net.parameters) <= FEW:
             self.sampled = slice(None)
         self.sample = net.parameters[self.sampled].tobytes()
 
     def check(self, net) -> None:
-        """Raises RuntimeError in another thread, and where a sampled parameter has changed."""
-        if threading.get_ident() != self.thread:
-            raise RuntimeError("forward() was called in another thread: give every thread a net, copy.deepcopy(net)")
+        """Raises RuntimeError where a sampled parameter has changed."""
         if net.parameters[self.sampled].tobytes() != self.sample:
             raise RuntimeError("the parameters changed after forward(): call forward() again before backward()")
 
@@ -927,7 +419,7 @@ class LayerArrays(FixedNames):
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
-        # scratch; only where net.activation keeps z, each layer has its own, of which z_H stays z_H
+        # scratch of all layers; but where the activation keeps z, each layer has its own
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
         self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
@@ -948,24 +440,23 @@ class LayerArrays(FixedNames):
         block = net.block
         for name in block.kept:
             stack = work.kept[name]
-            add_arrays(self, block, {name: stack[index % len(stack)]})
+            add_array(self, block, name, stack[index % len(stack)])
         for name in block.shared:
-            add_arrays(self, block, {name: work.shared[name]})
+            add_array(self, block, name, work.shared[name])
         for name in block.parameters(hidden):
-            parameter = vars(net)[name][index, ...]
-            gradient = vars(net.grad)[name][index, ...]
-            add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
+            add_array(self, block, name, vars(net)[name][index, ...])
+            add_array(self, block, f"d_{name}", vars(net.grad)[name][index, ...])
         # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
 
 
-def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
-    """Gives `owner` the block's arrays as attributes; raises ValueError for a name that is taken."""
-    for name, array in arrays.items():
-        if hasattr(owner, name):
-            raise ValueError(f"block {block.name!r} cannot call an array {name!r}: {type(owner).__name__} has one")
-        vars(owner)[name] = array
+def add_array(owner, block: Block, name: str, array: np.ndarray) -> None:
+    """Gives `owner` an array of the block as an attribute.  Raises ValueError for a name that is
+    taken."""
+    if hasattr(owner, name):
+        raise ValueError(f"block {block.name!r} cannot call an array {name!r}: {type(owner).__name__} has one")
+    vars(owner)[name] = array
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -998,12 +489,12 @@ class DeepNet(FixedNames):
 
     `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was
     imported.  `activation` is an Activation, or a name: "tanh", "relu", or one whose module was
-    imported; the first layer uses it, too.
+    imported.  The first layer uses it, too.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  From the
     blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of
-    ones; a highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
-    name; W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
+    ones.  A highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
+    name.  W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
 
         W_in (hidden, d_in)               b_in (hidden,)
         W_H (depth, hidden, hidden)       b_H (depth, hidden)      W_T, b_T, W_C, b_C likewise
@@ -1017,16 +508,16 @@ class DeepNet(FixedNames):
     highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: while one thread computes with it, RuntimeError is raised in any other.
+    one set of work arrays: give every thread a net of its own, copy.deepcopy(net).
 
-    `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
+    `dtype` is float32, float64, or complex128 for complex-step derivatives.  All that the net
     computes is analytic, except where ReLU or maxout has a kink.
 
     `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
-    pixels were scaled (see pixels_for()); all other keys are free.
+    pixels were scaled (see pixels_for()).
 
-    forward(), predict() and gates() raise ValueError for an x of another shape, or not finite, and
-    TypeError unless x is an unmasked array of floats, complex ones only in a complex net."""
+    forward(), predict() and gates() raise ValueError for an x of another shape or not finite, and
+    TypeError where check_inputs() does."""
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -1034,7 +525,7 @@ class DeepNet(FixedNames):
     ):  # fmt: skip
         if init not in INITS:
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
-        if dtype is None or np.dtype(dtype) not in DTYPES:
+        if np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
         self.d_out = operator.index(d_out)
@@ -1042,8 +533,6 @@ class DeepNet(FixedNames):
         self.depth = operator.index(depth)
         if min(self.d_in, self.d_out, self.hidden) < 1 or self.depth < 0:
             raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
-        if not abs(gate_bias) < 1e30:
-            raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.block = block_of(block)
         self.activation = activation_of(activation)
         self.dtype = np.dtype(dtype)
@@ -1080,16 +569,16 @@ class DeepNet(FixedNames):
         self._work = {}
         self._saved = None
         self._stamp = None
-        self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
         self.grad = FixedNames()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
+        assigned_anew = {"about", "_work", "_saved", "_stamp"}
+        self._fixed = frozenset(vars(self)) - assigned_anew
 
     def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
-        """Makes the named views into a flat vector attributes of `owner`."""
+        """Gives `owner` the named views into a flat vector as attributes."""
         hidden = self.hidden
         views = views_into(flat, self._shapes())
         blocks = views["blocks"]
@@ -1108,7 +597,7 @@ class DeepNet(FixedNames):
         owner.W_out = owner._output[:, :-1]
         owner.b_out = owner._output[:, -1]
         for name in self.block.parameters(hidden):
-            add_arrays(owner, self.block, {name: views[f"block {name}"]})
+            add_array(owner, self.block, name, views[f"block {name}"])
 
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
@@ -1123,15 +612,15 @@ class DeepNet(FixedNames):
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises ValueError
         for what load() could not restore, and InputError where it would replace another file."""
         check_json(self.about, "net.about")
-        if not (isinstance(self.about, dict) and np.isfinite(self.parameters).all()):
-            raise ValueError("a net that is saved needs a dict net.about, and finite parameters")
+        if not np.isfinite(self.parameters).all():
+            raise ValueError("the parameters of a net that is saved must be finite")
         net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
         net |= record_of(self.block)
         net |= record_of(self.activation)
         file = io.BytesIO()
         np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
-        check_replaceable_net(Path(path))
-        write_whole(Path(os.path.realpath(path)), file.getvalue())
+        check_replaceable(Path(path), ".npz", is_net)
+        write_whole(Path(path), file.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
@@ -1142,16 +631,15 @@ class DeepNet(FixedNames):
             arguments = head["net"]
             arguments["block"] = block_of(arguments["block"], **arguments.pop("block_settings", {}))
             activation = activation_of(arguments.pop("activation"), **arguments.pop("activation_settings", {}))
-            if parameters.shape != (size_of(shapes_of_net(**arguments)),) or not np.isfinite(parameters).all():
-                raise ValueError(f"its parameters {parameters.shape} are not finite, or not those of such a net")
             net = cls(**arguments, rng=0, activation=activation, dtype=parameters.dtype)
+            if parameters.shape != net.parameters.shape or not np.isfinite(parameters).all():
+                raise ValueError(f"its parameters {parameters.shape} are not finite, or not those of such a net")
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise InputError(f"{path} is not a net that can be loaded: {error}") from error
         return net
 
-    @one_thread
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
@@ -1163,7 +651,6 @@ class DeepNet(FixedNames):
         self._stamp = Stamp(self)
         return logits
 
-    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
@@ -1175,25 +662,20 @@ class DeepNet(FixedNames):
         return logits
 
     def classify(self, x: np.ndarray) -> np.ndarray:
-        """The labels (N,) of x, N examples: floats as predict() takes them, or bytes, which are
-        scaled as in the net's training.  An image of x may be a row, or have rows and columns.
-        Raises InputError for a net that has learned numbers, and for one example alone, and
-        FloatingPointError for logits that are not finite."""
+        """The labels (N,) of N examples: floats as predict() takes them, or bytes, which are scaled
+        as in the net's training.  An image may be a row, or have rows and columns.
+
+        Raises InputError for a net that has learned numbers, and FloatingPointError for logits that
+        are not finite."""
         x = np.asanyarray(x)
         if self.about.get("targets") or self.d_out == 1:
             raise InputError("the net has learned numbers, not classes: net.predict(x) gives them")
-        if x.ndim < 2:
-            raise InputError(f"x must hold N examples, also where N is 1: x[None], not {x.shape}")
         rows = x.reshape(len(x), -1)
         return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
 
-    @one_thread
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
-        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
-        net without gates."""
-        if not self.block.gates:
-            raise ValueError(f"a {self.block.name} net has no transform gates")
+        """Transform gate outputs T for x (N, d_in): (depth, N, hidden)."""
         self._check(x)
         gates = np.empty((self.depth, len(x), self.hidden), self.dtype)
         for rows, x_rows, work in self._in_slices(x):
@@ -1253,7 +735,6 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
-    @one_thread
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
@@ -1261,9 +742,9 @@ class DeepNet(FixedNames):
         `norms` (depth,), if given, receives |dL/dy| of each block: the norm over the batch and the
         units.
 
-        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
-        and where the parameters have changed since forward() (see Stamp); ValueError and TypeError
-        for a d_logits or norms of another shape or kind.  These, too, use up the forward()."""
+        Raises RuntimeError unless forward() was called since the last backward(), and where the
+        parameters have changed since then (see Stamp).  Raises ValueError and TypeError for a
+        d_logits of another shape or kind."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -1273,10 +754,6 @@ class DeepNet(FixedNames):
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
-        if norms is not None:
-            check_numbers("norms", norms, FLOATS)
-            if norms.shape != (self.depth,):
-                raise ValueError(f"norms must have shape {(self.depth,)}, not {norms.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -1343,35 +820,52 @@ class Workspace:
         return self.states[index % len(self.states)]
 
 
+def record_of(named: Named) -> dict:
+    """A block or an activation as records and saved nets have it: its name and, if it has any, its
+    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
+
+    Raises ValueError where the name and these settings would not lead back to the object."""
+    if named.registry.get(named.name) is not type(named):
+        raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
+    settings = dict(vars(named))
+    check_json(settings, f"the settings of {named}")
+    if vars(type(named)(**settings)) != settings:
+        raise ValueError(f"the attributes of {named} must be the arguments of its __init__")
+    record = {named.family: named.name}
+    if settings:
+        record[f"{named.family}_settings"] = settings
+    return record
+
+
+def check_json(value, what: str) -> None:
+    """Raises ValueError unless JSON gives `value` back unchanged.  JSON turns tuples into lists,
+    and keys into strings."""
+    try:
+        decoded = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
+    if decoded != value:
+        raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
+
+
 def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
-    """The head and the parameters that DeepNet.save() wrote.  For other files exceptions of any kind
-    may be raised."""
-    if not Path(path).is_file():  # to open a pipe might wait for ever
-        raise FileNotFoundError("there is no such file")
+    """The head and the parameters that DeepNet.save() wrote."""
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
         return json.loads(str(arrays["head"])), arrays["parameters"]
 
 
-def check_replaceable_net(path: Path) -> None:
-    """Raises InputError unless a net may be saved to `path`: a name that ends in .npz, of no file or
-    of a saved net."""
-    check_place(path, ".npz")
-    if not path.exists():
-        return
-    try:
-        head, _ = read_net(path)
-        is_net = set(head) == {"net", "about"}
-    except Exception:  # as in DeepNet.load()
-        is_net = False
-    if not is_net:
-        raise InputError(f"{path} is no net of this program, and is not replaced: choose another name")
+def is_net(path: Path) -> bool:
+    """Whether DeepNet.save() wrote this file.  Files of other kinds raise many kinds of errors."""
+    head, _ = read_net(path)
+    return set(head) == {"net", "about"}
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array.  Raises unless they are n whole numbers from 0 to n_classes - 1."""
+    """The labels as an array.  Raises TypeError or ValueError unless they are n whole numbers from
+    0 to n_classes - 1."""
     y = np.asanyarray(y)
     check_numbers("y", y)
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
@@ -1434,14 +928,9 @@ class Optimizer(FixedNames):
     `clip`, and a rate lr that is multiplied by `decay` at every step.
 
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
-    start.  The vector "m" is the attribute self.m, and a row of self.states.
-
-    A subclass defines update(gradient, scale), which writes into self.parameters."""
+    start.  The vector "m" is the attribute self.m, and a row of self.states."""
 
     def __init__(self, parameters, lr, clip=math.inf, decay=1.0, states: tuple[str, ...] = ()):
-        check_numbers("parameters", parameters, FLOATS + "c")
-        if parameters.ndim != 1:
-            raise ValueError(f"parameters must be one vector, as net.parameters is, not of shape {parameters.shape}")
         if not (lr > 0 and clip > 0 and 0 < decay < math.inf):
             raise ValueError(f"lr, clip and decay must be positive: lr={lr}, clip={clip}, decay={decay}")
         self.parameters = parameters
@@ -1466,8 +955,8 @@ class Optimizer(FixedNames):
         self._name_states()
 
     def step(self, gradient: np.ndarray) -> float:
-        """Updates the parameters in place; returns the norm of the gradient before clipping.  A
-        norm that is not finite changes nothing."""
+        """Updates the parameters in place.  Returns the norm of the gradient before clipping; if
+        that is not finite, nothing is changed."""
         check_numbers("gradient", gradient, FLOATS)
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
@@ -1478,15 +967,15 @@ class Optimizer(FixedNames):
         return norm
 
     def update(self, gradient: np.ndarray, scale: float) -> None:
-        """Changes the parameters in place; scale * gradient is the clipped gradient."""
+        """Changes the parameters in place.  scale * gradient is the clipped gradient."""
         raise NotImplementedError
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _chunks(self, gradient):
-        """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of
-        each at a time."""
+        """Yields parameters, gradient, scratch and every state, at most CHUNK numbers of each at a
+        time."""
         for start in range(0, len(gradient), CHUNK):
             chunk = slice(start, start + CHUNK)
             g = gradient[chunk]
@@ -1506,8 +995,6 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
-        if not (0 <= beta1 < 1 and 0 <= beta2 < 1 and 0 < eps < math.inf):
-            raise ValueError(f"0 <= beta < 1 and eps > 0 are needed: beta1={beta1}, beta2={beta2}, eps={eps}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -1537,13 +1024,26 @@ class Adam(Optimizer):
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
+def python_number(value):
+    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def use_python_numbers(settings) -> None:
+    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
+    for name, value in vars(settings).items():
+        object.__setattr__(settings, name, python_number(value))
+
+
 MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The numbers that a run depends on besides its block and its data.  The command line sets them,
-    the JSON records them.  Raises TypeError or InputError for what no run can have."""
+    """The numbers that a run depends on besides its block and its data.
+
+    The command line sets them, the JSON records them.  Raises InputError for numbers that no run
+    can have."""
 
     seed: int = 0
     hidden: int = 50
@@ -1566,9 +1066,9 @@ class Settings:
             raise InputError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
-        if not (0 < self.lr < math.inf and self.clip > 0 and abs(self.gate_bias) < 1e30):
+        if not (0 < self.lr < math.inf and 0 < self.clip < math.inf and abs(self.gate_bias) < 1e30):
             values = f"lr={self.lr}, clip={self.clip}, gate_bias={self.gate_bias}"
-            raise InputError(f"lr and clip must be positive, gate_bias finite: {values}")
+            raise InputError(f"lr, clip and gate_bias must be finite, lr and clip positive: {values}")
         if self.dtype not in ("float32", "float64"):
             raise InputError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
 
@@ -1577,19 +1077,12 @@ DEFAULTS = Settings()
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
-    """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the
-    units."""
+    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 def ignore(*_) -> None:
     """Does nothing: the default of report(row) and before_step()."""
-
-
-def check_parameters(net, optimizer) -> None:
-    """Raises ValueError where the optimiser changes other parameters than the net's."""
-    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
-        raise ValueError("the optimizer must have net.parameters of this net, and write into them in place")
 
 
 @one_blas_thread()
@@ -1605,10 +1098,8 @@ def train_epoch(
     Returns the means over the batches of loss, accuracy (None where y holds no labels) and
     gradient norm.  They are measured before a batch's update, and the norm before clipping.
 
-    Raises FloatingPointError at the first loss or gradient that is not finite."""
-    check_parameters(net, optimizer)
-    check_numbers("x", x, COMPLEX)
-    check_numbers("y", y, COMPLEX)
+    Raises FloatingPointError at the first loss or gradient that is not finite, and ValueError for
+    an optimiser that changes other parameters than the net's."""
     if len(x) != len(y):
         raise ValueError(f"x and y must be of the same examples: x has {len(x)}, y has {len(y)}")
     if not 1 <= batch_size <= len(order):
@@ -1628,7 +1119,8 @@ def train_epoch(
         norms[step] = float(optimizer.step(net.backward(d_logits)))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    check_parameters(net, optimizer)
+    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+        raise ValueError("the optimizer must have net.parameters of this net, and write into them in place")
     return {
         "train_loss": float(losses.mean()),
         "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
@@ -1644,8 +1136,7 @@ def train_epochs(
     where the run diverged, or None.
 
     report(row) is called after each epoch; row["epoch"] counts from 1.  Keys that report() adds
-    are kept; a FloatingPointError that it raises counts as divergence.  before_step() is called
-    before every step."""
+    are kept; a FloatingPointError that it raises counts as divergence."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
@@ -1660,8 +1151,8 @@ def train_epochs(
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: train_epoch() checks the
-    loss before a step, and so does not see what its last step did."""
+    Raises FloatingPointError where parameters or logits are not finite.  train_epoch() does not
+    see what its last step did, since it checks the loss before a step."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1736,59 +1227,57 @@ def train(
     optimizer=Adam,
     loss=softmax_cross_entropy,
 ) -> dict:
-    """Trains the net on all of `data`, in a new random order each epoch, and calls report(row)
-    after each epoch.
+    """Trains the net on all of `data`, in a new random order each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip and, for a `shuffle` of its own, seed.
-    `optimizer` is a class, called as optimizer(net.parameters, lr=..., clip=...).
-    loss(outputs, y) gives the loss of a batch and its gradient.  Floats in `data` are the net's
-    inputs as they are; bytes are scaled, and net.about["pixels"] then says how.
+    Of the settings it reads epochs, batch_size, lr and clip.  Without `shuffle`, the generator of
+    the orders, it makes one from the seed.  `optimizer` is a class, called as
+    optimizer(net.parameters, lr=..., clip=...).  loss(outputs, y) gives the loss of a batch and
+    its gradient.  report(row) is called after each epoch.  Floats in `data` are the net's inputs
+    as they are; bytes are scaled, and net.about["pixels"] then says how.
 
-    Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
-    LayerHistory), the final loss and accuracies and, of nets with gates, the mean T of every block,
-    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  Where y holds targets
-    instead of labels, the loss of the test examples stands in the accuracies' place.  If the run
-    diverges, the history ends with the last completed epoch, and "diverged_at" says where."""
+    Returns "history", lists with an entry for each epoch; "layer_history" (see LayerHistory);
+    and the final loss and accuracies.  Of nets with gates also the mean T of every block:
+    "layer_T_history" after each epoch, "final_T_per_layer" at the end.  Where y holds targets,
+    the loss of the test examples stands in the accuracies' place.
+
+    If the run diverges, the history ends with the last completed epoch, and "diverged_at" says
+    where."""
     if shuffle is None:
         shuffle = np.random.default_rng([settings.seed, 1])
-    has_labels = holds_labels(data.y_train)
-    if has_labels or loss is softmax_cross_entropy:
-        check_labels(data.y_train, len(data.x_train), net.d_out)
-        check_labels(data.y_test, len(data.x_test), net.d_out)
-    if data.x_train.dtype.kind != "f":
+    if not holds_floats(data.x_train):
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
     x_test = inputs_for(net, data.x_test)
     learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
     T_history = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
-    steps = 0  # that are done
+    steps_done = 0
 
-    def look():
-        nonlocal steps
-        if steps in STEPS_LOOKED_AT:
-            layers.look(steps)
-        steps += 1
+    def before_step():
+        nonlocal steps_done
+        if steps_done in STEPS_LOOKED_AT:
+            layers.look(steps_done)
+        steps_done += 1
 
-    def measure(row):
+    def after_epoch(row):
         row |= measure_test(net, x_test, data.y_test, loss)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(steps)
+        layers.look(steps_done)
         report(row)
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
         net, learner, x_train, data.y_train, orders, settings.batch_size,
-        loss=loss, report=measure, before_step=look,
+        loss=loss, report=after_epoch, before_step=before_step,
     )  # fmt: skip
     diverged = diverged_at is not None
-    measured = ("train_acc", "test_acc", "train_loss") if has_labels else ("test_loss", "train_loss")
+    measured = ("train_acc", "test_acc") if holds_labels(data.y_train) else ("test_loss",)
     history = {}
-    for name in ("epoch", "train_loss", *measured[:-1], "grad_norm"):
+    for name in ("epoch", "train_loss", *measured, "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in measured:
+    for name in (*measured, "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
     if loss is softmax_cross_entropy:
         # a net that only guesses can end a little above log(n_classes)
@@ -1805,7 +1294,6 @@ def run_one(
     block: str | Block = "highway",
     settings: Settings = DEFAULTS,
     data: Dataset | None = None,
-    verbose: bool = False,
     *,
     activation: str | Activation = "tanh",
     init: str = "uniform",
@@ -1819,13 +1307,14 @@ def run_one(
     final numbers.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  Of `data` it learns all, or as many as a change n_train or
-    n_test names, drawn by the seed.  `save` names a file for the trained net, which is not written
-    if the run diverges.  DeepNet explains activation and init, train() optimizer, loss and report."""
+    learns n_train images of MNIST.  Of `data` it learns all, unless n_train or n_test is among the
+    changes: then so many, drawn by the seed.  `save` names a file for the trained net; it is not
+    written if the run diverges.  DeepNet explains activation and init; train() explains optimizer,
+    loss and report."""
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
-        check_replaceable_net(Path(save))
+        check_replaceable(Path(save), ".npz", is_net)
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     elif "n_train" in changes or "n_test" in changes:
@@ -1837,13 +1326,7 @@ def run_one(
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
     )  # fmt: skip
     run = description(net, settings, init, optimizer, loss)  # may raise: now, not after the training
-
-    def show_and_report(row):
-        if verbose:
-            say(f"{run['label']}  {line_of(row)}")
-        report(row)
-
-    run |= train(net, data, settings, None, show_and_report, optimizer=optimizer, loss=loss)
+    run |= train(net, data, settings, report=report, optimizer=optimizer, loss=loss)
     if save and not run["diverged"]:
         net.about |= {"data_set": data.name, "shape": list(data.shape)}
         if not holds_labels(data.y_train):
@@ -1854,8 +1337,8 @@ def run_one(
 
 
 def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) -> dict:
-    """What a run says of its net and its training.  Beyond the settings it names only those that are
-    not the defaults."""
+    """What a run says of its net and its training.  Activation, init, optimizer and loss are named
+    only where they are not the defaults."""
     run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
     run |= record_of(net.block)
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
@@ -1874,26 +1357,363 @@ def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) ->
     return run
 
 
-def line_of(row: dict) -> str:
-    """An epoch in a line."""
-    accuracies = "test loss {test_loss:.4f}" if "test_loss" in row else "train {train_acc:.3f}  test {test_acc:.3f}"
-    line = "epoch {epoch:3d}  loss {train_loss:.4f}  " + accuracies + "  |gradient| {grad_norm:.3g}"
-    return line.format_map(row)
-
-
 def name_of(function) -> str:
-    """The name of a class or a function, in small letters; of a functools.partial, that of its
-    function."""
+    """The name of a class, a function, or the function of a functools.partial, in small letters."""
     function = getattr(function, "func", function)
     return getattr(function, "__name__", type(function).__name__).lower()
 
 
-def say(line: str) -> None:
-    """Prints a line, in one write.  A training does not end because nobody reads on."""
+# ---- Checks of what a caller passes ----------------------------------------------------------------------------------
+
+REAL = "biuf"  # kinds of dtypes that hold real numbers
+COMPLEX = REAL + "c"  # and complex ones, too
+FLOATS = "f"  # and floating-point numbers alone
+
+
+def kinds_for(dtype: np.dtype) -> str:
+    """The kinds of numbers that a net of this dtype takes: only a complex one takes complex numbers."""
+    return COMPLEX if dtype.kind == "c" else REAL
+
+
+def check_numbers(name: str, array, kinds: str = REAL) -> None:
+    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
+        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{name} holds {array.dtype}; it must hold numbers of one of NumPy's kinds {kinds!r}")
+
+
+def check_inputs(x, dtype: np.dtype) -> None:
+    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a complex
+    net.  Whole numbers would be pixels that nobody has scaled."""
+    check_numbers("x", x, kinds_for(dtype))
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
+
+
+def check_bytes(x: np.ndarray) -> None:
+    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
+    check_numbers("x", x)
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
+    would take None for a random seed, and the run could not be repeated."""
+    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
+        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
+    return np.random.default_rng(rng)
+
+
+# ---- Files, and MNIST ------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all: beside its target, then renamed."""
+    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    file = temporary.open("xb")
     try:
-        print(f"{line}\n", end="", flush=True)
-    except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path, suffix: str, is_ours) -> None:
+    """Raises InputError for a name that does not end in `suffix`, for a folder that is not there, and
+    for a file that is_ours(path) does not know."""
+    if path.suffix != suffix:
+        raise InputError(f"{path} does not end in {suffix}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
+    if not path.exists():
+        return
+    try:
+        is_known = is_ours(path)
+    except Exception:  # files of other kinds raise many kinds of errors
+        is_known = False
+    if not is_known:
+        raise InputError(f"{path} was not written by this program, and is not replaced: choose another name")
+
+
+BUNDLED = ROOT / "data" / "mnist"
+CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
+MIRRORS = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+PATIENCE = 30  # seconds without a byte before the next mirror is tried
+GZ_MD5 = {  # of the .gz files that the mirrors have
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+FILES = tuple(GZ_MD5)  # the names of a set's four files
+KNOWN_SETS = {  # names by Dataset.sha256
+    "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
+    "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
+}
+UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
+
+
+class Dataset(NamedTuple):
+    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
+    them of your own arrays."""
+
+    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
+    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_test: np.ndarray  # (n_test, features)
+    y_test: np.ndarray  # (n_test,)
+    name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
+    source: str  # the folder it was read from
+    n_classes: int  # how many outputs a net needs: one for each class, or for each number of a target
+    sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
+    shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
+
+    @classmethod
+    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
+        """A data set of your own arrays, of any shape with an example at each first index.
+
+        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
+        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
+
+        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
+        (n, outputs), are targets of a regression, which needs a loss of its own.
+
+        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
+        and for arrays that do not fit each other."""
+        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
+        arrays = {part: np.asanyarray(array) for part, array in given.items()}
+        checksum = hashlib.sha256()
+        for part, array in arrays.items():
+            check_numbers(part, array)
+            checksum.update(f"{array.dtype} {array.shape}".encode())
+            checksum.update(np.ascontiguousarray(array))
+        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
+
+
+def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
+    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
+    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
+        if x.size == 0 or y.shape[:1] != x.shape[:1]:
+            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must have as many rows, one or more")
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
+        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
+        if not (is_pixels or holds_floats(x)):
+            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
+        is_labelled = holds_labels(y) and y.min() >= 0
+        if not (is_labelled or holds_floats(y)):
+            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
+        if holds_floats(x) and np.abs(x).max() > UNSCALED:
+            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
+    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
+        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
+            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
+            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
+    n_classes = math.prod(y_train.shape[1:])  # of targets
+    if holds_labels(y_train):
+        n_classes = 1 + int(max(y_train.max(), y_test.max()))
+    return Dataset(
+        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
+        name, source, n_classes, sha256, shape=x_train.shape[1:],
+    )  # fmt: skip
+
+
+def holds_floats(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f"
+
+
+def holds_labels(y: np.ndarray) -> bool:
+    """Whether y may be labels: whole numbers, one for each example."""
+    return y.ndim == 1 and y.dtype.kind in "iu"
+
+
+def as_rows(x: np.ndarray) -> np.ndarray:
+    """(n, ...) -> (n, features), whole numbers as uint8."""
+    rows = x.reshape(len(x), -1)
+    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
+
+
+def as_answers(y: np.ndarray) -> np.ndarray:
+    """Labels as intp (n,), or targets as (n, outputs)."""
+    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
+
+
+def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
+    """MNIST, or any data set in its idx layout.
+
+    Reads `data_dir` or $MNIST_DIR, if one is given.  Else reads MNIST, and nothing but MNIST: from
+    data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
+
+    Raises InputError where there is no whole set."""
+    chosen = data_dir
+    if chosen is None:
+        chosen = os.environ.get("MNIST_DIR") or None
+    if chosen is not None:
+        return read_set(Path(os.path.expanduser(chosen)))
+    if any(BUNDLED.glob("*ubyte*")):
+        return read_mnist(BUNDLED)
+    try:
+        return read_mnist(CACHE)
+    except InputError:
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
+        return read_mnist(CACHE)
+
+
+def read_mnist(folder: Path) -> Dataset:
+    """MNIST from a folder.  Raises InputError for another data set."""
+    data = read_set(folder)
+    if data.name != "MNIST":
+        raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
+    return data
+
+
+def read_set(chosen: Path) -> Dataset:
+    """The data set in a folder, named by its checksum.  In a folder with several sets,
+    FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
+    arrays = []
+    checksum = hashlib.sha256()
+    for name, path in zip(FILES, find_files(chosen), strict=True):
+        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
+        arrays.append(array)
+        checksum.update(checksum_of_file.encode())
+    sha256 = checksum.hexdigest()
+    name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
+    source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
+    return checked_set(*arrays, name, str(source), sha256)
+
+
+def find_files(chosen: Path) -> list[Path]:
+    """The four files of a data set, in the order of FILES, as they are or as .gz.
+
+    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
+    folder = chosen
+    name_of_set = ""
+    if not chosen.is_dir():
+        folder = chosen.parent
+        name_of_set = f"{chosen.name}-"
+    paths = []
+    for name in FILES:
+        candidates = []
+        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
+            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
+        found = [path for path in candidates if path.is_file()]
+        if not found:
+            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
+        paths.append(found[0])
+    return paths
+
+
+def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
+    """A uint8 array of `rank` dimensions from an idx file, and the SHA-256 of its contents.  The
+    file may be compressed by gzip, whatever its name says.
+
+    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    start = 4 + 4 * rank
+    magic = bytes((0, 0, 8, rank))
+    if data[:4] != magic or len(data) < start:
+        raise InputError(f"{path} begins with {data[:8]!r}; an idx file begins with {magic.hex(' ')}")
+    shape = np.frombuffer(data[4:start], ">u4").tolist()
+    if len(data) != start + math.prod(shape):
+        raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
+    array = np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+    return array, hashlib.sha256(data).hexdigest()
+
+
+def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
+    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
+
+    If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
+    InputError if every mirror fails."""
+    from http.client import HTTPException  # only here: most users have the bundled files
+    from urllib.request import urlopen
+
+    failures = []
+    for mirror in mirrors:
+        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, checksum in md5.items():
+                path = folder / name
+                if path.is_file() and md5_of(path.read_bytes()) == checksum:
+                    continue
+                with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
+                    data = response.read()
+                if md5_of(data) != checksum:
+                    raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
+                write_whole(path, data)
+            return
+        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
+            failures.append(f"{mirror}: {error}")
+    why = "; ".join(failures)
+    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
+
+
+def md5_of(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
+    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
+    the README compares with ours, draws the same images in the same order."""
+    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
+        if not 1 <= asked <= n:
+            raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
+    rng = generator(seed)
+    train_rows = rng.permutation(len(data.x_train))[:n_train]
+    test_rows = rng.permutation(len(data.x_test))[:n_test]
+    return data._replace(
+        x_train=data.x_train[train_rows],
+        y_train=data.y_train[train_rows],
+        x_test=data.x_test[test_rows],
+        y_test=data.y_test[test_rows],
+    )
+
+
+PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
+
+
+def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
+    """(N, features) uint8 -> dtype, in the interval `pixels`."""
+    check_bytes(x)
+    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
+        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
+    dtype = np.dtype(dtype).type
+    x = x.astype(dtype)
+    if pixels == "[0, 1]":
+        return x / dtype(255)
+    return x * dtype(2 / 255) - dtype(1)
+
+
+def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
+    return scale_pixels(x, net.dtype, net.about.get("pixels"))
+
+
+def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
+    them."""
+    check_numbers("x", x)
+    if not holds_floats(x):
+        return pixels_for(net, x)
+    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
+        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
+    return x.astype(net.dtype)
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -1903,7 +1723,7 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 class Parser(argparse.ArgumentParser):
-    """Answers a bad flag with one line; the usage, many lines, is printed by --help alone."""
+    """Answers a bad flag with one line.  Only --help prints the usage, which has many."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
@@ -1925,114 +1745,79 @@ def all_cores() -> int:
 
 
 def parse_arguments(argv=None) -> argparse.Namespace:
-    """The arguments in `argv`, by default those of the command line.  `planned` has the Settings of
-    each pair."""
+    """The arguments in `argv`, by default those of the command line."""
     parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     add = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
-    add_saving = parser.add_mutually_exclusive_group().add_argument
 
-    add_seed("--seed", type=int, help="the seed of data, weights and shuffling (0)")
+    add_seed("--seed", type=int, help="the seed of data, weights and shuffling (%(default)s)")
     add_seed("--seeds", type=numbers, default=[], help="several seeds: 0,1,2")
-    add_depth("--depth", type=int, help="hidden blocks (30)")
+    add_depth("--depth", type=int, help="hidden blocks (%(default)s)")
     add_depth("--depths", type=numbers, default=[], help="several depths: 5,10,20")
-    add("--hidden", type=int, help="units in a block (50)")
-    add("--epochs", type=int, help="passes over the training images (12)")
-    add("--batch", type=int, dest="batch_size", help="images in a step (128)")
-    add("--lr", type=float, help="Adam's learning rate (0.005)")
-    add("--gate-bias", type=float, help="b_T at the start: the lower, the more is carried (-2)")
-    add("--clip", type=float, help="the norm to clip gradients to (5); 1e9 clips none")
-    add("--n-train", type=int, help="training images (6000)")
-    add("--n-test", type=int, help="test images (2000)")
-    add("--dtype", choices=("float32", "float64"), help="floating-point type (float32)")
+    add("--hidden", type=int, help="units in a block (%(default)s)")
+    add("--epochs", type=int, help="passes over the training images (%(default)s)")
+    add("--batch", type=int, dest="batch_size", help="images in a step (%(default)s)")
+    add("--lr", type=float, help="Adam's learning rate (%(default)s)")
+    add("--gate-bias", type=float, help="b_T at the start: the lower, the more is carried (%(default)s)")
+    add("--clip", type=float, help="the norm to clip gradients to (%(default)s); 1e9 clips none")
+    add("--n-train", type=int, help="training images (%(default)s)")
+    add("--n-test", type=int, help="test images (%(default)s)")
+    add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=int, default=all_cores(), help="nets trained at a time (%(default)s)")
     add("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
-    add_saving("--out", metavar="FILE.json", help=out)
-    add_saving("--no-save", action="store_true", help="write no JSON")
+    add("--out", metavar="FILE.json", help=out)
+    add("--no-save", action="store_true", help="write no JSON")
     add("--quiet", action="store_true", help="print only the result")
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
-    args = parser.parse_args(argv)
-    defaults = {**asdict(DEFAULTS), **QUICK} if args.quick else asdict(DEFAULTS)
-    for name, value in defaults.items():
-        if getattr(args, name) is None:
-            setattr(args, name, value)
-    try:
-        args.planned = plan(args)
-    except InputError as error:
-        parser.error(str(error))
-    return args
+
+    parser.set_defaults(**asdict(DEFAULTS))
+    if parser.parse_args(argv).quick:  # read once for this, and again with its defaults
+        parser.set_defaults(**QUICK)
+    return parser.parse_args(argv)
+
+
+def settings_of(args) -> Settings:
+    return Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
 
 
 def plan(args) -> list[Settings]:
     """The Settings of each pair."""
-    common = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
     planned = []
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
-            planned.append(replace(common, seed=seed, depth=depth))
-    if min(settings.depth for settings in planned) < 1 or args.jobs < 1:
-        raise InputError("--depth and --jobs must be at least 1")
-    if not math.isfinite(args.clip):
-        raise InputError("--clip must be finite, for JSON; 1e9 clips nothing")
-    if args.batch_size > args.n_train:
-        raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images")
+            planned.append(replace(settings_of(args), seed=seed, depth=depth))
+    if args.jobs < 1:
+        raise InputError(f"--jobs must be at least 1, not {args.jobs}")
     if args.save and len(planned) > 1:
         raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     return planned
 
 
 def path_of_record(args, data: Dataset) -> Path:
-    """The file of the record.  The figures are drawn from run.json, run_sweep.json and
-    run_seeds.json: only the headline's nets with another seed, or with several depths or several
-    seeds, are written there.  Whatever else was trained goes to run_own.json.
+    """The file of the record.
 
-    Where the program is installed, and in no clone, the file lies in the working folder."""
+    The figures are drawn from run.json, run_sweep.json and run_seeds.json.  There go only the
+    headline's nets with another seed, with several depths or with several seeds."""
     if args.out is not None:
-        return Path(os.path.realpath(args.out))
-    folder = Path.cwd() if ROOT.name in ("site-packages", "dist-packages") else ROOT
+        return Path(args.out)
     if args.quick:
-        return folder / "run_quick.json"
-    settings = replace(args.planned[0], seed=DEFAULTS.seed)
-    if args.depths:
-        settings = replace(settings, depth=DEFAULTS.depth)
+        return Path("run_quick.json")
+    settings = replace(settings_of(args), seed=DEFAULTS.seed)
     if settings != DEFAULTS or data.name != "MNIST" or (args.depths and args.seeds):
-        return folder / "run_own.json"
+        return Path("run_own.json")
     if args.depths:
-        return folder / "run_sweep.json"
+        return Path("run_sweep.json")
     if args.seeds:
-        return folder / "run_seeds.json"
-    return folder / "run.json"
+        return Path("run_seeds.json")
+    return Path("run.json")
 
 
-def check_place(path: Path, suffix: str) -> None:
-    """Raises InputError unless a file of this kind may be written to `path`."""
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path} cannot be written: {path.parent} is not a folder that you may write to")
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise InputError(f"{path} is not replaced: it is not a file, or is read-only")
-
-
-def check_replaceable(path: Path, is_smoke_test: bool = False) -> int:
-    """Raises InputError unless a record may be written to `path`: there is no file, or a record that
-    this program wrote.  A smoke test replaces no longer runs.  Returns how many pairs are there."""
-    check_place(path, ".json")
-    if not path.exists():
-        return 0
-    try:
-        record = json.loads(path.read_bytes())
-        is_ours = set(record) >= {*asdict(DEFAULTS), "env", "runs"} and all(run[PAIR[0]] for run in record["runs"])
-    except (ValueError, TypeError, LookupError, RecursionError):
-        is_ours = False
-    if not (is_ours and record["runs"]):
-        raise InputError(f"{path} holds something else than runs of this program: choose another --out")
-    if is_smoke_test and record["epochs"] > QUICK["epochs"]:
-        raise InputError(f"{path} holds longer runs than a smoke test: choose another --out")
-    return len(record["runs"])
+def is_record(path: Path) -> bool:
+    """Whether this program wrote a JSON.  What is no JSON raises many kinds of errors."""
+    return set(json.loads(path.read_bytes())) >= {*asdict(DEFAULTS), "env", "runs"}
 
 
 def environment() -> dict:
@@ -2052,7 +1837,7 @@ def environment() -> dict:
 
 
 def commit() -> str | None:
-    """The commit that is checked out, with "-dirty" where a program was changed since; None if git
+    """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
     cannot tell."""
     if not (ROOT / ".git").exists():  # git would look in the folders above
         return None
@@ -2067,9 +1852,17 @@ def commit() -> str | None:
         return None
 
 
-def train_net(block: str, settings: Settings, data: Dataset, verbose: bool, save: str | None) -> dict:
-    """run_one() with all its arguments by position."""
-    return run_one(block, settings, data, verbose, save=save)
+def say(line: str) -> None:
+    """Prints a line, in one write.  A training does not end because nobody reads on."""
+    try:
+        print(f"{line}\n", end="", flush=True)
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+
+
+def say_epoch(label: str, row: dict) -> None:
+    line = "epoch {epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}"
+    say(f"{label}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}")
 
 
 def begin_worker() -> None:
@@ -2083,70 +1876,54 @@ def begin_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def in_processes(function, tasks, jobs: int):
-    """Yields function(*task) as the tasks finish, `jobs` of them at a time, each in a process of its
+def train_all(tasks: list[dict], jobs: int):
+    """Yields run_one(**task) as the tasks finish, `jobs` of them at a time, in processes of their
     own; with jobs=1 in this one.  However this ends, no process is left."""
     if jobs == 1:
-        yield from (function(*task) for task in tasks)
+        yield from (run_one(**task) for task in tasks)
         return
-    tasks = iter(tasks)
-    running = set()
-    workers = set()
-    others = multiprocessing.active_children()
     # spawned, for a process that has threads cannot be forked safely
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker)
-    try:
-        while True:
-            for task in islice(tasks, jobs - len(running)):
-                running.add(pool.submit(function, *task))
-            if not running:
-                return
-            workers.update(process for process in multiprocessing.active_children() if process not in others)
-            done, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-            # the pool itself does not watch a worker that was started after it began to wait
-            if not workers <= set(multiprocessing.active_children()):
-                raise BrokenProcessPool("a worker process died")
-    finally:
-        for process in multiprocessing.active_children() if running else ():
-            if process not in others:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
+        try:
+            for finished in as_completed([pool.submit(run_one, **task) for task in tasks]):
+                yield finished.result()
+        except BaseException:  # Ctrl-C, a worker that died: the others need not finish
+            for process in multiprocessing.active_children():
                 process.kill()
-        pool.shutdown()
+            raise
 
 
-def run_pairs(planned: list[Settings], data: Dataset, jobs: int = 1, quiet: bool = True, save: str | None = None):
+def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: str | None = None) -> list[dict]:
     """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time.
-    Yields a pair, as the JSON holds it, when both its nets are trained."""
-
-    def tasks():
-        """Draws a net's images only when a process is free: all at once might not fit into memory."""
-        for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
-            for block in PAIR:
-                images = subset(data, settings.seed, settings.n_train, settings.n_test)
-                yield block, settings, images, is_pair and not quiet, save if block == PAIR[0] else None
-
-    is_pair = len(planned) == 1
-    pairs = {}
-    with contextlib.closing(in_processes(train_net, tasks(), min(jobs, 2 * len(planned)))) as finished:
+    Returns the pairs as the JSON holds them."""
+    tasks = []
+    for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
+        images = subset(data, settings.seed, settings.n_train, settings.n_test)
+        for block in PAIR:
+            task = {"block": block, "settings": settings, "data": images}
+            if save and block == Highway.name:
+                task["save"] = save
+            if len(planned) == 1 and not quiet:
+                task["report"] = partial(say_epoch, block)
+            tasks.append(task)
+    runs = {}
+    with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
         for run in finished:
             if not quiet:
                 say(f"{run['label']}: {outcome(run)}")
-            nets = pairs.setdefault((run["depth"], run["seed"]), {})
-            nets[run["block"]] = run
-            if len(nets) == 2:
-                nets = {block: nets[block] for block in PAIR}
-                seconds = sum(net["wallclock_sec"] for net in nets.values())
-                yield {"depth": run["depth"], "seed": run["seed"], "wallclock_sec": seconds, **nets}
+            runs[run["depth"], run["seed"], run["block"]] = run
+    pairs = []
+    for settings in planned:
+        nets = {block: runs[settings.depth, settings.seed, block] for block in PAIR}
+        seconds = sum(net["wallclock_sec"] for net in nets.values())
+        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **nets})
+    return pairs
 
 
 def outcome(run: dict) -> str:
     if run["diverged"]:
         return f"DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
-    found = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
-    if run["above_guessing"]:
-        found += ", more than by guessing: a lower --lr may help"
-    return found
+    return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
 
 
 def table(pairs: list[dict]) -> str:
@@ -2171,63 +1948,39 @@ def table(pairs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def record_of_runs(args, data: Dataset, env: dict, pairs: list[dict]) -> dict:
-    """What the JSON holds: the settings, the data, the machine, and the pairs."""
-    record = asdict(args.planned[0])
-    for name, plural, asked in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
-        values = [value for value in asked if value in {pair[name] for pair in pairs}]
-        if values:
-            record[plural] = values
-            record[name] = values[0] if len(values) == 1 else None
-    record |= {"activation": Tanh.name, "optimizer": "adam"}
-    record |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
-    if data_warnings(data):
-        record["data_warnings"] = data_warnings(data)
-    return {**record, "env": env, "runs": pairs}
-
-
-def save_record(path: Path, record: dict) -> None:
-    """Writes a record whole or not at all.  What lies there was checked before the training, and may
-    be another file by now."""
-    check_replaceable(path)
-    write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
-
-
 def train_pairs(args) -> None:
-    """Trains all pairs, prints the table and writes the JSON.  If something ends it early, the pairs
-    that are finished go to NAME_unfinished.json, unless that has more pairs already: what NAME.json
-    has is whole, and stays."""
+    """Trains all pairs, prints the table and writes the JSON."""
     start = time.perf_counter()
+    planned = plan(args)
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
-    unfinished = path.with_name(f"{path.stem}_unfinished.json")
     if not args.no_save:
-        check_replaceable(path, args.quick)
-        check_replaceable(unfinished)
+        check_replaceable(path, ".json", is_record)
     if args.save:
-        check_replaceable_net(Path(args.save))
+        check_replaceable(Path(args.save), ".npz", is_net)
     env = environment()  # now, for another commit may be checked out while the nets train
     if not args.quiet:
         say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
-    pairs = []
-    try:
-        with contextlib.closing(run_pairs(args.planned, data, args.jobs, args.quiet, args.save)) as finished:
-            for pair in finished:
-                pairs.append(pair)
-    except BaseException:  # Ctrl-C, a worker that was killed, not enough memory
-        print(f"{len(pairs)} of {len(args.planned)} pairs are finished", file=sys.stderr)
-        path = unfinished
-        raise
-    finally:
-        order = [(settings.depth, settings.seed) for settings in args.planned]
-        pairs.sort(key=lambda pair: order.index((pair["depth"], pair["seed"])))
-        if pairs:
-            say(table(pairs))
-        if pairs and not args.no_save and path == unfinished and check_replaceable(path) > len(pairs):
-            say(f"not saved: {path} holds more pairs")
-        elif pairs and not args.no_save:
-            save_record(path, record_of_runs(args, data, env, pairs))
-            say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+    pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
+    say(table(pairs))
+    if not args.no_save:
+        record = {**common_to_runs(args, data), "env": env, "runs": pairs}
+        check_replaceable(path, ".json", is_record)  # again: another program may have written it meanwhile
+        write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
+        say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+
+
+def common_to_runs(args, data: Dataset) -> dict:
+    """What the JSON holds beside the runs: the settings and the data.  A setting of several values
+    is None, and its plural lists them."""
+    common = asdict(settings_of(args))
+    for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
+        if values:
+            common[plural] = values
+            common[name] = values[0] if len(values) == 1 else None
+    common |= {"activation": Tanh.name, "optimizer": "adam"}
+    common |= {"n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    return common
 
 
 def main(argv=None) -> int:

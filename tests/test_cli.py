@@ -5,7 +5,7 @@ import os
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time
+from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
 
 import highway_networks as hn
 from highways.files import read_json
@@ -94,7 +94,6 @@ def test_a_loss_above_that_of_guessing_is_recorded(tmp_path, data_set):
 
 
 BAD = [
-    "--depth 0",
     "--seed 9223372036854775808",
     "--save other.npz",
     "--lr nan",
@@ -135,52 +134,22 @@ def test_a_file_that_came_in_the_meantime_is_not_replaced(tmp_path, data_set, mo
 
 
 @pytest.mark.parametrize(("ending", "status"), [(KeyboardInterrupt, 130), (BrokenProcessPool, 1)])
-@pytest.mark.parametrize(
-    ("n_nets", "finished", "said"),
-    [
-        (1, [], {}),
-        (9, [0, 1, 3, 5], {"depth": None, "depths": [2, 3], "seed": None, "seeds": [0, 1, 2]}),
-    ],
-)
-def test_what_is_finished_when_a_command_ends_early_is_written(
-    tmp_path, data_set, monkeypatch, ending, status, n_nets, finished, said
-):
-    """Of the pairs of the whole record, which stays, those with these indices are finished after so many nets."""
+def test_a_command_that_ends_early_leaves_what_is_there(tmp_path, data_set, monkeypatch, ending, status):
     out = tmp_path / "run.json"
-    words = (*SMALL[2:], "--depths", "2,3", "--seeds", "0,1,2", "--data-dir", data_set, "--jobs", 1, "--out", out)
-    assert in_process(hn.main, *words).returncode == 0
-    before = out.read_bytes()
+    out.write_text(OLD)
     run_one = hn.run_one
-    nets = iter(range(n_nets))
+    nets = iter(range(3))
 
-    def ended(*arguments, **named):
+    def ended(**task):
         if next(nets, None) is None:
             raise ending
-        return run_one(*arguments, **named)
+        return run_one(**task)
 
     monkeypatch.setattr(hn, "run_one", ended)
+    words = (*SMALL, "--seeds", "0,1,2", "--data-dir", data_set, "--jobs", 1, "--out", out)
     assert in_process(hn.main, *words).returncode == status
-    assert out.read_bytes() == before
-    unfinished = tmp_path / "run_unfinished.json"
-    assert unfinished.exists() == bool(finished)
-    if finished:
-        record = read_json(unfinished)
-        runs = read_json(out)["runs"]
-        assert without_time(record) == without_time({**record, "runs": [runs[index] for index in finished]})
-        assert {name: record[name] for name in said} == said
-    if len(finished) > 1:
-        nets = iter(range(2))
-        before = unfinished.read_bytes()
-        assert in_process(hn.main, *words).returncode == status
-        assert unfinished.read_bytes() == before
-
-
-def test_a_smoke_test_replaces_no_longer_runs(tmp_path):
-    out = tmp_path / "run.json"
-    before = (ROOT / "run.json").read_bytes()
-    out.write_bytes(before)
-    one_line_error(in_process(hn.main, "--quick", "--out", out))
-    assert out.read_bytes() == before
+    assert out.read_text() == OLD
+    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
 
 
 def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):

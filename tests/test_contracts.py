@@ -1,7 +1,5 @@
 """What the Python interface refuses: else a gradient, a training or an answer would be wrong silently."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -84,54 +82,6 @@ def test_a_single_parameter_that_changes_again_and_again_is_found():
         change_one_again_and_again()
 
 
-# ---- one net in several threads
-
-
-def in_thread(call):
-    """What call() raises in another thread, or None."""
-    raised = []
-
-    def run():
-        try:
-            call()
-        except RuntimeError as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    return raised[0] if raised else None
-
-
-@pytest.mark.parametrize("make", NETS)
-def test_a_net_that_computes_in_one_thread_is_refused_in_another(make, monkeypatch):
-    net = make()
-    run = type(net)._run
-    raised = []
-    uses = [lambda: net.forward(X), lambda: net.predict(X), lambda: net.backward(D_LOGITS)]
-    uses.append(lambda: net.gates(X) if make is deep_net else net.mean_gates(X))
-
-    def meanwhile(net, *arguments):
-        monkeypatch.setattr(type(net), "_run", run)
-        raised.extend(in_thread(use) for use in uses)
-        return run(net, *arguments)
-
-    expected = net.predict(X)
-    monkeypatch.setattr(type(net), "_run", meanwhile)
-    np.testing.assert_array_equal(net.predict(X), expected)
-    assert len(raised) == len(uses)
-    assert in_thread(lambda: net.predict(X)) is None  # one thread after another may use it
-
-
-@pytest.mark.parametrize("make", NETS)
-def test_backward_is_refused_after_the_forward_of_another_thread(make):
-    net = make()
-    net.forward(X)
-    assert in_thread(lambda: net.forward(X)) is None
-    with pytest.raises(RuntimeError):
-        net.backward(D_LOGITS)
-
-
 # ---- optimisers
 
 
@@ -157,9 +107,6 @@ def test_an_optimiser_of_another_net_is_refused():
     before = net.parameters.copy()
     hn.train_epoch(net, hn.Adam(net.parameters[:]), X, y, np.arange(5), 5)
     assert (net.parameters != before).any()
-
-
-# ---- settings, sizes, norms, classes
 
 
 # ---- pixels, data, logits

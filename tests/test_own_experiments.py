@@ -1,5 +1,7 @@
 """Own arrays, losses and optimisers in Python and by the command; images of one's own digits."""
 
+from pathlib import Path
+
 import imageio.v3 as imageio
 import numpy as np
 import pytest
@@ -63,16 +65,14 @@ def test_labels_may_have_gaps_and_begin_with_1():
         ({"x": AGES}, 2),  # large in both
         ({"x": AGES / 89}, 0),
         ({"x": PIXELS * 1.0}, 2),
-        ({"x": PIXELS // 16}, 2),  # dark
         ({"x": PIXELS}, 0),
-        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 2),  # large, and of another scale
-        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] / 255**2}, 1),
+        ({"x_train": PIXELS[:30] / 255, "x_test": PIXELS[30:] * 1.0}, 1),
         ({"x": PIXELS / 255}, 0),
     ],
 )
 def test_data_that_look_unscaled_are_warned_of(capsys, change, n_warnings):
-    data = data_of(**change)
-    assert len(hn.data_warnings(data)) == len(capsys.readouterr().err.splitlines()) == n_warnings
+    data_of(**change)
+    assert len(capsys.readouterr().err.splitlines()) == n_warnings
 
 
 def squared_error(outputs, y):
@@ -150,7 +150,7 @@ def main(*words):
     ],
 )
 def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
-    assert hn.path_of_record(hn.parse_arguments(words), mnist) == hn.ROOT / name
+    assert hn.path_of_record(hn.parse_arguments(words), mnist) == Path(name)
 
 
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):

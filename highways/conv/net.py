@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from functools import partial
 from itertools import cycle
 from operator import index
@@ -20,7 +19,6 @@ from highway_networks import (
     generator,
     kinds_for,
     one_blas_thread,
-    one_thread,
     views_into,
     zero_rows,
     zeros,
@@ -75,8 +73,7 @@ class ConvNet(FixedNames):
     gate_bias, all other biases at 0.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
-    `method`.  A net has one set of work arrays: while one thread computes with it, RuntimeError is
-    raised in any other.
+    `method`.  A net has one set of work arrays: give every thread a net of its own, copy.deepcopy(net).
 
     Raises ValueError for layers that do not make a net.  forward() and predict() raise ValueError
     for an x of another shape, or not finite, and TypeError unless x is an unmasked array of floats;
@@ -179,7 +176,6 @@ class ConvNet(FixedNames):
         self._work = {}
         self._saved = None
         self._stamp = None
-        self._lock = threading.Lock()
         self._firsts = cycle(range(SAMPLED))
         parameters_before = 0
         statistics_before = 0
@@ -209,7 +205,6 @@ class ConvNet(FixedNames):
         self._make_layers()
         self._name_views()
 
-    @one_thread
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array.
 
@@ -225,14 +220,12 @@ class ConvNet(FixedNames):
         self._stamp = Stamp(self)
         return logits
 
-    @one_thread
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """x as in forward() -> the logits without dropout, keeping nothing.  It may be called
         between forward() and backward()."""
         return np.concatenate([logits for logits, _ in self._in_parts(x, "predict")])
 
-    @one_thread
     @one_blas_thread()
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns),
@@ -257,15 +250,13 @@ class ConvNet(FixedNames):
             work = self._workspace(len(part), purpose)
             yield self._run(part, work, None), work
 
-    @one_thread
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, the vector `gradient`.
         The next call overwrites it.
 
-        Raises RuntimeError unless forward() was called since the last backward(), in this thread,
-        and where the parameters have changed since forward() (see highway_networks.Stamp);
-        ValueError for a d_logits of another shape, and TypeError unless it is an array of real
-        numbers."""
+        Raises RuntimeError unless forward() was called since the last backward(), and where the
+        parameters have changed since then (see highway_networks.Stamp); ValueError for a d_logits
+        of another shape, and TypeError unless it is an array of real numbers."""
         work = self._saved
         self._saved = None
         if work is None:

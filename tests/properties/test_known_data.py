@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 
-NAMES = tuple(hn.SHA256)
+NAMES = hn.FILES
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -32,7 +32,7 @@ def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which
         return
     arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
     assert idx_bytes(arrays[which]) == content
-    assert data.name not in ("MNIST", *hn.OTHER_SETS)
+    assert data.name not in hn.KNOWN_SETS.values()
 
 
 @pytest.mark.parametrize("name", NAMES)
