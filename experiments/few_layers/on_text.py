@@ -24,6 +24,9 @@ Fixed before these runs:
   same words: differences are taken seed by seed.
 - Two kinds are as accurate as each other if the whole 95 % interval of the mean difference lies within 0.005.
 - A part is open if one of its nets has its rate at an end of the five.
+- Fixed while rates were being searched, before any final run: six kinds, with four layers or none, are trained six
+  times through their words, too, with three of the seeds and the rate found for two times, to see what of the
+  differences is speed.
 
 Expected: neither the bias nor how it is drawn matters, nor the softmax, within the margin; the affine carry, residual
 and plain nets lose, more with four layers; highway layers gain little over nothing.  A pilot was known, of one other
@@ -39,7 +42,7 @@ from experiments.few_layers import brown, few_layers
 from experiments.few_layers.few_layers import NOTHING, PAPER, as_accurate, best_rate, differences, is_at_an_end
 from experiments.few_layers.on_text_trial import trial
 from highways.lab.judging.claim import claim, effect_as_text, values_of
-from highways.lab.judging.rules import corrected, is_above
+from highways.lab.judging.rules import corrected, is_above, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.statistics import mean_sd_n
@@ -57,11 +60,14 @@ NETS = {  # {kind: its block, and its gate bias}
 }
 MARGIN = few_layers.MARGIN
 RATES = [8e-3 * 2**k for k in range(5)]
+LONGER = (PAPER, DRAWN, "affine carry", "residual", "plain", NOTHING)  # the kinds that are trained longer, too
 BUDGETS = {
     "quick": {"depths": [2], "rates": [1e-3, 1e-2], "search_seeds": 1, "seeds": 2, "epochs": 1, "width": 8,
-              "n_train": 320, "n_held_out": 96, "n_test": 96},
+              "n_train": 320, "n_held_out": 96, "n_test": 96,
+              "longer": {"depth": 2, "epochs": 2, "seeds": 2}},
     "default": {"depths": [2, 4], "rates": RATES, "search_seeds": 1, "seeds": 5, "epochs": 2, "width": 64,
-                "n_train": 30000, "n_held_out": 20000, "n_test": 40000},
+                "n_train": 30000, "n_held_out": 20000, "n_test": 40000,
+                "longer": {"depth": 4, "epochs": 6, "seeds": 3}},
 }  # fmt: skip
 
 
@@ -86,13 +92,25 @@ def run(runner: Runner) -> dict:
                 seed = few_layers.FIRST_SEED_OF_SEARCH + place
                 searched.append(setting(budget, kind, depth, rate, seed) | of_search)
     search = runner.run(train, searched, data_as_read)
+    of_final = {"held_out": False, "n_test": budget["n_test"]}
     final = []
     for kind, depth in cells(budget):
         rate = best_rate(search, kind, depth)
         for place in range(budget["seeds"]):
-            of_final = {"held_out": False, "n_test": budget["n_test"]}
             final.append(setting(budget, kind, depth, rate, few_layers.FIRST_SEED + place) | of_final)
-    return {"search": search, "final": runner.run(train, final, data_as_read)}
+    final = runner.run(train, final, data_as_read)
+    longer = []
+    passes = {"epochs": budget["longer"]["epochs"]}
+    for kind in LONGER:
+        depth = longer_depth(budget, kind)
+        rate = best_rate(search, kind, depth)
+        for place in range(budget["longer"]["seeds"]):
+            longer.append(setting(budget, kind, depth, rate, few_layers.FIRST_SEED + place) | of_final | passes)
+    return {"search": search, "final": final, "longer": runner.run(train, longer, data_as_read)}
+
+
+def longer_depth(budget: dict, kind: str) -> int:
+    return 0 if kind == NOTHING else budget["longer"]["depth"]
 
 
 def as_read(setting: dict, load) -> brown.Corpus:
@@ -116,13 +134,25 @@ def rows(record: dict) -> list[dict]:
         if depth and kind != PAPER:
             row["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth))
         result.append(row)
+    for kind in LONGER:
+        depth = longer_depth(record["settings"], kind)
+        row = {"kind": kind, "depth": depth, "epochs": record["settings"]["longer"]["epochs"]}
+        for name, measure in (("test_accuracy", "accuracy"), ("loss", "loss")):
+            row[name] = mean_sd_n(values_of(record["trials"]["longer"], measure, kind=kind, depth=depth))
+        result.append(row)
     return result
+
+
+def trained_longer(record: dict) -> dict:
+    """The record with the nets that were trained longer in the place of the final ones."""
+    trials = record["trials"]
+    return {**record, "trials": {**trials, "final": trials["longer"]}}
 
 
 # ---- Claims -------------------------------------------------------------------------------------
 
 SOURCE = "a question of our own, after users of highway layers"
-ABOUT = {"width": 64, "epochs": 2, "n_train": 30000, "n_test": (20000, 40000)}
+ABOUT = {"width": 64, "epochs": (2, 6), "n_train": 30000, "n_test": (20000, 40000)}
 
 
 @claim("text-bias", kind="open question", source=SOURCE, about=ABOUT)
@@ -172,6 +202,23 @@ def text_over_nothing(r):
         if is_at_an_end(r, PAPER, depth) or is_at_an_end(r, NOTHING, 0):
             parts[place] = None
     return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
+
+
+@claim("text-longer", kind="open question", source=SOURCE, about=ABOUT)
+def text_longer(r):
+    """on text, after six passes instead of two, is everything as accurate as the paper's layers: drawn biases, an
+    affine carry, residual and plain layers, each with 4 layers, and nothing? (within {MARGIN})"""
+    record = trained_longer(r)
+    depth = r["settings"]["longer"]["depth"]
+    parts = []
+    texts = []
+    for kind in LONGER[1:]:
+        own_depth = longer_depth(r["settings"], kind)
+        sample = differences(record, kind, PAPER, own_depth, depth)
+        is_open = is_at_an_end(r, kind, own_depth) or is_at_an_end(r, PAPER, depth)
+        parts.append(None if is_open else within(sample, -MARGIN, MARGIN))
+        texts.append(f"{kind} {effect_as_text(sample)}")
+    return parts, f"less {PAPER}: {'; '.join(texts)}"
 
 
 QUESTION = Question(
