@@ -124,23 +124,29 @@ def setting(budget: dict, kind: str, depth: int, rate: float, seed: int) -> dict
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each kind at each depth, with its difference from the paper's."""
+    """A row for each kind at each depth, with its difference from the paper's; then those that were trained longer."""
+    settings = record["settings"]
     result = []
-    final = record["trials"]["final"]
-    for kind, depth in cells(record["settings"]):
-        row = {"kind": kind, "depth": depth, "lr": best_rate(record["trials"]["search"], kind, depth)}
-        row["test_accuracy"] = mean_sd_n(values_of(final, "accuracy", kind=kind, depth=depth))
-        row["loss"] = mean_sd_n(values_of(final, "loss", kind=kind, depth=depth))
-        if depth and kind != PAPER:
-            row["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth))
-        result.append(row)
+    for kind, depth in cells(settings):
+        row = {"kind": kind, "depth": depth, "epochs": settings["epochs"]}
+        row["lr"] = best_rate(record["trials"]["search"], kind, depth)
+        result.append(row | measured(record, kind, depth, depth))
     for kind in LONGER:
-        depth = longer_depth(record["settings"], kind)
-        row = {"kind": kind, "depth": depth, "epochs": record["settings"]["longer"]["epochs"]}
-        for name, measure in (("test_accuracy", "accuracy"), ("loss", "loss")):
-            row[name] = mean_sd_n(values_of(record["trials"]["longer"], measure, kind=kind, depth=depth))
-        result.append(row)
+        depth = longer_depth(settings, kind)
+        row = {"kind": kind, "depth": depth, "epochs": settings["longer"]["epochs"]}
+        result.append(row | measured(trained_longer(record), kind, depth, settings["longer"]["depth"]))
     return result
+
+
+def measured(record: dict, kind: str, depth: int, depth_of_paper: int) -> dict:
+    final = record["trials"]["final"]
+    found = {
+        "test_accuracy": mean_sd_n(values_of(final, "accuracy", kind=kind, depth=depth)),
+        "loss": mean_sd_n(values_of(final, "loss", kind=kind, depth=depth)),
+    }
+    if depth_of_paper and kind != PAPER:
+        found["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth_of_paper, depth))
+    return found
 
 
 def trained_longer(record: dict) -> dict:
