@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.few_layers import copies, few_layers
+from experiments.few_layers import brown, copies, few_layers, on_text, on_text_trial
 from highway_networks import DeepNet
 from highways.check_block import check_block
+from highways.files import InputError
 from highways.nets import layer_by_layer
 
 BLOCKS = ("softmax-highway", "affine-carry", "plain-keeping-H", "normalised-highway", "normalised-residual",
@@ -95,3 +96,132 @@ def test_rows_have_the_difference_from_the_papers_net():
     [row] = [row for row in few_layers.rows(record) if (row["kind"], row["depth"]) == ("plain", 4)]
     assert row["less_than_paper"]["mean"] == pytest.approx(0.02, abs=2e-3)
     assert row["lr"] == BUDGET["rates"][3]
+
+
+# ---- On text ---------------------------------------------------------------------------------------------------------
+
+
+TEXT_BLOCKS = sorted({net["block"] for net in on_text.NETS.values()})
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("block", TEXT_BLOCKS)
+def test_a_tagger_has_the_gradient_of_its_loss(block, depth):
+    corpus = brown.made_up()
+    sizes = (corpus.n_codes, len(corpus.tag_names), 5, depth)
+    net = on_text_trial.CharacterNet(corpus.codes, *sizes, block, 1, -1.0, dtype=np.float64)
+    x = corpus.x[:3]
+    y = corpus.y[:3]
+    gradient = net.backward(on_text_trial.cross_entropy(net.forward(x), y)[1]).copy()
+    for place in np.random.default_rng(0).permutation(len(gradient))[:60]:
+        parameter = net.parameters[place]
+        losses = []
+        for moved in (parameter + 1e-6, parameter - 1e-6):
+            net.parameters[place] = moved
+            losses.append(on_text_trial.cross_entropy(net.forward(x), y)[0])
+        net.parameters[place] = parameter
+        assert gradient[place] == pytest.approx((losses[0] - losses[1]) / 2e-6, abs=1e-8)
+
+
+def test_what_a_tagger_computes():
+    """Word by word and filter by filter, for a net of one highway layer."""
+    corpus = brown.made_up()
+    n_tags = len(corpus.tag_names)
+    net = on_text_trial.CharacterNet(corpus.codes, corpus.n_codes, n_tags, 4, 1, "highway", 1, dtype=np.float64)
+    x = corpus.x[:2]
+    np.testing.assert_allclose(net.predict(x), net.forward(x))
+    arrays = net.net
+
+    def output(word) -> np.ndarray:
+        one_hot = np.eye(corpus.n_codes)[corpus.codes[word]]
+        values = [arrays.W_in @ one_hot[place : place + 3].ravel() for place in range(brown.LONGEST)]
+        state = np.maximum(np.max(values, axis=0) + arrays.b_in, 0)
+        H = np.maximum(arrays.W_H[0] @ state, 0)
+        T = 1 / (1 + np.exp(-(arrays.W_T[0] @ state - 2)))
+        return arrays.W_out @ (H * T + state * (1 - T))
+
+    arrays.b_T[:] = -2
+    before, at, after = (output(word) for word in x[1, 4:7])
+    expected = before[:n_tags] + at[n_tags : 2 * n_tags] + after[2 * n_tags :]
+    np.testing.assert_allclose(net.predict(x)[brown.PIECE + 4], expected)
+
+
+def test_a_corpus_in_pieces():
+    text = "The/at dog's/nn$ I'm/ppss+bem --/-- Grand/jj-tl " + "so/ql " * 30
+    corpus = brown.corpus_of([text, "much/ap " * 20], "a corpus", "")
+    assert corpus.tag_names == ["at", "nn$", "ppss", "--", "jj", "ql", "ap"]
+    assert corpus.x.shape == (3, brown.PIECE + 2)
+    assert corpus.texts.tolist() == [0, 0, 1]
+    assert corpus.x[0].tolist() == [0, 1, 2, 3, 4, *[5] * 13]
+    assert corpus.y[0].tolist() == [1, 2, 3, 4, *[5] * 12]
+    assert corpus.x[1, 0] == corpus.x[0, brown.PIECE]
+    codes = corpus.codes[0]
+    assert codes[0] == 0
+    assert (codes[1:4] > 0).all()
+    assert (codes[4:] == 0).all()
+
+
+def test_a_trial_learns_from_other_texts_than_it_is_measured_by():
+    corpus = brown.made_up()
+    setting = {"seed": 3, "n_train": 10**6, "n_test": 10**6}
+    texts = []
+    for held_out in (True, False):
+        learned, measured = on_text_trial.parts_of(
+            corpus._replace(x=corpus.texts[:, None]), setting | {"held_out": held_out}
+        )
+        assert set(learned.x.ravel() % 10) == set(range(8))
+        texts.append(set(measured.x.ravel()))
+    assert texts == [{8, 18}, {9, 19}]
+
+
+@pytest.mark.parametrize("data", [None, b"", b"another archive"])
+def test_another_archive_is_no_brown_corpus(tmp_path, data):
+    if data is not None:
+        (tmp_path / brown.ARCHIVE).write_bytes(data)
+    with pytest.raises(InputError):
+        brown.load_brown(str(tmp_path))
+
+
+def test_a_trial_on_text_learns():
+    setting = {"block": "highway", "gate_bias": -1.0, "depth": 2, "width": 16, "lr": 0.02, "seed": 1, "epochs": 20}
+    setting |= {"n_train": 600, "n_test": 96, "held_out": True}
+    result = on_text_trial.trial(setting, brown.made_up)
+    assert not result["diverged"]
+    assert result["accuracy"] > 0.6
+
+
+TEXT_BUDGET = on_text.BUDGETS["default"]
+
+
+def text_record(accuracy, best=2) -> dict:
+    """A record in which accuracy(kind, depth) is the mean over seeds, and the best rate is that of this place."""
+    search = []
+    final = []
+    rates = TEXT_BUDGET["rates"]
+    for kind, depth in on_text.cells(TEXT_BUDGET):
+        for rate in rates:
+            trial = on_text.setting(TEXT_BUDGET, kind, depth, rate, 400) | {"n_test": 20000, "diverged": False}
+            search.append(trial | {"accuracy": 0.8 + (rate == rates[best]) / 10})
+        for seed in range(TEXT_BUDGET["seeds"]):
+            noise = 1e-3 * np.sin(seed + depth + len(kind))
+            trial = on_text.setting(TEXT_BUDGET, kind, depth, rates[best], seed) | {"n_test": 40000, "diverged": False}
+            final.append(trial | {"accuracy": accuracy(kind, depth) + noise, "loss": 0.3})
+    trials = {"search": search, "final": final, "longer": [trial | {"epochs": 6} for trial in final]}
+    return {"settings": TEXT_BUDGET, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("claim", "plain_at_4", "best", "verdict"),
+    [
+        ("text-plain", 0.92, 2, "reproduced"),
+        ("text-plain", 0.90, 2, "in part"),
+        ("text-plain", 0.90, 4, "not clear"),
+        ("text-affine", 0.90, 2, "reproduced"),
+        ("text-over-nothing", 0.90, 2, "not reproduced"),
+        ("text-longer", 0.92, 2, "in part"),
+    ],
+)
+def test_verdicts_on_text(claim, plain_at_4, best, verdict):
+    levels = {("plain", 4): plain_at_4, (on_text.NOTHING, 0): 0.93}
+    record = text_record(lambda kind, depth: levels.get((kind, depth), 0.92), best)
+    assert verdict_on("on_text", claim, record) == verdict
