@@ -16,9 +16,12 @@ That is, in this order:
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
 depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
-for each of them the digest of what it was made from (its data and the code that draws it), the
-digest of the file, and the versions.  Only those with another digest are made anew.  Each is
-written as soon as it is made: after an interrupt the same command goes on with the next one.
+for each of them the digest of what it was made from (its data, and the syntax of the code that draws
+it, without its words), the digest of the file, and the versions.  Only those with another digest are
+made anew.  Each is written as soon as it is made: after an interrupt the same command goes on with
+the next one.
+
+This program stands above all that it publishes, so that it may import it.  Nothing imports this one.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import json
 import re
 import subprocess
@@ -42,15 +46,16 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import all_questions, register_pictures_and_tables, results_table
+from experiments import FOLDER, all_questions, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
-from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
+from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.lab.showing import registry
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
+from highways.trial_code import checksum_of_text
 
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
@@ -70,6 +75,15 @@ DRAWING = re.compile(
     "|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
+
+
+def register_pictures_and_tables() -> None:
+    """Imports every module that registers pictures or tables."""
+    import pages.show  # noqa: F401
+
+    for file in sorted(FOLDER.glob("*/show.py")):
+        importlib.import_module(f"experiments.{file.parent.name}.show")
+
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
 
@@ -144,7 +158,8 @@ def products(read) -> list[Product]:
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others])
+        code = sorted(code_of(program).values())
+        made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -160,13 +175,8 @@ def products(read) -> list[Product]:
         folder = page.program.PARTS
         parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
         program = Path(page.program.__file__)
-        add(
-            f"pages/{folder.name}.html",
-            partial(bytes_of, page),
-            program,
-            page.sources,
-            [*parts, *page.files],
-        )
+        make = partial(bytes_of, page)
+        add(f"pages/{folder.name}.html", make, program, page.sources, [*parts, *page.files])
     return found
 
 
@@ -180,7 +190,7 @@ def photographs(pages: list[Product]) -> list[Product]:
     found = []
     for camera in registry.CAMERAS:
         take_all = functools.cache(camera.pictures)
-        program = Path(camera.__file__).read_bytes()
+        program = checksum_of_text(Path(camera.__file__).read_bytes()).encode()
         for name, picture in camera.PICTURES.items():
             page = picture.page.relative_to(ROOT).as_posix()
             made_from = digest([program, page_digests[page].encode()])
@@ -245,20 +255,22 @@ def digest(parts: list[bytes]) -> str:
     return hashlib.sha256(b"".join(of_each)).hexdigest()
 
 
-def code_of(program: Path) -> list[bytes]:
-    """The text of a program, and of the DRAWING modules that it imports, directly or not."""
-    texts = {}
+def code_of(program: Path) -> dict[str, str]:
+    """{file: the checksum of its syntax} for a program and the DRAWING modules that it imports, directly or not."""
+    found = {}
     waiting = [program]
     while waiting:
         path = waiting.pop()
-        if path in texts:
+        name = path.relative_to(ROOT).as_posix()
+        if name in found:
             continue
-        texts[path] = path.read_bytes()
-        for module in imported_by(texts[path]):
+        text = path.read_bytes()
+        found[name] = checksum_of_text(text)
+        for module in imported_by(text):
             file = ROOT / f"{module.replace('.', '/')}.py"
             if DRAWING.fullmatch(module) and file.exists():
                 waiting.append(file)
-    return [texts[path] for path in sorted(texts)]
+    return found
 
 
 @functools.cache
@@ -325,8 +337,8 @@ def make_anew(check: bool, save) -> int:
     register_pictures_and_tables()
     new_runs = runs_without_digest()
     if new_runs and check:
-        return name_differences(new_runs, {}, read_digests())
-    write(new_runs, save)
+        return name_differences(new_runs, {})
+    n_written = write(new_runs, save)
     records = current_records()
     read = reader(records)
     changed = differing({name: json_bytes(record) for name, record in records.items()})
@@ -340,36 +352,37 @@ def make_anew(check: bool, save) -> int:
     digests = read_digests()
     reasons = {product.name: why_stale(product, digests) for product in [*drawn, *photographed]}
     digests = {name: digests[name] for name, why in reasons.items() if not why}
+    if not any(reasons.values()):
+        texts |= differing({DIGESTS: digests_file(digests)})  # without the pictures that are no more
     if check:
-        return name_differences(texts, reasons, digests)
+        return name_differences(texts, reasons)
 
-    digests_before = (ROOT / DIGESTS).read_bytes() if (ROOT / DIGESTS).exists() else b""
-    n_written = len(new_runs) + write(texts, save)
-    for batch in (drawn, photographed):
-        stale = [product for product in batch if reasons[product.name]]
-        if not stale:
-            continue
-        missing = " and ".join(camera.missing() for camera in registry.CAMERAS if camera.missing())
-        if batch is photographed and missing:
-            names = ", ".join(product.name for product in stale)
-            raise InputError(f"{names} must be taken anew, and there is no {missing}")
-        for product in stale:
-            data = product.make()
-            digests[product.name] = entry_of(product, data)
-            files = {product.name: data, DIGESTS: digests_file(digests)}
-            n_written += write(differing(files), save)
-    n_written += write(differing({DIGESTS: digests_file(digests)}), save)
-    if digests_file(digests) != digests_before:
-        print(f"wrote {DIGESTS}")
-    elif not n_written:
+    n_written += write(texts, save)
+    for product in drawn:
+        if reasons[product.name]:
+            n_written += make_product(product, digests, save)
+    stale = [product for product in photographed if reasons[product.name]]
+    missing = [camera.missing() for camera in registry.CAMERAS if camera.missing()]
+    if stale and missing:
+        names = ", ".join(product.name for product in stale)
+        raise InputError(f"{names} must be taken anew, and there is no {' and '.join(missing)}")
+    for product in stale:
+        n_written += make_product(product, digests, save)
+    if not n_written:
         print("nothing differs: nothing was written")
     return 0
 
 
-def write(files: dict[str, bytes], save) -> int:
-    """Writes files and names them; returns how many they are.
+def make_product(product: Product, digests: dict[str, dict], save) -> int:
+    """Makes a picture or a page, and writes it with its digest if it differs; returns how many files that are."""
+    data = product.make()
+    digests[product.name] = entry_of(product, data)
+    return write(differing({product.name: data, DIGESTS: digests_file(digests)}), save)
 
-    The digests, which are written with every picture, are not named."""
+
+def write(files: dict[str, bytes], save) -> int:
+    """Writes files and names them, but for the digests that are written with every picture; returns how many they
+    are."""
     if files:
         save({ROOT / name: data for name, data in files.items()})
     for name in files:
@@ -378,20 +391,11 @@ def write(files: dict[str, bytes], save) -> int:
     return len(files)
 
 
-def name_differences(texts: dict[str, bytes], reasons: dict[str, str], digests: dict[str, dict]) -> int:
-    """Names each file that publish would write, and each picture that it does not make; returns the
-    exit status, 1 if there is one."""
+def name_differences(texts: dict[str, bytes], reasons: dict[str, str]) -> int:
+    """Names each file that publish would write, and returns the exit status, 1 if there is one."""
     lines = [f"{name} is not what its data give" for name in texts]
     lines += [f"{name} {why}" for name, why in reasons.items() if why]
-    if not any(reasons.values()) and differing({DIGESTS: digests_file(digests)}):
-        lines.append(f"{DIGESTS} is not what was written")
-    for path in sorted((ROOT / "viz").glob("*.png")):
-        name = f"viz/{path.name}"
-        if name not in reasons and is_committed(path):
-            lines.append(f"{name} is a picture that nothing makes")
-    print("".join(f"{line}\n" for line in lines), end="")
-    if not lines:
-        print("nothing differs")
-        return 0
-    print(f"{PROGRAM} publish makes them anew")
-    return 1
+    for line in lines:
+        print(line)
+    print(f"{PROGRAM} publish makes them anew" if lines else "nothing differs")
+    return 1 if lines else 0

@@ -20,15 +20,9 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import (
-    find_question,
-    finding,
-    judging,
-    question_names,
-    register_pictures_and_tables,
-    rooms,
-)
+from experiments import find_question, judging, publish, question_names, rooms
 from experiments.cifar import cifar
+from experiments.index import finding
 from highways import records
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
@@ -40,7 +34,7 @@ from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
 from highways.records import RESULTS, RUN, check, record_bytes, sealed
 
-register_pictures_and_tables()
+publish.register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
 # pages whose commands and Python other tests follow
