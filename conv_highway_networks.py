@@ -403,7 +403,7 @@ def main(argv=None) -> int:
         return run_command(parser.prog, lambda save: print(net_sizes()))
     checkpoints = []
     work = partial(train_seeds, args, checkpoints)
-    return run_command(parser.prog, work, partial(what_is_kept, checkpoints), saves=not args.no_save)
+    return run_command(parser.prog, work, partial(what_is_kept, checkpoints))
 
 
 if __name__ == "__main__":

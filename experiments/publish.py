@@ -46,17 +46,23 @@ import numpy as np
 import PIL
 from matplotlib import ft2font
 
-from experiments import FOLDER, all_questions, results_table
+import benchmarks.records.show
+import benchmarks.show
+import docs.article.show
+import pages.show
+from experiments import FOLDER, all_questions, index, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
-from highways.lab.showing import registry
+from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
 from highways.trial_code import checksum_of_text
 
+# modules that register pictures and tables when they are imported, beside the rooms' show.py
+SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, pages.show, index, ledger, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
@@ -78,9 +84,7 @@ MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a m
 
 
 def register_pictures_and_tables() -> None:
-    """Imports every module that registers pictures or tables."""
-    import pages.show  # noqa: F401
-
+    """Imports the show.py of every room; those that all share have registered theirs when this was imported."""
     for file in sorted(FOLDER.glob("*/show.py")):
         importlib.import_module(f"experiments.{file.parent.name}.show")
 
@@ -113,10 +117,10 @@ def current_records() -> dict[str, dict]:
         results[path_of(question.name)] = record
         if question.name in judged_by:
             judged_by[question.name] = record
-    ledger = judged_record(judged_by)
-    if is_judged_already(ROOT / LEDGER, ledger):
-        ledger = read_json(ROOT / LEDGER)  # with the commit at which it was judged
-    return {**results, LEDGER: ledger}
+    verdicts = judged_record(judged_by)
+    if is_judged_already(ROOT / LEDGER, verdicts):
+        verdicts = read_json(ROOT / LEDGER)  # with the commit at which they were judged
+    return {**results, LEDGER: verdicts}
 
 
 def reader(records: dict[str, dict]):
