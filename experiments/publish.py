@@ -10,16 +10,13 @@ That is, in this order:
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - experiments/results/results.csv, a row a trial (experiments/results_table.py)
-- the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html,
-  pages/pointers.html and pages/claims.html
-- the pictures of the first three pages, for which a browser is needed
+- the pictures in viz/, highway_networks.gif, and the browser pages
+- the pictures of the first three browser pages, for which a browser is needed
 
-JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
-depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
-for each of them the digest of what it was made from (its data, and the syntax of the code that draws
-it, without its words), the digest of the file, and the versions.  Only those with another digest are
-made anew.  Each is written as soon as it is made: after an interrupt the same command goes on with
-the next one.
+JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes depend on the
+versions of matplotlib and others.  Of each, viz/digests.json has the digest of what it was made from (its data, and
+the syntax of the code that draws it, without words) and the digest of the file.  Those with another digest are made
+anew.  Each is written as soon as it is made: after an interrupt the same command goes on with the next one.
 
 This program stands above all that it publishes, so that it may import it.  Nothing imports this one.
 """
@@ -39,12 +36,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-
-import imageio
-import matplotlib
-import numpy as np
-import PIL
-from matplotlib import ft2font
 
 import benchmarks.records.show
 import benchmarks.show
@@ -289,23 +280,6 @@ def imported_by(text: bytes) -> list[str]:
     return names
 
 
-def versions() -> str:
-    """The versions on which the bytes of a picture depend."""
-    found = {
-        "matplotlib": matplotlib.__version__,
-        "freetype": ft2font.__freetype_version__,
-        "numpy": np.__version__,
-        "pillow": PIL.__version__,
-        "imageio": imageio.__version__,
-    }
-    return ", ".join(f"{name} {version}" for name, version in found.items())
-
-
-def entry_of(product: Product, data: bytes) -> dict:
-    """What viz/digests.json says of a product that was made now."""
-    return {"made_from": product.made_from, "file": hashlib.sha256(data).hexdigest(), "made_with": versions()}
-
-
 def read_digests() -> dict[str, dict]:
     """What viz/digests.json holds; nothing if it cannot be read, as after a merge with conflicts."""
     try:
@@ -380,7 +354,7 @@ def make_anew(check: bool, save) -> int:
 def make_product(product: Product, digests: dict[str, dict], save) -> int:
     """Makes a picture or a page, and writes it with its digest if it differs; returns how many files that are."""
     data = product.make()
-    digests[product.name] = entry_of(product, data)
+    digests[product.name] = {"made_from": product.made_from, "file": hashlib.sha256(data).hexdigest()}
     return write(differing({product.name: data, DIGESTS: digests_file(digests)}), save)
 
 
