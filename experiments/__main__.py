@@ -107,7 +107,7 @@ def answer(question: Question, args) -> dict:
 
                 record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
-            check_results_replaceable(runner.path, question.name, args.budget == "quick")  # again: the trials took long
+            check_results_replaceable(runner.path, question.name)  # again: the trials took long
             write_whole({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")

@@ -40,7 +40,6 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-import pages.show
 from experiments import FOLDER, all_questions, index, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
@@ -51,9 +50,11 @@ from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
 from highways.trial_code import checksum_of_text
+from pages import screenshots
+from pages.show import BROWSER_PAGES, BrowserPage
 
 # modules that register pictures and tables when they are imported, beside the rooms' show.py
-SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, pages.show, index, ledger, trained_nets)
+SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
@@ -166,7 +167,7 @@ def products(read) -> list[Product]:
         add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
     add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
 
-    for page in registry.BROWSER_PAGES:
+    for page in BROWSER_PAGES:
         folder = page.program.PARTS
         parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
         program = Path(page.program.__file__)
@@ -175,27 +176,26 @@ def products(read) -> list[Product]:
     return found
 
 
-def bytes_of(page: registry.BrowserPage) -> bytes:
+def bytes_of(page: BrowserPage) -> bytes:
     return page.program.whole_page().encode()
 
 
 def photographs(pages: list[Product]) -> list[Product]:
     """The pictures that a browser takes of these pages.  It opens their files."""
     page_digests = {product.name: product.made_from for product in pages}
+    program = checksum_of_text(Path(screenshots.__file__).read_bytes()).encode()
+    take_all = functools.cache(screenshots.pictures)
     found = []
-    for camera in registry.CAMERAS:
-        take_all = functools.cache(camera.pictures)
-        program = checksum_of_text(Path(camera.__file__).read_bytes()).encode()
-        for name, picture in camera.PICTURES.items():
-            page = picture.page.relative_to(ROOT).as_posix()
-            made_from = digest([program, page_digests[page].encode()])
-            path = ROOT / "viz" / f"{name}.png"
-            found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
+    for name, picture in screenshots.PICTURES.items():
+        page = picture.page.relative_to(ROOT).as_posix()
+        made_from = digest([program, page_digests[page].encode()])
+        path = ROOT / "viz" / f"{name}.png"
+        found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
     return found
 
 
 def taken(take_all: Callable[[], dict[Path, bytes]], path: Path) -> bytes:
-    """The picture of this file, of all that a camera takes at once."""
+    """The picture of this file, of all that are taken at once."""
     return take_all()[path]
 
 
@@ -336,16 +336,9 @@ def make_anew(check: bool, save) -> int:
         return name_differences(texts, reasons)
 
     n_written += write(texts, save)
-    for product in drawn:
+    for product in [*drawn, *photographed]:
         if reasons[product.name]:
             n_written += make_product(product, digests, save)
-    stale = [product for product in photographed if reasons[product.name]]
-    missing = [camera.missing() for camera in registry.CAMERAS if camera.missing()]
-    if stale and missing:
-        names = ", ".join(product.name for product in stale)
-        raise InputError(f"{names} must be taken anew, and there is no {' and '.join(missing)}")
-    for product in stale:
-        n_written += make_product(product, digests, save)
     if not n_written:
         print("nothing differs: nothing was written")
     return 0

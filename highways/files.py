@@ -274,14 +274,6 @@ def known_commits() -> dict[str, str] | None:
     return {commit[:12]: commit for commit in commits}
 
 
-def is_committed(path: Path) -> bool:
-    """Whether git has a version of this file in this repository.  False if git cannot tell."""
-    try:
-        return bool(_git("--literal-pathspecs", "ls-files", "--", str(path)))
-    except (OSError, subprocess.SubprocessError):
-        return False
-
-
 def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # the user's GIT_DIR may name another repository

@@ -9,7 +9,7 @@ import json
 import math
 from pathlib import Path
 
-from highways.files import InputError, check_writable, is_committed, json_bytes, read_json, strict_json
+from highways.files import InputError, check_writable, json_bytes, read_json, strict_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 RUN = "run"  # a record that highway_networks.py writes
@@ -199,9 +199,9 @@ def check_distinct(trials: list[dict]) -> None:
 # ---- What is replaced ---------------------------------------------------------------------------
 
 
-def check_replaceable(path: Path, is_smoke_test: bool, kind: str) -> None:
+def check_replaceable(path: Path, kind: str) -> None:
     """Raises InputError unless a training may write its record to `path`: to a name that ends in .json, and over
-    nothing but a record of this kind.  A smoke test replaces nothing that is committed."""
+    nothing but a record of this kind."""
     if path.suffix != ".json":
         raise InputError(f"{path} does not end in .json")
     check_writable(path)
@@ -211,17 +211,13 @@ def check_replaceable(path: Path, is_smoke_test: bool, kind: str) -> None:
             check(read_json(path), kind, path)
         except InputError as error:
             raise InputError(f"{path} is not a record of this program, choose another --out ({error})") from error
-    if is_smoke_test and is_committed(path):
-        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
 
 
-def check_results_replaceable(path: Path, experiment: str, is_smoke_test: bool = False) -> None:
+def check_results_replaceable(path: Path, experiment: str) -> None:
     """Raises InputError unless the results of an experiment may be written to `path`: over nothing but results of
-    the same experiment, and those of a smoke test over nothing that is committed."""
+    the same experiment."""
     check_writable(path)
     _check_installed()
-    if is_smoke_test and is_committed(path):
-        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --results")
     if path.exists() and load_results(path).get("experiment") != experiment:
         raise InputError(f"{path} does not hold results of {experiment}, choose another name")
 

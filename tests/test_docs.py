@@ -23,7 +23,6 @@ from experiments import __main__ as command_line
 from experiments import find_question, judging, publish, question_names, rooms
 from experiments.cifar import cifar
 from experiments.index import finding
-from highways import records
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
@@ -511,11 +510,3 @@ def test_files_that_pages_name_are_there():
         named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", text)
         named += re.findall(r"python -m pip install -r (\S+)", "\n".join(commands_of(text)))
         assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == [], page
-
-
-def test_a_smoke_test_of_a_question_does_not_replace_what_is_committed(monkeypatch, tmp_path):
-    monkeypatch.setattr(records, "is_committed", lambda path: True)
-    path = tmp_path / "lesion.json"
-    records.check_results_replaceable(path, "lesion")
-    with pytest.raises(InputError):
-        records.check_results_replaceable(path, "lesion", is_smoke_test=True)

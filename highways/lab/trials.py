@@ -69,7 +69,7 @@ class Runner:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
-        check_results_replaceable(self.path, name, is_smoke_test=budget == "quick")
+        check_results_replaceable(self.path, name)
         self.log = self.folder / f"{name}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
