@@ -87,10 +87,13 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
             write_whole(files)
             written.extend(files)
 
-    with contextlib.redirect_stdout(Output(sys.stdout)), contextlib.redirect_stderr(Output(sys.stderr)):
+    stdout = Output(sys.stdout)
+    stderr = Output(sys.stderr)
+    parts = []
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         try:
             commit()  # asked now: another commit may be checked out while the program runs
-            return work(save) or 0
+            status = work(save) or 0
         except InputError as error:
             parts = [f"{program}: error: {_reason(error)}"]
             status = 2
@@ -103,11 +106,14 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
         except WorkerDied:
             parts = ["a worker process died (killed, or out of memory)", what_is_kept()]
             status = 1
-        if written:
+        if parts and written:
             names = dict.fromkeys(map(str, written))
             parts.append(f"written: {', '.join(names)}")
-        print(printable("; ".join(filter(None, parts))), file=sys.stderr)
-        return status
+        if parts:
+            print(printable("; ".join(filter(None, parts))), file=sys.stderr)
+        stdout.flush()  # now, while a failure is dropped, and not when the process ends
+        stderr.flush()
+    return status
 
 
 def _reason(error: Exception) -> str:
