@@ -103,7 +103,6 @@ class Runs(Strict):
     runs: Annotated[list[Pair], Meta(min_length=1)]
     depths: list[Size] | UnsetType = UNSET
     seeds: list[Seed] | UnsetType = UNSET
-    data_warnings: list[str] | UnsetType = UNSET
     digest: Sha256 | UnsetType = UNSET
 
 

@@ -1,7 +1,7 @@
 """Checks of the committed records, on which the pages and the claims rest.
 
 A record must have a digest, be of commits in this clone's history and of known data.  A run*.json
-must have the settings and data of its command.  A experiments/results/*.json must not be a smoke test."""
+must have the settings and data of its command.  An experiments/results/*.json must not be a smoke test."""
 
 from __future__ import annotations
 
