@@ -160,6 +160,8 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             line = judgement.ours
             if record["settings"]["budget"] != "quick":
                 line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
+        except KeyError:
+            raise  # a name that the results do not have: the claim's fault, not that of the settings
         except (LookupError, OtherResults):
             line = "not measured with these settings"
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
