@@ -242,7 +242,7 @@ def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     if args.no_save:
         train_and_save(args, ranks, path, checkpoints, save)
         return
-    check_replaceable(path, args.quick, CONVOLUTIONAL_RUN)
+    check_replaceable(path, CONVOLUTIONAL_RUN)
     with Lock(path):
         train_and_save(args, ranks, path, checkpoints, save)
 
@@ -273,7 +273,7 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     try:
         if not args.no_save:
             record = file_record(whole, planned[0], args.seeds, runs)
-            check_replaceable(path, args.quick, CONVOLUTIONAL_RUN)  # again: the training took long
+            check_replaceable(path, CONVOLUTIONAL_RUN)  # again: the training took long
             for file in net_files:
                 check_net_replaceable(file)
             with interrupts_deferred():  # JSON and nets belong together
@@ -403,7 +403,7 @@ def main(argv=None) -> int:
         return run_command(parser.prog, lambda save: print(net_sizes()))
     checkpoints = []
     work = partial(train_seeds, args, checkpoints)
-    return run_command(parser.prog, work, partial(what_is_kept, checkpoints), saves=not args.no_save)
+    return run_command(parser.prog, work, partial(what_is_kept, checkpoints))
 
 
 if __name__ == "__main__":

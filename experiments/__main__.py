@@ -24,9 +24,9 @@ from highways.files import ROOT, InputError, Lock, commit, printable, write_whol
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
-from highways.lab.trials import Runner, flags_of, results_folder
+from highways.lab.trials import Runner, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, record_bytes
+from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, path_of, record_bytes
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -47,39 +47,14 @@ def list_questions() -> None:
 
 
 def duration_or_source(question: Question) -> str:
-    """How long the committed results took; for a question without trials, what it is judged by."""
+    """How long the committed results took; for a question without trials, what writes those that judge its claims."""
     if question.run is None:
-        return f"judged by what {made_by(question)} write"
-
-    def read(name):
-        return json.loads((ROOT / name).read_bytes())  # unchecked: to check all takes a second and more
-
-    try:
-        return f"{takes(read, question.name)} on two cores"
-    except FileNotFoundError:
+        names = {name for claim in question.claims for name in claim.over if name in COMMANDS}
+        return f"judged by what {' and '.join(COMMANDS[name] for name in sorted(names))} write"
+    if not (ROOT / path_of(question.name)).exists():
         return "no committed results"
-
-
-def made_by(question: Question) -> str:
-    """The commands that write the run*.json by which a question's claims are judged."""
-    files = {name: None for claim in question.claims for name in claim.over if name in COMMANDS}
-    return " and ".join(f"'{COMMANDS[name]}'" for name in files)
-
-
-def without_trials(question: Question) -> str:
-    """The message about a question that other commands answer."""
-    return f"{question.name} has no trials of its own; these commands write what judges its claims: {made_by(question)}"
-
-
-def answer_without_trials(question: Question, argv) -> int:
-    """The command of a question without trials: prints its help, or fails with the message."""
-    parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question))
-    parser.parse_known_args(argv)  # --help ends here
-
-    def fail(save):
-        raise InputError(without_trials(question))
-
-    return run_command(parser.prog, fail)
+    # unchecked: to check all takes a second and more
+    return f"{takes(lambda name: json.loads((ROOT / name).read_bytes()), question.name)} on two cores"
 
 
 # ---- Answering one ------------------------------------------------------------------------------
@@ -132,7 +107,7 @@ def answer(question: Question, args) -> dict:
 
                 record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
-            check_results_replaceable(runner.path, question.name, args.budget == "quick")  # again: the trials took long
+            check_results_replaceable(runner.path, question.name)  # again: the trials took long
             write_whole({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")
@@ -161,14 +136,10 @@ def result_of(name: str, args) -> dict:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
     path = results_folder(args.budget, args.results) / f"{name}.json"
-    more_data_sets = getattr(args, "data_dir", None) if question.takes_more_data_sets else None
-    how = f"{PROGRAM} {name}{flags_of(args.budget, args.results, more_data_sets)} makes it"
-    if not path.exists():
-        raise InputError(f"{path} is missing: {how}")
     record = load_results(path)
     expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
     if record["settings"] != expected:
-        raise InputError(f"{path} is not of the budget {args.budget}: {how} anew")
+        raise InputError(f"{path} is not of the budget {args.budget}: answer {name} first, with the same flags")
     return record
 
 
@@ -186,14 +157,13 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             continue
         try:
             judgement = judge(claim, record)
+            line = judgement.ours
+            if record["settings"]["budget"] != "quick":
+                line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
         except KeyError:
             raise  # a name that the results do not have: the claim's fault, not that of the settings
         except (LookupError, OtherResults):
             line = "not measured with these settings"
-        else:
-            line = judgement.ours
-            if record["settings"]["budget"] != "quick":
-                line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
@@ -250,11 +220,11 @@ def main(argv: list[str]) -> int:
     if name is None:
         return run_command(PROGRAM, lambda save: list_questions())
     question = find_question(name)
-    if question.run is None:
-        return answer_without_trials(question, argv[1:])
     args = parse_arguments(question, argv[1:])
 
     def work(save):
+        if question.run is None:
+            raise InputError(f"{name} has no trials of its own: it is {duration_or_source(question)}")
         answer(question, args)
 
     return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)

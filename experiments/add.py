@@ -2,18 +2,14 @@
 
 A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/cifar.py
 keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
-trials; experiments/table1/table1.py refuses them.  Both refuse
+trials.  A run takes the place of the same run that was stopped earlier.  Refused are
 
-    runs on other images than the question's, or on fewer (experiments/cifar/cifar.py also takes runs of
-        its search, which hold 5 000 out)
+    runs on other images than the question's, or on fewer
     runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
     runs of programs that were not committed, or of a commit that is not in this clone's history
     runs that contradict themselves (records.check()), and records that were edited
-
-A run takes the place of the same run that was stopped earlier.  The run from which a branch began
-stays.
 """
 
 from __future__ import annotations
@@ -36,6 +32,7 @@ from highways.records import (
     check_digest,
     check_results_replaceable,
     load_results,
+    path_of,
     ranks_of,
     record_bytes,
 )
@@ -93,10 +90,7 @@ def with_added(earlier: dict, record: dict) -> dict:
             try:
                 add_trial(trials, group, trial)
             except ValueError as error:
-                raise InputError(
-                    f"the run {trial['label']}, which was added to the earlier results, does not fit the new ones: "
-                    f"{error}; move the earlier results elsewhere, give this command again, and add what fits"
-                ) from error
+                raise InputError(f"{trial['label']}, which was added earlier, does not fit: {error}") from error
             n_kept += 1
     if not n_kept:
         return record
@@ -138,7 +132,8 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
         if is_there:
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
     else:
-        check_new(trials.get(group, []), trial)
+        if identity in map(identity_of, trials.get(group, [])):
+            raise ValueError(f"the run {trial['label']} is there already")
     if group == "final":
         check_settings(trials["final"], trial)
     if earlier:
@@ -157,12 +152,6 @@ def began_from(branch: dict, run: dict) -> bool:
 def accuracies_of(run: dict, epochs: int) -> list[float]:
     """The test accuracies after the first epochs of a run."""
     return run["history"]["test_accuracy"][:epochs]
-
-
-def check_new(others: list[dict], trial: dict) -> None:
-    """Raises ValueError for a duplicate."""
-    if identity_of(trial) in map(identity_of, others):
-        raise ValueError(f"the run {trial['label']} is there already")
 
 
 def check_settings(others: list[dict], trial: dict) -> None:
@@ -250,7 +239,7 @@ def main(argv) -> int:
     args = parser.parse_args(argv)
 
     def work(save):
-        path = ROOT / "experiments" / "results" / f"{args.question}.json"
+        path = ROOT / path_of(args.question)
         with Lock(path.parent):
             question = find_question(args.question)
             if not question.accept:

@@ -10,15 +10,15 @@ That is, in this order:
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - experiments/results/results.csv, a row a trial (experiments/results_table.py)
-- the pictures in viz/, highway_networks.gif, pages/explorer.html, pages/train.html,
-  pages/pointers.html and pages/claims.html
-- the pictures of the first three pages, for which a browser is needed
+- the pictures in viz/, highway_networks.gif, and the browser pages
+- the pictures of the first three browser pages, for which a browser is needed
 
-JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes
-depend on the versions of matplotlib and others.  They are compared by viz/digests.json, which has
-for each of them the digest of what it was made from (its data and the code that draws it), the
-digest of the file, and the versions.  Only those with another digest are made anew.  Each is
-written as soon as it is made: after an interrupt the same command goes on with the next one.
+JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes depend on the
+versions of matplotlib and others.  Of each, viz/digests.json has the digest of what it was made from (its data, and
+the syntax of the code that draws it, without words) and the digest of the file.  Those with another digest are made
+anew.  Each is written as soon as it is made: after an interrupt the same command goes on with the next one.
+
+This program stands above all that it publishes, so that it may import it.  Nothing imports this one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import json
 import re
 import subprocess
@@ -36,22 +37,24 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import imageio
-import matplotlib
-import numpy as np
-import PIL
-from matplotlib import ft2font
-
-from experiments import all_questions, register_pictures_and_tables, results_table
+import benchmarks.records.show
+import benchmarks.show
+import docs.article.show
+from experiments import FOLDER, all_questions, index, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
-from highways.files import ROOT, InputError, is_committed, json_bytes, read_json
+from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
-from highways.lab.showing import registry
+from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
+from highways.trial_code import checksum_of_text
+from pages import screenshots
+from pages.show import BROWSER_PAGES, BrowserPage
 
+# modules that register pictures and tables when they are imported, beside the rooms' show.py
+SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
@@ -70,6 +73,13 @@ DRAWING = re.compile(
     "|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
+
+
+def register_pictures_and_tables() -> None:
+    """Imports the show.py of every room; those that all share have registered theirs when this was imported."""
+    for file in sorted(FOLDER.glob("*/show.py")):
+        importlib.import_module(f"experiments.{file.parent.name}.show")
+
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
 
@@ -99,10 +109,10 @@ def current_records() -> dict[str, dict]:
         results[path_of(question.name)] = record
         if question.name in judged_by:
             judged_by[question.name] = record
-    ledger = judged_record(judged_by)
-    if is_judged_already(ROOT / LEDGER, ledger):
-        ledger = read_json(ROOT / LEDGER)  # with the commit at which it was judged
-    return {**results, LEDGER: ledger}
+    verdicts = judged_record(judged_by)
+    if is_judged_already(ROOT / LEDGER, verdicts):
+        verdicts = read_json(ROOT / LEDGER)  # with the commit at which they were judged
+    return {**results, LEDGER: verdicts}
 
 
 def reader(records: dict[str, dict]):
@@ -144,7 +154,8 @@ def products(read) -> list[Product]:
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [path.read_bytes() for path in files]
-        made_from = digest([*code_of(program), *records, *others])
+        code = sorted(code_of(program).values())
+        made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
 
     for name, picture in registry.PICTURES.items():
@@ -156,41 +167,35 @@ def products(read) -> list[Product]:
         add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
     add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
 
-    for page in registry.BROWSER_PAGES:
+    for page in BROWSER_PAGES:
         folder = page.program.PARTS
         parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
         program = Path(page.program.__file__)
-        add(
-            f"pages/{folder.name}.html",
-            partial(bytes_of, page),
-            program,
-            page.sources,
-            [*parts, *page.files],
-        )
+        make = partial(bytes_of, page)
+        add(f"pages/{folder.name}.html", make, program, page.sources, [*parts, *page.files])
     return found
 
 
-def bytes_of(page: registry.BrowserPage) -> bytes:
+def bytes_of(page: BrowserPage) -> bytes:
     return page.program.whole_page().encode()
 
 
 def photographs(pages: list[Product]) -> list[Product]:
     """The pictures that a browser takes of these pages.  It opens their files."""
     page_digests = {product.name: product.made_from for product in pages}
+    program = checksum_of_text(Path(screenshots.__file__).read_bytes()).encode()
+    take_all = functools.cache(screenshots.pictures)
     found = []
-    for camera in registry.CAMERAS:
-        take_all = functools.cache(camera.pictures)
-        program = Path(camera.__file__).read_bytes()
-        for name, picture in camera.PICTURES.items():
-            page = picture.page.relative_to(ROOT).as_posix()
-            made_from = digest([program, page_digests[page].encode()])
-            path = ROOT / "viz" / f"{name}.png"
-            found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
+    for name, picture in screenshots.PICTURES.items():
+        page = picture.page.relative_to(ROOT).as_posix()
+        made_from = digest([program, page_digests[page].encode()])
+        path = ROOT / "viz" / f"{name}.png"
+        found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
     return found
 
 
 def taken(take_all: Callable[[], dict[Path, bytes]], path: Path) -> bytes:
-    """The picture of this file, of all that a camera takes at once."""
+    """The picture of this file, of all that are taken at once."""
     return take_all()[path]
 
 
@@ -245,20 +250,22 @@ def digest(parts: list[bytes]) -> str:
     return hashlib.sha256(b"".join(of_each)).hexdigest()
 
 
-def code_of(program: Path) -> list[bytes]:
-    """The text of a program, and of the DRAWING modules that it imports, directly or not."""
-    texts = {}
+def code_of(program: Path) -> dict[str, str]:
+    """{file: the checksum of its syntax} for a program and the DRAWING modules that it imports, directly or not."""
+    found = {}
     waiting = [program]
     while waiting:
         path = waiting.pop()
-        if path in texts:
+        name = path.relative_to(ROOT).as_posix()
+        if name in found:
             continue
-        texts[path] = path.read_bytes()
-        for module in imported_by(texts[path]):
+        text = path.read_bytes()
+        found[name] = checksum_of_text(text)
+        for module in imported_by(text):
             file = ROOT / f"{module.replace('.', '/')}.py"
             if DRAWING.fullmatch(module) and file.exists():
                 waiting.append(file)
-    return [texts[path] for path in sorted(texts)]
+    return found
 
 
 @functools.cache
@@ -271,23 +278,6 @@ def imported_by(text: bytes) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return names
-
-
-def versions() -> str:
-    """The versions on which the bytes of a picture depend."""
-    found = {
-        "matplotlib": matplotlib.__version__,
-        "freetype": ft2font.__freetype_version__,
-        "numpy": np.__version__,
-        "pillow": PIL.__version__,
-        "imageio": imageio.__version__,
-    }
-    return ", ".join(f"{name} {version}" for name, version in found.items())
-
-
-def entry_of(product: Product, data: bytes) -> dict:
-    """What viz/digests.json says of a product that was made now."""
-    return {"made_from": product.made_from, "file": hashlib.sha256(data).hexdigest(), "made_with": versions()}
 
 
 def read_digests() -> dict[str, dict]:
@@ -325,8 +315,8 @@ def make_anew(check: bool, save) -> int:
     register_pictures_and_tables()
     new_runs = runs_without_digest()
     if new_runs and check:
-        return name_differences(new_runs, {}, read_digests())
-    write(new_runs, save)
+        return name_differences(new_runs, {})
+    n_written = write(new_runs, save)
     records = current_records()
     read = reader(records)
     changed = differing({name: json_bytes(record) for name, record in records.items()})
@@ -340,36 +330,30 @@ def make_anew(check: bool, save) -> int:
     digests = read_digests()
     reasons = {product.name: why_stale(product, digests) for product in [*drawn, *photographed]}
     digests = {name: digests[name] for name, why in reasons.items() if not why}
+    if not any(reasons.values()):
+        texts |= differing({DIGESTS: digests_file(digests)})  # without the pictures that are no more
     if check:
-        return name_differences(texts, reasons, digests)
+        return name_differences(texts, reasons)
 
-    digests_before = (ROOT / DIGESTS).read_bytes() if (ROOT / DIGESTS).exists() else b""
-    n_written = len(new_runs) + write(texts, save)
-    for batch in (drawn, photographed):
-        stale = [product for product in batch if reasons[product.name]]
-        if not stale:
-            continue
-        missing = " and ".join(camera.missing() for camera in registry.CAMERAS if camera.missing())
-        if batch is photographed and missing:
-            names = ", ".join(product.name for product in stale)
-            raise InputError(f"{names} must be taken anew, and there is no {missing}")
-        for product in stale:
-            data = product.make()
-            digests[product.name] = entry_of(product, data)
-            files = {product.name: data, DIGESTS: digests_file(digests)}
-            n_written += write(differing(files), save)
-    n_written += write(differing({DIGESTS: digests_file(digests)}), save)
-    if digests_file(digests) != digests_before:
-        print(f"wrote {DIGESTS}")
-    elif not n_written:
+    n_written += write(texts, save)
+    for product in [*drawn, *photographed]:
+        if reasons[product.name]:
+            n_written += make_product(product, digests, save)
+    if not n_written:
         print("nothing differs: nothing was written")
     return 0
 
 
-def write(files: dict[str, bytes], save) -> int:
-    """Writes files and names them; returns how many they are.
+def make_product(product: Product, digests: dict[str, dict], save) -> int:
+    """Makes a picture or a page, and writes it with its digest if it differs; returns how many files that are."""
+    data = product.make()
+    digests[product.name] = {"made_from": product.made_from, "file": hashlib.sha256(data).hexdigest()}
+    return write(differing({product.name: data, DIGESTS: digests_file(digests)}), save)
 
-    The digests, which are written with every picture, are not named."""
+
+def write(files: dict[str, bytes], save) -> int:
+    """Writes files and names them, but for the digests that are written with every picture; returns how many they
+    are."""
     if files:
         save({ROOT / name: data for name, data in files.items()})
     for name in files:
@@ -378,20 +362,11 @@ def write(files: dict[str, bytes], save) -> int:
     return len(files)
 
 
-def name_differences(texts: dict[str, bytes], reasons: dict[str, str], digests: dict[str, dict]) -> int:
-    """Names each file that publish would write, and each picture that it does not make; returns the
-    exit status, 1 if there is one."""
+def name_differences(texts: dict[str, bytes], reasons: dict[str, str]) -> int:
+    """Names each file that publish would write, and returns the exit status, 1 if there is one."""
     lines = [f"{name} is not what its data give" for name in texts]
     lines += [f"{name} {why}" for name, why in reasons.items() if why]
-    if not any(reasons.values()) and differing({DIGESTS: digests_file(digests)}):
-        lines.append(f"{DIGESTS} is not what was written")
-    for path in sorted((ROOT / "viz").glob("*.png")):
-        name = f"viz/{path.name}"
-        if name not in reasons and is_committed(path):
-            lines.append(f"{name} is a picture that nothing makes")
-    print("".join(f"{line}\n" for line in lines), end="")
-    if not lines:
-        print("nothing differs")
-        return 0
-    print(f"{PROGRAM} publish makes them anew")
-    return 1
+    for line in lines:
+        print(line)
+    print(f"{PROGRAM} publish makes them anew" if lines else "nothing differs")
+    return 1 if lines else 0

@@ -23,7 +23,6 @@ from highways.files import InputError
 
 SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
-AROUND_THE_FILES = 1 << 20  # the most bytes that an archive may have beside those of its files
 CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
@@ -206,7 +205,7 @@ def _from_archive(name: str, path: Path) -> dict[str, bytes]:
     sizes = SETS[name].sizes()
     contents = {}
     try:
-        data = files.read_bytes(path, sum(sizes.values()) + AROUND_THE_FILES)
+        data = files.read_bytes(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     _check_md5(name, path, data)

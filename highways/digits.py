@@ -274,7 +274,7 @@ def main(argv=None) -> int:
     parser.add_argument("net", type=path_name, metavar="NET", help=net)
     parser.add_argument("images", type=path_name, metavar="IMAGE", nargs="+", help="PNG, JPEG, ...")
     args = parser.parse_args(argv)
-    return run_command(parser.prog, partial(classify_images, args.net, args.images), saves=False)
+    return run_command(parser.prog, partial(classify_images, args.net, args.images))
 
 
 if __name__ == "__main__":

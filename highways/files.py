@@ -5,28 +5,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import hashlib
 import io
 import json
 import math
 import os
-import pkgutil
 import platform
 import re
+import shutil
 import stat
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from highway_networks import InputError, check_json
+from highway_networks import InputError
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
-MOST_JSON = 1 << 28  # the most bytes of one JSON file
 GIT_SECONDS = 60  # how long to wait for git
-IMPORTED = (".py", ".so", ".pyd", ".pyc")  # the files that Python imports
 
 
 def open_file(path: str | os.PathLike):
@@ -42,14 +38,10 @@ def open_file(path: str | os.PathLike):
     return open(path, "rb")
 
 
-def read_bytes(path: str | os.PathLike, most: int) -> bytes:
-    """The bytes of a regular file.  Raises OSError for anything else, and for more than `most`
-    bytes."""
+def read_bytes(path: str | os.PathLike) -> bytes:
+    """The bytes of a regular file.  Raises OSError for anything else."""
     with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > most:
-            raise OSError(errno.EFBIG, f"{size} bytes; at most {most} are read", str(path))
-        return file.read(size)  # not read(most): Python would allocate room for that many
+        return file.read()
 
 
 def printable(text) -> str:
@@ -59,57 +51,30 @@ def printable(text) -> str:
 
 
 def json_bytes(record) -> bytes:
-    """Strict JSON, indented by two; NaN and inf are null.
-
-    It is read as read_json() reads it, before it can replace anything: raises InputError for what
-    would be refused."""
-    data, _ = _written_and_read(record, indent=2)
-    return data
+    """Strict JSON, indented by two; NaN and inf are null."""
+    return (json.dumps(strict_json(record), indent=2, allow_nan=False) + "\n").encode()
 
 
 def strict_json(record):
-    """What read_json() returns of the file that json_bytes() makes; raises what that raises."""
-    _, read = _written_and_read(record)  # to indent takes ten times as long
-    return read
-
-
-def _written_and_read(record, indent: int | None = None) -> tuple[bytes, object]:
-    try:
-        strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
-        data = (json.dumps(strict, indent=indent, allow_nan=False) + "\n").encode()
-        return data, from_json(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"this record is not written, since it could not be read again: {error}") from error
+    """What read_json() returns of the file that json_bytes() makes."""
+    return json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
 
 
 def from_json(text: str | bytes):
-    """Parses strict JSON; raises ValueError for malformed text, for numbers that are not finite, and
-    for an object that has a name twice."""
+    """Parses strict JSON; raises ValueError for malformed text, and for numbers that are not finite."""
 
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
-            shown = number if len(number) < 30 else f"{number[:20]}..."
-            raise ValueError(f"{shown} is not a finite number")
+            raise ValueError(f"{number:.20} is not a finite number")
         return float(number)
 
-    def whole(number: str) -> int:
-        finite(number)
-        return int(number)
-
-    def once(entries: list[tuple]) -> dict:
-        names = dict(entries)
-        if len(names) < len(entries):
-            twice = next(name for name, _ in entries if sum(name == other for other, _ in entries) > 1)
-            raise ValueError(f"{twice!r:.60} is there twice in one object")
-        return names
-
-    return json.loads(text, parse_float=finite, parse_int=whole, parse_constant=finite, object_pairs_hook=once)
+    return json.loads(text, parse_float=finite, parse_constant=finite)
 
 
 def read_json(path: Path):
     """What a JSON file holds; raises InputError where it is missing or not strict JSON."""
     try:
-        return from_json(read_bytes(path, MOST_JSON).decode("utf-8"))
+        return from_json(read_bytes(path).decode("utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing") from error
     except (OSError, ValueError, RecursionError) as error:
@@ -121,8 +86,7 @@ def write_whole(files: dict[Path, bytes]) -> None:
     names beside their targets, then all are renamed.
 
     If a target is a link, the file that it points to is written.  An existing file keeps its
-    permissions and, where this process may give it away, its owner; a read-only one is refused.
-    Raises InputError if a file cannot be written."""
+    permissions; a read-only one is refused.  Raises InputError if a file cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             try:
@@ -146,10 +110,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def replace_file(new: Path, old: Path) -> None:
-    """Renames the file `new` to `old`, and gives it the owner and permissions of the `old` that it
-    replaces."""
-    with new.open("rb") as file:
-        _keep_owner_and_permissions(old, file)
+    """Renames the file `new` to `old`, with the permissions of the `old` that it replaces."""
+    if old.exists():
+        shutil.copymode(old, new)
     os.replace(new, old)
     _sync_folder(old.parent)
 
@@ -176,14 +139,8 @@ def check_kind(path: Path, *beginnings: bytes) -> None:
 
 
 def real_path(path: Path) -> Path:
-    """The path itself or, for a link, the file that it finally points to.  Raises OSError for
-    links in a circle."""
-    if not path.is_symlink():
-        return path
-    target = Path(os.path.realpath(path))
-    if target.is_symlink():
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    return target
+    """The path itself or, for a link, the file that it finally points to."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 @contextlib.contextmanager
@@ -191,29 +148,22 @@ def written_beside(files: dict[Path, bytes]):
     """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
     to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
-    What a killed process leaves is harmless: no other file ever has its name.  Only files that this
-    call has made are removed."""
+    What a killed process leaves is harmless: no other file ever has its name."""
     temporaries = {}
     latest = None  # the path that an error is about
     try:
         for path, data in files.items():
             latest = path
+            target = real_path(path)
             if not path.name or (path.exists() and not path.is_file()):
                 raise InputError(f"{path} is a folder or a device; the name of a file is needed")
-            target = real_path(path)
-            if target in temporaries:
-                raise InputError(f"{path} is a link to {target}, which is written as well by this command")
             if _is_read_only(target):
                 raise InputError(f"{path} is read-only: it is not replaced, choose another name")
             temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
-            temporaries[target] = temporary
-            try:
-                file = temporary.open("xb")
-            except FileExistsError:
-                del temporaries[target]  # somebody else's: it must not be removed below
-                raise
-            with file:
-                _keep_owner_and_permissions(target, file)
+            with temporary.open("xb") as file:
+                temporaries[target] = temporary
+                if target.exists():
+                    shutil.copymode(target, temporary)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -227,43 +177,19 @@ def written_beside(files: dict[Path, bytes]):
 
 
 def _is_read_only(path: Path) -> bool:
-    """Whether a file is there that nobody may write, or that this user may not write.
-
-    Root may write any file; one whose permissions say that it is not to be written is read-only
-    even so."""
+    """Whether a file is there that nobody may write, not even root, or that this user may not write."""
     if not path.exists():
         return False
     nobody_may = not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
     return nobody_may or not os.access(path, os.W_OK)
 
 
-def _keep_owner_and_permissions(target: Path, file) -> None:
-    """Gives an open file the owner, group and permissions of the one that it will replace, if there
-    is one.  Only root can give a file to another owner."""
-    if sys.platform == "win32" or not target.exists():
-        return
-    old = target.stat()
-    new = os.fstat(file.fileno())
-    for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
-        if owner in (-1, new.st_uid) and group in (-1, new.st_gid):
-            continue
-        with contextlib.suppress(OSError):
-            os.fchown(file.fileno(), owner, group)
-    mode = stat.S_IMODE(old.st_mode)
-    if mode != stat.S_IMODE(os.fstat(file.fileno()).st_mode):
-        os.fchmod(file.fileno(), mode)
-
-
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
     """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
 
-    Its bytes are read as read_arrays() reads them before they replace anything.  Raises InputError
-    when it cannot be written, and TypeError or ValueError for a head that is not JSON, or that
-    would not be read."""
+    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
-    shapes = {name: array.shape for name, array in arrays.items()}
-    _arrays_in(file, len(file.getbuffer()), lambda head: shapes)
     write_whole({Path(path): file.getvalue()})
 
 
@@ -271,47 +197,15 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
     """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
     files exceptions of any kind may be raised.
 
-    `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
-    its header, its size in the archive and the size of the file are checked against that shape."""
-    with open_file(path) as file:
-        return _arrays_in(file, os.fstat(file.fileno()).st_size, shapes_of)
-
-
-def _arrays_in(file, size: int, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
-    """What read_arrays() returns, for an open file of this size."""
-    try:
-        archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile:
-        raise ValueError("it is not a complete .npz file") from None
-    with archive:
-        head = json.loads(str(_read_array(archive, size, "head", (), "U")))
-        check_json(head, "the head")  # refuses NaN and infinity
-        arrays = {}
-        for name, shape in shapes_of(head).items():
-            arrays[name] = _read_array(archive, size, name, shape, "fc")
+    `shapes_of(head)` names the arrays and the shape that each must have."""
+    with open_file(path) as file, np.load(file, allow_pickle=False) as archive:
+        head = from_json(str(archive["head"]))
+        shapes = shapes_of(head)
+        arrays = {name: archive[name] for name in shapes}
+    for name, array in arrays.items():
+        if array.shape != shapes[name] or array.dtype.kind not in "fc":
+            raise ValueError(f"{name} must have the shape {shapes[name]}, not {array.shape} of {array.dtype}")
     return head, arrays
-
-
-def _read_array(archive: zipfile.ZipFile, whole_file: int, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file of `whole_file` bytes.  Raises ValueError for another shape or kind,
-    before it makes the array."""
-    if f"{name}.npy" not in archive.namelist():
-        raise ValueError(f"it has no array {name!r}")
-    member = archive.getinfo(f"{name}.npy")
-    if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
-        raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
-    with archive.open(member) as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError(f"{name} is not an array as NumPy writes it")
-        shape_there, _, dtype = np.lib.format.read_array_header_1_0(file)
-        size_there = member.file_size - file.tell()
-    if shape_there != shape or dtype.kind not in kinds:
-        raise ValueError(f"{name} must have the shape {shape}, not {shape_there} of {dtype}")
-    size = math.prod(shape) * dtype.itemsize
-    if size_there != size:
-        raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
-    with archive.open(member) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 class Lock:
@@ -329,7 +223,6 @@ class Lock:
             target = real_path(path)
             target.parent.stat()  # filelock would make a missing folder
             file = target / ".folder.lock" if target.is_dir() else target.with_name(f".{target.name}.lock")
-            _check_lock_file(file)
             self._lock = FileLock(file, timeout=seconds)
             self._lock.acquire()
         except Timeout:
@@ -347,17 +240,6 @@ class Lock:
         self.release()
 
 
-def _check_lock_file(file: Path) -> None:
-    """Raises InputError for what is there and is not the empty file of a lock: opening a pipe may
-    wait for ever, and filelock empties a file."""
-    try:
-        found = file.lstat()
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(found.st_mode) or found.st_size:
-        raise InputError(f"{file} is in the way: it is not the empty file of a lock; move it, or choose another name")
-
-
 @functools.cache
 def commit() -> str | None:
     """The commit that is checked out, with "-dirty" if a program or a JSON in data/ was changed
@@ -370,49 +252,11 @@ def commit() -> str | None:
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
         changed = _git("status", "--porcelain", "--untracked-files=all", "--", "*.py", "data/*.json")
-        changed = changed or _differs_from_commit()
     except (OSError, subprocess.SubprocessError):
         return None
     if not re.fullmatch(rb"[0-9a-f]{12,}", head):
         return None
     return head.decode() + ("-dirty" if changed else "")
-
-
-def _differs_from_commit() -> bool:
-    """Whether a program here is not that of the commit, though git says nothing: `git status` skips
-    files that git was told to assume unchanged, and files that it ignores.
-
-    Compares the text of every committed program and of the JSON in data/.  A module that git does
-    not have, in the root or in one of our packages, would be imported in place of another, or run as
-    a question."""
-    committed = {}  # {file: the checksum that git has of it}
-    for line in _git("ls-tree", "-r", "-z", "HEAD").decode().split("\0"):
-        if line:
-            about, name = line.split("\t", 1)
-            committed[name] = about.split()[2]
-    for name, checksum in committed.items():
-        is_compared = name.endswith(".py") or re.fullmatch(r"data/.*\.json", name)
-        if is_compared and not _has_checksum(ROOT / name, checksum):
-            return True
-    packages = {Path(name).parts[0] for name in committed if name.endswith("/__init__.py")}
-    others = _git("ls-files", "--others", "-z", "--", *(f"{package}/" for package in packages)).decode()
-    if any(Path(name).suffix in IMPORTED and "__pycache__" not in name for name in others.split("\0")):
-        return True
-    modules = [module.name for module in pkgutil.iter_modules([str(ROOT)])]
-    return not all({f"{name}.py", f"{name}/__init__.py"} & committed.keys() for name in modules)
-
-
-def _has_checksum(path: Path, checksum: str) -> bool:
-    """Whether git's checksum of a file is this one, with the line ends of any system."""
-    kind = "sha1" if len(checksum) == 40 else "sha256"
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
-    for text in (data, data.replace(b"\r\n", b"\n")):
-        if hashlib.new(kind, b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest() == checksum:
-            return True
-    return False
 
 
 @functools.cache
@@ -430,31 +274,16 @@ def known_commits() -> dict[str, str] | None:
     return {commit[:12]: commit for commit in commits}
 
 
-def is_committed(path: Path) -> bool:
-    """Whether git has a version of this file in this repository.  False if git cannot tell."""
-    try:
-        return bool(_git("--literal-pathspecs", "ls-files", "--", str(path)))
-    except (OSError, subprocess.SubprocessError):
-        return False
-
-
 def _git(*words: str) -> bytes:
-    """What git prints in this repository; raises SubprocessError where it fails or, which is said, is
-    too slow."""
+    """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # the user's GIT_DIR may name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # a git that is killed would leave its lock, and the user's next git command would fail
     variables["GIT_OPTIONAL_LOCKS"] = "0"
-    variables["GIT_NO_REPLACE_OBJECTS"] = "1"  # a commit is what its checksum says
     # with an empty .git here, git would look for a repository in the folders above
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
     how = {"cwd": ROOT, "env": variables, "capture_output": True, "check": True, "timeout": GIT_SECONDS}
-    try:
-        return subprocess.run(command, **how).stdout.strip()
-    except subprocess.TimeoutExpired:
-        without = "this goes on without what git would say, such as the commit in the results"
-        print(f"git did not answer within {GIT_SECONDS} s: {without}", file=sys.stderr)
-        raise
+    return subprocess.run(command, **how).stdout.strip()
 
 
 def processor() -> str:

@@ -22,10 +22,6 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 SECONDS_TO_END = 2.0  # how long a process that is told to end may take before it is killed
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived: a command ends as it does after Ctrl-C, but with another status."""
-
-
 class Message(NamedTuple):
     """What a task tells its parent while it runs."""
 
@@ -50,15 +46,12 @@ def write_whole_lines() -> None:
 
 
 class Output:
-    """Standard output or error, for a program that must not fail because a print does.
+    """Standard output or error, for a program that must not fail because a print does: after the first that fails
+    it drops what is printed."""
 
-    Remembers the first `error`, and drops whatever is printed later.  With stops=True that error
-    is raised, too."""
-
-    def __init__(self, stream, stops: bool = False):
+    def __init__(self, stream):
         self.stream = stream
-        self.stops = stops
-        self.error: OSError | None = None
+        self.has_failed = False
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
@@ -71,15 +64,13 @@ class Output:
         self._try(self.stream.flush)
 
     def _try(self, function, *words) -> None:
-        if self.error:
+        if self.has_failed:
             return
         try:
             function(*words)
-        except OSError as error:
-            self.error = error
+        except OSError:
+            self.has_failed = True
             self._drop()
-            if self.stops:
-                raise
 
     def _drop(self) -> None:
         """Sends what the stream holds back to the null device, as Python's documentation advises:

@@ -14,7 +14,8 @@ import math
 import re
 from pathlib import Path
 
-from experiments import all_questions, without_brackets
+from experiments import all_questions
+from experiments.index import without_brackets
 from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
@@ -317,9 +318,9 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
         entries.append(
             ("Measure it", f"<p>{commands}: {minutes_as_text(row['minutes_on_two_cores'])} on two cores</p>")
         )
-    rule = Path(inspect.getsourcefile(claim.rule)).resolve().relative_to(ROOT)
-    links = f'<a href="../{rule.parent}/README.md">the experiment</a>, <a href="../{rule}">its rules as a program</a>'
-    entries.append(("More", f"<p>{links}</p>"))
+    file = Path(inspect.getsourcefile(claim.rule)).resolve().relative_to(ROOT)
+    rule = f'<code>{claim.rule.__name__}()</code> in <a href="../{file}">{file}</a>'
+    entries.append(("Its rule", f'<p>{rule}; <a href="../{file.parent}/README.md">the experiment</a></p>'))
     return "\n".join(f"<dt>{name}</dt><dd>{says}</dd>" for name, says in entries if says)
 
 

@@ -139,11 +139,10 @@ def checked_measurement(mnist: Dataset) -> dict:
     record = load_results(path)
     with drawing(path, "the page"):
         found = {
-            "net": record["settings"]["net"],
             "the net's checksum": record["settings"]["net_sha256"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
-    expected = {"net": NET, "the net's checksum": checksum_of_net(), "MNIST's checksum": mnist.sha256}
+    expected = {"the net's checksum": checksum_of_net(), "MNIST's checksum": mnist.sha256}
     anew = "python -m pages.measure measures anew"
     for what, value in expected.items():
         if found[what] != value:

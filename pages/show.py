@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
 from experiments import file_of, question_names
 from highways.files import ROOT
-from highways.lab.showing.registry import BROWSER_PAGES, CAMERAS, BrowserPage
-from pages import make_claims, make_explorer, make_pointers, make_train, measure_pointers, screenshots
+from pages import make_claims, make_explorer, make_pointers, make_train, measure_pointers
 from pages.explorer_net import NET
 
 IMAGES = tuple(sorted((ROOT / "data" / "mnist").glob("*.gz")))
 OF_EXPLORER = tuple(f"experiments/results/{name}.json" for name in ("gates", "lesion", "explorer"))
 RULES = tuple(file_of(name) for name in question_names())
 
-BROWSER_PAGES += [
+
+class BrowserPage(NamedTuple):
+    """A page that a program writes: it has PARTS, a folder, PAGE_PARTS, files of it, and whole_page()."""
+
+    program: ModuleType
+    sources: tuple[str, ...]  # the files of the records it is made from
+    files: tuple[Path, ...]  # other files that it is made from
+
+
+BROWSER_PAGES = [
     BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES)),
     BrowserPage(make_train, (), IMAGES),
     BrowserPage(make_pointers, ("experiments/results/pointers.json",), (measure_pointers.NET,)),
     BrowserPage(make_claims, ("experiments/results/claims.json",), RULES),
 ]
-CAMERAS.append(screenshots)

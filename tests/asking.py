@@ -10,11 +10,11 @@ import pytest
 from conftest import ROOT
 
 from experiments import __main__ as command_line
-from experiments import find_question, publish, register_pictures_and_tables
+from experiments import find_question, publish
 from highways.lab.showing import registry
 from highways.records import load_results
 
-register_pictures_and_tables()
+publish.register_pictures_and_tables()
 
 
 def command(name, folder, *words):

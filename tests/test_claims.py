@@ -29,7 +29,7 @@ from highways.lab.judging.claim import (
 from highways.lab.judging.claim import claim as register
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
-from highways.records import agree, check_ledger, seconds_on_two_cores, select
+from highways.records import agree, seconds_on_two_cores, select
 from pages.make_claims import why_fixed
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
@@ -237,7 +237,6 @@ def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "experiments" / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
     assert agree(kept["trials"], strict_json(rows)), "python -m experiments publish writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
-    check_ledger(kept, lambda name: records[name])
 
 
 @pytest.mark.parametrize("end", [-300.0, 300.0])

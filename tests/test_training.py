@@ -302,8 +302,6 @@ def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
     [
         "edited",
         "untracked",
-        "skipped",
-        "ignored beside a module",
         "nothing",
     ],
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from statistics import mean
 
+from highway_networks import table as table_of_runs
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import cell, markdown_table
-from highways.records import PAIR, table_of_runs
+from highways.records import PAIR
 from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
 
 # the records of the same ten seeds, and what computed them

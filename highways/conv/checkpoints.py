@@ -6,7 +6,6 @@ import hashlib
 import sys
 from pathlib import Path
 
-from highways import files
 from highways.conv.protocols import ConvSettings
 from highways.conv.training import Training
 from highways.files import InputError, check_writable, printable, real_path
@@ -37,17 +36,6 @@ def load_same_run(path: Path, asked: Training) -> Training:
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
     message = f"{path} is of another run ({found}): give that run's settings, or name another file"
     raise InputError(message)
-
-
-def warn_of_other_program(path: Path, saved: Training) -> None:
-    """Prints a warning unless the checkpoint was trained by the present commit alone.
-
-    A commit that is dirty or unknown counts as another."""
-    now = files.commit()
-    is_known = now is not None and not now.endswith("dirty")
-    if not is_known or saved.commits != [now]:
-        programs = f"trained by {saved.commits}, from now on by {now}"
-        print(f"{printable(path)}: {programs}: compare with care", file=sys.stderr)
 
 
 def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
@@ -124,8 +112,7 @@ def checkpoint_to_resume(
     `was_stopped` says that the command was stopped, at whatever seed.  If `file` then holds
     another run, it is one of an earlier command, and the run `asked` has not begun.
 
-    Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
-    InputError for a checkpoint of another run."""
+    Prints a note if the run starts.  Raises InputError for a checkpoint of another run."""
     for written in (unfinished(file), file):
         check_writable(written)
     if unfinished(file).exists():
@@ -142,5 +129,4 @@ def checkpoint_to_resume(
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:
         raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
-    warn_of_other_program(path, saved)
     return path

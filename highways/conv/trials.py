@@ -64,28 +64,20 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
 def run(runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run() for trials with checkpoints.
 
-    A trial's checkpoint is removed only after its result is in the log, on disk.  Prints a warning
-    for each checkpoint that another commit trained; the results list that commit, too.  Raises
-    InputError for a checkpoint of other images."""
+    A trial's checkpoint is removed only after its result is in the log, on disk.  The results list every
+    commit that trained it.  Raises InputError for a checkpoint of another run."""
     folder = str(runner.folder)
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
         if path.exists():
-            check_checkpoint(path, setting, data_of(setting))
+            begun = settings_in(setting)
+            images = conv_images.fingerprint(conv_images.select_images(data_of(setting), begun))
+            checkpoints.load_same_run(path, convolutional.Training(begun, images))  # or it is refused
 
     def remove_checkpoint(setting):
         checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)
 
     return runner.run(function, settings, data_of, after_logging=remove_checkpoint)
-
-
-def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
-    """Warns if another commit trained the checkpoint; raises InputError if it is another run's."""
-    settings = settings_in(setting)
-    images = conv_images.fingerprint(conv_images.select_images(data, settings))
-    asked = convolutional.Training(settings, images)
-    saved = checkpoints.load_same_run(path, asked)
-    checkpoints.warn_of_other_program(path, saved)
 
 
 def without_pictures(result: dict) -> dict:

@@ -1,7 +1,7 @@
 """Checks of the committed records, on which the pages and the claims rest.
 
 A record must have a digest, be of commits in this clone's history and of known data.  A run*.json
-must have the settings and data of its command.  A experiments/results/*.json must not be a smoke test."""
+must have the settings and data of its command.  An experiments/results/*.json must not be a smoke test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import highway_networks as hn
 from highways import cifar
 from highways.files import ROOT, InputError, known_commits, read_json
-from highways.records import COMMANDS, check_ledger, groups_of, load_results, path_of
+from highways.records import COMMANDS, groups_of, load_results, path_of
 
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged
@@ -44,8 +44,15 @@ def read_committed(name: str) -> dict:
     stem = Path(name).stem
     record = checked(stem, load_results(ROOT / name))
     if stem == LEDGER:
-        check_ledger(record, lambda judged: read_json(ROOT / path_of(judged)))
+        check_ledger(record)
     return record
+
+
+def check_ledger(record: dict) -> None:
+    """Raises InputError for a ledger that judged other results than the committed ones."""
+    for name, digest in record["judged"].items():
+        if read_json(ROOT / path_of(name)).get("digest") != digest:
+            raise InputError(f"claims.json was made from another {name}: python -m experiments publish makes it anew")
 
 
 def checked(name: str, record: dict) -> dict:

@@ -28,6 +28,7 @@ from highways.files import (
     json_bytes,
     open_file,
     printable,
+    write_whole,
 )
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
@@ -68,13 +69,12 @@ class Runner:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
-        check_results_replaceable(self.path, name, is_smoke_test=budget == "quick")
+        check_results_replaceable(self.path, name)
         self.log = self.folder / f"{name}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
         self.commits = set()  # those that computed the trials
         self.data_sets = {}  # checksums by name
-        self._printed = set()
         commit()  # cached here, before processes are forked
 
     def __enter__(self) -> Runner:
@@ -93,29 +93,28 @@ class Runner:
         """Runs function(setting) for every setting that the log lacks.
 
         Returns the setting and the results of every trial, joined in one dict, in the order of
-        `settings`.  A result with the name of a setting is left out.  If the source of the
-        function cannot be read, all trials are run.
+        `settings`.  A result with the name of a setting is left out.
 
         `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
-        once its result is in the log, on disk.
-
-        A setting's "block" may be a Block with settings, its "activation" an Activation.
-
-        Raises what check_bound() raises."""
+        once its result is in the log, on disk.  A setting's "block" may be a Block with settings,
+        its "activation" an Activation."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         check_bound(function)
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
-        logged = self._read_logged_lines()
+        lines, problem = read_log(self.log)
+        if problem:
+            print(printable(problem), file=sys.stderr)
+        logged = {key_of(line["trial"], line["data"], line["code"]): line for line in lines}
         missing = []
         for setting, key in zip(settings, keys, strict=True):
             if key not in logged:
                 missing.append((setting, key))
         n_logged = len(settings) - len(missing)
         if n_logged:
-            found = f"{n_logged} of {len(settings)} trials"
-            print(f"{found} were in {printable(self.log)} (remove it to start afresh)")
+            of_all = f"{n_logged} of {len(settings)} trials"
+            print(f"{of_all} were in {printable(self.log)} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
@@ -128,47 +127,23 @@ class Runner:
             )
             for key, result, commit_of_trial in progress:
                 line = line_of_log(key, result, commit_of_trial)
-                text = json.dumps(line)
-                _trial_in(text)  # what the log could not give back is not written
-                log.write(text + "\n")
+                log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
                 after_logging(line["trial"])
                 logged[key] = line
                 tqdm.write(printable(_as_text(setting_and_result(line))))
-        lines = [logged[key] for key in keys]
-        self.commits.update(line["git"] for line in lines)
-        return [setting_and_result(line) for line in lines]
+        found = [logged[key] for key in keys]
+        self.commits.update(line["git"] for line in found)
+        return [setting_and_result(line) for line in found]
 
     def _key_of_trial(self, function, setting: dict, data_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
         data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
-        try:
-            code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-        except InputError as error:
-            code = None
-            self._print_once(f"{error}: none of its trials is taken from {self.log}")
+        code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
         return key_of(setting, data and data.sha256, code)
-
-    def _read_logged_lines(self) -> dict[str, dict]:
-        """The lines of the log by key, without those whose code is unknown, and those without the
-        "seconds" that every result of a trial has."""
-        lines, problem = read_log(self.log)
-        if problem:
-            self._print_once(problem)
-        whole = [line for line in lines if "seconds" in line["result"]]
-        if len(whole) < len(lines):
-            n_without = len(lines) - len(whole)
-            self._print_once(f"{self.log}: trials without the results of one: {n_without}; they are run again")
-        known = [line for line in whole if line["code"] is not None]
-        return {key_of(line["trial"], line["data"], line["code"]): line for line in known}
-
-    def _print_once(self, text: str) -> None:
-        if text not in self._printed:
-            self._printed.add(text)
-            print(printable(text), file=sys.stderr)
 
     def _run_missing(self, function, data_of, missing: list[tuple[dict, str]]):
         """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
@@ -236,16 +211,6 @@ def check_bound(function) -> None:
             )
 
 
-def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
-    """The flags of a question's command, as they are typed after its name."""
-    words = [f"--{budget}"] if budget != "default" else []
-    if folder:
-        words += ["--results", str(folder)]
-    if more_data_sets:
-        words += ["--data-dir", *more_data_sets]
-    return "".join(f" {shlex.quote(word)}" for word in words)
-
-
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     """The folder of a budget's results: `folder` if it is given, otherwise experiments/results/ or, for a
     smoke test, experiments/results/quick/."""
@@ -270,9 +235,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
-    code = None
-    if json.loads(key)["code"]:  # else the program that made the key could not read the sources
-        code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
+    code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
     if key_of(setting, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
@@ -294,9 +257,8 @@ def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
 def read_log(log: Path) -> tuple[list[dict], str | None]:
     """Reads a log: its lines that are trials, and a message about the others, or None.
 
-    A killed process may have left an incomplete last line.  The file is mended: if only the line
-    end is missing, it is added; otherwise the incomplete line is removed.  Raises InputError for a
-    file without any trial, which is not ours to write to."""
+    A killed process may have left an incomplete line.  The log is written anew without it.  Raises
+    InputError for a file without any trial, which is not ours to write to."""
     try:
         with open_file(log) as file:
             data = file.read()
@@ -304,46 +266,25 @@ def read_log(log: Path) -> tuple[list[dict], str | None]:
         return [], None
     if data and b'{"trial": ' not in data:
         raise InputError(f"{log} is not a log of trials: it is not written to, move it or choose another folder")
-    end = data.rfind(b"\n") + 1
-    whole = data[:end]
-    last_line = data[end:]
-    if last_line:
-        try:
-            _trial_in(last_line)
-            mended = last_line + b"\n"
-        except (ValueError, RecursionError):
-            mended = b""  # the line is incomplete
-        with log.open("rb+") as file:
-            file.truncate(end)
-            file.seek(end)
-            file.write(mended)
-        whole += mended
+    texts = data.splitlines(keepends=True)
     lines = []
-    unreadable = []
-    for number, text in enumerate(whole.splitlines(), 1):
+    whole = []
+    for text in texts:
         try:
             lines.append(_trial_in(text))
-        except (ValueError, RecursionError) as error:
-            unreadable.append(f"line {number} ({error})")
-    if not unreadable:
-        return lines, None
-    which = unreadable[0]
-    if len(unreadable) > 1:
-        which += f" and {len(unreadable) - 1} more"
-    return lines, f"{log}: {which} cannot be read as a trial: what was there is run again"
+            whole.append(text.rstrip(b"\n") + b"\n")
+        except (ValueError, RecursionError):
+            continue
+    if b"".join(whole) != data:
+        write_whole({log: b"".join(whole)})
+    n_others = len(texts) - len(lines)
+    return lines, f"{log}: {n_others} damaged lines; what was there is run again" if n_others else None
 
 
-def _trial_in(text: str | bytes) -> dict:
+def _trial_in(text: bytes) -> dict:
     """The contents of a line of a log; raises ValueError if it is not a trial."""
     line = from_json(text)
-    parts = {"trial", "data", "code", "result", "git", "checksum"}
-    if not isinstance(line, dict) or line.keys() != parts:
-        raise ValueError("its names are not those of a trial")
-    if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
-        raise ValueError("its settings or its results are not an object")
-    if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
-        raise ValueError("a checksum is not text")
-    if line["checksum"] != _checksum_of_line(line):
+    if not isinstance(line, dict) or line.get("checksum") != _checksum_of_line(line):
         raise ValueError("its checksum does not match")
     return line
 

@@ -42,7 +42,7 @@ def main(argv=None) -> int:
     def work(save):
         return check(args.name, args.data_dir) if args.name else show()
 
-    return run_command(parser.prog, work, saves=False)
+    return run_command(parser.prog, work)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from highways.files import InputError, read_bytes, read_json
 from highways.trained import safetensors_file
 
 FOLDER = Path(__file__).parent
-MOST_BYTES = 1 << 25  # of one file: all nets together have less
 
 
 class TrainedNet:
@@ -113,7 +112,7 @@ def read_net(path: str | os.PathLike) -> TrainedNet:
 
     Raises InputError for another file."""
     try:
-        arrays, texts = safetensors_file.from_bytes(read_bytes(path, MOST_BYTES))
+        arrays, texts = safetensors_file.from_bytes(read_bytes(path))
         return TrainedNet(json.loads(texts["net"]), arrays)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
@@ -132,7 +131,7 @@ def cards(folder: Path | None = None) -> dict[str, dict]:
 def checked_bytes(path: Path, sha256: str) -> bytes:
     """What the file holds; raises InputError unless it has this checksum."""
     try:
-        data = read_bytes(path, MOST_BYTES)
+        data = read_bytes(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; git checkout {path} brings it back") from error
     found = hashlib.sha256(data).hexdigest()

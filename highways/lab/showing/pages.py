@@ -7,7 +7,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
                                              without [...] if only one row has this entry
     FILE.KEY[...]:2                          only its mean, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
-    judged: ID                               our numbers, and the verdict
+    judged: ID                               our numbers, and the verdict, for the table of experiments/README.md
     verdicts-ROOM                            a table of the ledger's verdicts on this room's claims
     takes-FILE                               how long the measurement of this record took
     the name of a table or a sentence that a show.py registers
@@ -85,6 +85,18 @@ def _filled(text: str, read) -> str:
     return MARK.sub(filled, text)
 
 
+def verdict_of(row: dict, link: str = "") -> str:
+    """The verdict of a row of the ledger, and which controls pass, too."""
+    verdict = f"**{cell(row['verdict'])}**"
+    if link:
+        verdict = f"[{verdict}]({link})"
+    if row["passed_by"] and row["verdict"].startswith("in part"):
+        return f"{verdict}; what holds also holds for {cell(row['passed_by'])}"
+    if row["passed_by"]:
+        return f"{verdict}; passed, too, by {cell(row['passed_by'])}"
+    return verdict
+
+
 def value_of(name: str, read) -> str:
     """The text for the mark of this name."""
     if ": " in name:
@@ -93,8 +105,9 @@ def value_of(name: str, read) -> str:
         if claim_id not in [claim["id"] for claim in claims]:
             raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
         claim = select(claims, id=claim_id)
-        verdict = cell(claim["verdict"])
-        return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
+        if shown == "verdict":
+            return cell(claim["verdict"])
+        return f"{cell(claim['ours'])} | {verdict_of(claim, link=f'../pages/claims.html#claim={claim_id}')}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
     if name in registry.TABLES:

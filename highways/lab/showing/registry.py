@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 
@@ -20,18 +18,8 @@ class Picture(NamedTuple):
     draw: Callable  # makes the figure from these records
 
 
-class BrowserPage(NamedTuple):
-    """A page that a program writes: it has PARTS, a folder, PAGE_PARTS, files of it, and whole_page()."""
-
-    program: ModuleType
-    sources: tuple[str, ...]  # the files of the records it is made from
-    files: tuple[Path, ...]  # other files that it is made from
-
-
 PICTURES: dict[str, Picture] = {}
 TABLES: dict[str, Callable] = {}
-BROWSER_PAGES: list[BrowserPage] = []
-CAMERAS: list[ModuleType] = []  # programs that take pictures of browser pages: see pages/screenshots.py
 
 
 def picture(*sources: str):
