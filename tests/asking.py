@@ -22,10 +22,9 @@ def command(name, folder, *words):
 
 
 def ask(name, folder, *words):
-    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
-    a busy machine."""
+    """Runs a question with --quick in a process, as a user does."""
     pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
-    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
+    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=600, check=False)
 
 
 def ask_here(name, folder, *words, budget="--quick"):

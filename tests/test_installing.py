@@ -33,13 +33,6 @@ def python(*words, cwd):
     )
 
 
-@pytest.mark.parametrize("path", ["visualize_highway_networks.py", "highway_networks.py"])
-def test_a_command_works_from_any_folder(path, tmp_path):
-    process = python(os.path.relpath(ROOT / path, tmp_path), "--help", cwd=tmp_path)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("usage: ")
-
-
 # what is imported where it is used, and so not needed to build a net
 USED_LATER = ("filelock", "jsonschema", "matplotlib", "mpi4py", "scipy", "threadpoolctl", "tqdm")
 
@@ -111,13 +104,6 @@ def test_the_readme_s_two_commands_need_python3_alone(stock):
         process = stock(command)
         assert process.returncode == 0, process.stderr
         assert process.stdout.splitlines()[-1] == str(stock.venv)
-
-
-def test_the_readme_s_commands_for_windows_are_the_same():
-    of_unix, of_windows = (re.findall(rf"^```{shell}\n(.*?)^```", README, re.M | re.S) for shell in ("sh", "bat"))
-    assert len(of_unix) == 2
-    translated = [text.replace(" &&\n", "\n").replace("python3", "py") for text in of_unix]
-    assert of_windows == [text.replace(".venv/bin/python", r".venv\Scripts\python") for text in translated]
 
 
 # ---- pip

@@ -1,5 +1,4 @@
-"""`python -m experiments publish` makes what differs, and nothing else; --check names it and changes
-nothing."""
+"""`python -m experiments publish` makes what differs, and nothing else.  .ci/run asks publish --check."""
 
 import csv
 import io
@@ -20,7 +19,6 @@ from highways.commands import run_command
 from highways.records import agree, sealed
 
 COMMAND = "python -m experiments publish"
-CHECK = f"{COMMAND} --check"
 pytestmark = pytest.mark.xdist_group("publish")  # the clone is made once
 
 
@@ -51,14 +49,6 @@ def edit(clone):
         path.write_bytes(data)
 
 
-def named(process) -> set[str]:
-    """The files that --check names."""
-    *lines, last = process.stdout.splitlines()
-    assert last == f"{COMMAND} makes them anew", process.stderr
-    assert process.returncode == 1
-    return {line.split()[0] for line in lines}
-
-
 def state(clone) -> dict:
     """When each file was changed; without caches and locks."""
     files = [path for path in clone.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
@@ -76,78 +66,46 @@ def in_json(change):
     return changed
 
 
-@pytest.mark.thorough  # .ci/run asks publish --check
-def test_nothing_differs_in_the_repository(clone):
-    before = state(clone)
-    process = run_in(clone, COMMAND)
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert process.stdout.startswith("nothing differs")
-    assert state(clone) == before
-
-
-def test_check_names_what_a_change_makes_stale(clone, edit):
-    """A number in a trial, the code of some pictures, a part of a browser page, a picture itself."""
+def test_all_that_an_edit_makes_stale_is_made_anew_and_nothing_else(clone, edit):
+    """Edited are a number in a trial, a summary, the ledger, a page, a picture and the code of two others."""
 
     def change(record):
         for trial in record["trials"]["final"]:
             trial["test_accuracy"] = 0.5
 
-    edit("results/depth_for_width.json", in_json(change))
-    edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
-    edit("pages/explorer/page.js", lambda data: data + b"// more\n")
-    edit("viz/seeds.png", lambda data: data + b" ")
-    before = state(clone)
-    assert named(run_in(clone, CHECK)) == {
-        "results/depth_for_width.json",
-        "results/claims.json",
+    changed = {
+        "results/depth_for_width.json": in_json(change),
+        "results/lesion.json": in_json(lambda record: record["summary"].pop()),
+        "results/claims.json": in_json(lambda record: record["trials"].pop()),
+        "README.md": lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"),
+        "viz/seeds.png": lambda data: data + b" ",
+        "experiments/lesion/show.py": lambda data: data + b"# more\n",
+    }
+    follow = (
         "results/results.csv",
         "experiments/depth_on_demand/README.md",
         "docs/ledger.md",
         "viz/lesion.png",
         "viz/depth_needed.png",
         "pages/claims.html",
-        "pages/explorer.html",
-        "viz/explorer.png",
-        "viz/seeds.png",
-    }
-    assert state(clone) == before
-
-
-def test_what_was_edited_is_made_anew(clone, edit):
-    edited = ("results/lesion.json", "results/claims.json", "README.md", "viz/seeds.png", "viz/depth_sweep.png")
-    before = {name: (clone / name).read_bytes() for name in (*edited, publish.DIGESTS)}
-    edit("results/lesion.json", in_json(lambda record: record["summary"].pop()))
-    edit("results/claims.json", in_json(lambda record: record["trials"].pop()))
-    edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
-    edit("viz/seeds.png", lambda data: data + b" ")
-    edit("viz/depth_sweep.png", lambda data: data)
-    edit(publish.DIGESTS, lambda data: data)
-    (clone / "viz" / "depth_sweep.png").unlink()
+        publish.DIGESTS,
+    )
+    committed = {name: (clone / name).read_bytes() for name in (*changed, *follow)}
+    for name in follow:
+        edit(name, lambda data: data)  # so that it is put back
+    for name, change_of in changed.items():
+        edit(name, change_of)
+    before = state(clone)
     process = run_in(clone, COMMAND)
     assert process.returncode == 0, process.stderr
-    assert {f"wrote {name}" for name in edited} <= set(process.stdout.splitlines())
-    after = {name: (clone / name).read_bytes() for name in before}
-    made_anew = ("README.md",)
-    if json.loads(before[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
-        made_anew = (*made_anew, "viz/seeds.png", "viz/depth_sweep.png")
-    assert {name: after[name] for name in made_anew} == {name: before[name] for name in made_anew}
-    for name, part in (("results/lesion.json", "summary"), ("results/claims.json", "trials")):
-        assert agree(json.loads(after[name])[part], json.loads(before[name])[part])
-
-
-@pytest.mark.thorough
-def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
-    """The benchmarks' summaries are not made anew: they are as they were measured, or refused."""
-
-    def spoil(data: bytes) -> bytes:
-        record = json.loads(data)
-        record["summary"] = dict.fromkeys(record["summary"], 7.0)
-        return json.dumps(record).encode()
-
-    edit("results/benchmark_step.json", spoil)
-    before = state(clone)
-    assert run_in(clone, COMMAND).returncode == 2
-    assert state(clone) == before
+    after = state(clone)
+    written = {path.relative_to(clone).as_posix() for path in after if after[path] != before.get(path)}
+    assert written == {*changed, *follow} - {"experiments/lesion/show.py"}
+    assert (clone / "README.md").read_bytes() == committed["README.md"]
+    summary = json.loads((clone / "results/lesion.json").read_bytes())["summary"]
+    assert agree(summary, json.loads(committed["results/lesion.json"])["summary"])
+    if json.loads(committed[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
+        assert (clone / "viz" / "seeds.png").read_bytes() == committed["viz/seeds.png"]
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():

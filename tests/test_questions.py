@@ -46,8 +46,8 @@ def can_stand_in_a_row(value) -> bool:
 # ---- One question ----------------------------------------------------------------------------------------------------
 
 
-# One question of each kind, and those that no committed results show yet: -m thorough runs all
-QUICK_RUNS = {"controls", "gate_bias", "lesion", "optimization", "table1"} | ({*NAMES} - {*ANSWERED})
+# One question of each kind of net, and those that no committed results show yet: -m thorough runs all
+QUICK_RUNS = {"gate_bias", "table1"} | ({*NAMES} - {*ANSWERED})
 
 
 def as_parameters(always) -> list:
@@ -77,19 +77,19 @@ def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
             assert make(lambda path: read_results_in(tmp_path, path))
 
 
-@in_one_process("jacobian")
+@in_one_process("gate_bias")
 def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished, monkeypatch):
-    finished("jacobian", tmp_path)
+    finished("gate_bias", tmp_path)
     original = command_line.with_summary
 
     def with_summary(*arguments):
-        (tmp_path / "jacobian.json").write_text("mine")
+        (tmp_path / "gate_bias.json").write_text("mine")
         return original(*arguments)
 
     monkeypatch.setattr(command_line, "with_summary", with_summary)
-    process = in_process(command_line.main, "jacobian", "--quick", "--results", tmp_path, "--jobs", 1)
+    process = in_process(command_line.main, "gate_bias", "--quick", "--results", tmp_path, "--jobs", 1)
     assert process.returncode == 2
-    assert (tmp_path / "jacobian.json").read_text() == "mine"
+    assert (tmp_path / "gate_bias.json").read_text() == "mine"
 
 
 AS_A_RULE = ("gate_bias", "table1")  # one question of each kind of net
@@ -128,8 +128,7 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
 
 @unix
 @pytest.mark.xdist_group("kills")
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
-def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
+def test_a_killed_question_goes_on_where_it_was(tmp_path, finished):
     name = "controls"
     log = tmp_path / "stopped" / f"{name}.jsonl"
     finished(name, tmp_path / "whole")
@@ -138,18 +137,14 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
         while not log.exists() or log.read_bytes().count(b"\n") < 3:
             assert process.poll() is None
             time.sleep(0.01)
-        if how == signal.SIGINT:
-            os.killpg(process.pid, how)  # as a terminal does
-        else:
-            os.kill(process.pid, how)  # without its workers
-        process.communicate(timeout=60)
-    assert process.returncode == (130 if how == signal.SIGINT else -how)
+        os.kill(process.pid, signal.SIGKILL)  # without its workers
+        process.communicate(timeout=600)
+    assert process.returncode == -signal.SIGKILL
     kept = log.read_bytes().splitlines()
     assert not (log.parent / f"{name}.json").exists()
     with log.open("ab") as file:
         file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
-    process = ask(name, log.parent)
-    assert process.returncode == 0, process.stderr
+    ask_here(name, log.parent)
     lines = log.read_bytes().splitlines()
     assert lines[: len(kept)] == kept
     whole = (tmp_path / "whole" / f"{name}.jsonl").read_bytes().splitlines()
@@ -160,11 +155,16 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
 # ---- Data sets, and nets that other questions look into --------------------------------------------------------------
 
 
+@in_one_process("lesion")
 def test_nets_that_are_missing_are_trained_first(tmp_path):
     ask_here("lesion", tmp_path)
     assert (tmp_path / "fifty_layers.json").exists()
     assert (tmp_path / "lesion.json").exists()
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["pixels"] == "[0, 1]"
+    (tmp_path / "lesion.json").unlink()
+    with pytest.raises(InputError):  # results of the default budget are about nets of 50 layers
+        ask_here("lesion", tmp_path, budget=None)
+    assert not (tmp_path / "lesion.json").exists()
 
 
 def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
@@ -172,21 +172,11 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     MNIST's."""
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
-    for name in ("fifty_layers", "table1"):
-        assert ask(name, tmp_path / "results").returncode == 2
+    assert ask("fifty_layers", tmp_path / "results").returncode == 2
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     fully_connected.data_set.cache_clear()
     assert fully_connected.data_set().name == "MNIST"
-
-
-def test_nets_of_another_budget_are_refused(tmp_path, finished):
-    """The name of their file does not matter: results of the default budget are about nets of 50
-    layers."""
-    finished("fifty_layers", tmp_path)
-    with pytest.raises(InputError):
-        ask_here("lesion", tmp_path, budget=None)
-    assert not (tmp_path / "lesion.json").exists()
 
 
 # ---- A cluster -------------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from highways import load
 from highways.conv.pipeline import Pipeline
 from highways.files import InputError
 from highways.trained import nets, safetensors_file
-from nets import __main__ as command
 from nets import make
 
 CARDS = nets.cards()
@@ -90,11 +89,6 @@ def test_the_model_card_s_onnx_program_runs(capsys, monkeypatch):
     monkeypatch.chdir(nets.FOLDER.parent)
     exec(re.findall(r"```python\n(.*?)```", page, re.S)[1], {})
     assert capsys.readouterr().out == "[7 2 1 0 4]\n"
-
-
-def test_the_command_gives_the_recorded_accuracy_again(capsys):
-    assert command.main(["highway-30"]) == 0
-    assert capsys.readouterr().out == "highway-30: 1834 of 2000 test images right, 91.70 %; as recorded\n"
 
 
 # ---- Images ----------------------------------------------------------------------------------------------------------

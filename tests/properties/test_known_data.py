@@ -1,4 +1,4 @@
-"""Promise 3: data are what their checksums say, or are named as the user's own."""
+"""Serves promise 3, data are known by their checksums: any other bytes are refused, or are named as the user's own."""
 
 import gzip
 

@@ -1,5 +1,5 @@
-"""Promise 4: a run that diverged is said to have diverged; an array, a setting or a rank of MPI that would give a wrong
-number or a wrong record is refused.  (Ranks: tests/test_together.py.)"""
+"""Serves promise 4, no wrong number in silence: any array, setting or rate gives a right number, or is refused, or said
+to have diverged.  (Ranks of MPI: tests/test_together.py.)"""
 
 import math
 import warnings
@@ -41,7 +41,7 @@ def logits_in_float64(net, x):
     return y @ net.W_out.T.astype(float) + net.b_out
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     x=any_array(st.sampled_from([(3, 2), (2, 2), (3,)])),
     y=any_array(st.sampled_from([(3,), (3, 1), (2,)])) | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
