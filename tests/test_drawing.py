@@ -163,7 +163,6 @@ def test_a_frame_shows_the_accuracies_of_its_own_epoch(figures):
 MAINS = {"visualize_highway_networks.py": viz.main, "make_highway_networks_gif.py": gif.main}
 VISUALIZE, GIF = MAINS
 OF_RUN = ["T_gate_evolution.png", "T_gate_final.png", "learning_curves.png", "plain_loss_collapse.png"]
-WITH_SWEEP = sorted([*OF_RUN, "depth_sweep.png"])
 
 
 def write(folder, **records) -> None:
@@ -210,7 +209,7 @@ def test_alone_beside_their_json_the_programs_draw(tmp_path):
     """A matplotlibrc changes nothing: a picture is the one that is drawn here."""
     for program in MAINS:
         shutil.copy(ROOT / program, tmp_path)
-    records = {"run": ours([(0, 4)]), "run_sweep": ours([(0, 2), (0, 4)]), "run_seeds": ours([(0, 4), (1, 4)])}
+    records = {"run": ours([(0, 4)])}
     write(tmp_path, **records)
     style_file = tmp_path / "matplotlibrc"
     style_file.write_text("text.usetex: true\naxes.prop_cycle: cycler('color', ['w'])\nfont.size: 3\n")
@@ -218,7 +217,7 @@ def test_alone_beside_their_json_the_programs_draw(tmp_path):
         process = run_alone(tmp_path, program, MATPLOTLIBRC=str(style_file), MPLBACKEND="module://not_there")
         assert (process.returncode, process.stderr) == (0, "")
     style_file.unlink()
-    assert files(tmp_path) == sorted([*WITH_SWEEP, "highway_networks.gif", "seeds.png"])
+    assert files(tmp_path) == sorted([*OF_RUN, "highway_networks.gif"])
     must_be_a_gif_of(tmp_path / "highway_networks.gif", 5)
     name = "learning_curves"
     source, draw = viz.PICTURES[name]
@@ -247,10 +246,6 @@ def test_only_a_picture_is_replaced(run, tmp_path):
         path.write_text("mine")
         one_line_error(run(program, *words))
         assert path.read_text() == "mine"
-        path.unlink()
-        path.mkdir()
-        one_line_error(run(program, *words))
-    assert files(tmp_path) == []
 
 
 def test_a_picture_is_the_whole_old_one_or_the_whole_new_one(tmp_path, monkeypatch):

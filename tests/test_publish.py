@@ -1,111 +1,20 @@
-"""`python -m experiments publish` makes what differs, and nothing else.  .ci/run asks publish --check."""
+"""`python -m experiments publish`: what makes a picture or a page stale, and the table of all trials.
+tests/test_your_own_question.py runs the command, and .ci/run asks it whether anything differs."""
 
 import csv
 import io
-import json
 import math
 import re
-import shutil
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import ROOT
-from test_docs import READ, run_in
+from test_docs import READ
 
 from experiments import publish, results_table
 from highways.commands import run_command
-from highways.records import agree, sealed
-
-COMMAND = "python -m experiments publish"
-pytestmark = pytest.mark.xdist_group("publish")  # the clone is made once
-
-
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A copy of the repository, without git and logs of trials."""
-    folder = tmp_path_factory.mktemp("clone") / "clone"
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "*.jsonl", "quick")
-    shutil.copytree(ROOT, folder, ignore=unwanted)
-    for path in ROOT.glob("run*.json"):  # a user may have made one anew
-        record = READ(path.name)
-        (folder / path.name).write_bytes(publish.json_bytes(record))
-    return folder
-
-
-@pytest.fixture
-def edit(clone):
-    """edit(file, change) replaces a file by change(its bytes); the file is put back after the test."""
-    before = {}
-
-    def edit(name, change):
-        path = clone / name
-        before.setdefault(path, path.read_bytes())
-        path.write_bytes(change(path.read_bytes()))
-
-    yield edit
-    for path, data in before.items():
-        path.write_bytes(data)
-
-
-def state(clone) -> dict:
-    """When each file was changed; without caches and locks."""
-    files = [path for path in clone.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".lock"}
-
-
-def in_json(change):
-    """For edit(): changes what a JSON file holds."""
-
-    def changed(data: bytes) -> bytes:
-        record = json.loads(data)
-        change(record)
-        return publish.json_bytes(sealed(record))
-
-    return changed
-
-
-def test_all_that_an_edit_makes_stale_is_made_anew_and_nothing_else(clone, edit):
-    """Edited are a number in a trial, a summary, the ledger, a page, a picture and the code of two others."""
-
-    def change(record):
-        for trial in record["trials"]["final"]:
-            trial["test_accuracy"] = 0.5
-
-    changed = {
-        "results/depth_for_width.json": in_json(change),
-        "results/lesion.json": in_json(lambda record: record["summary"].pop()),
-        "results/claims.json": in_json(lambda record: record["trials"].pop()),
-        "README.md": lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"),
-        "viz/seeds.png": lambda data: data + b" ",
-        "experiments/lesion/show.py": lambda data: data + b"# more\n",
-    }
-    follow = (
-        "results/results.csv",
-        "experiments/depth_on_demand/README.md",
-        "docs/ledger.md",
-        "viz/lesion.png",
-        "viz/depth_needed.png",
-        "pages/claims.html",
-        publish.DIGESTS,
-    )
-    committed = {name: (clone / name).read_bytes() for name in (*changed, *follow)}
-    for name in follow:
-        edit(name, lambda data: data)  # so that it is put back
-    for name, change_of in changed.items():
-        edit(name, change_of)
-    before = state(clone)
-    process = run_in(clone, COMMAND)
-    assert process.returncode == 0, process.stderr
-    after = state(clone)
-    written = {path.relative_to(clone).as_posix() for path in after if after[path] != before.get(path)}
-    assert written == {*changed, *follow} - {"experiments/lesion/show.py"}
-    assert (clone / "README.md").read_bytes() == committed["README.md"]
-    summary = json.loads((clone / "results/lesion.json").read_bytes())["summary"]
-    assert agree(summary, json.loads(committed["results/lesion.json"])["summary"])
-    if json.loads(committed[publish.DIGESTS])["viz/seeds.png"]["made_with"] == publish.versions():
-        assert (clone / "viz" / "seeds.png").read_bytes() == committed["viz/seeds.png"]
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():

@@ -72,7 +72,7 @@ def test_intervals_hold_the_truth_in_95_of_100():
         assert 0.92 < np.mean(held) < 0.985
 
 
-def test_bounds():
+def test_a_value_lies_above_or_below_a_bound_or_that_is_open():
     values = [1.0, 1.1, 0.9]
     assert above(values, 0.5) is True
     assert above(values, 2) is False

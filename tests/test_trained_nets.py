@@ -107,7 +107,7 @@ def test_floats_from_0_to_1_are_taken_as_bytes(mnist):
     "images",
     [np.zeros((28, 28), np.uint8), np.full((1, 784), -1.0), np.full((1, 784), np.nan), np.zeros((1, 784), int)],
 )
-def test_other_images_are_refused(images):
+def test_images_of_another_shape_or_scale_are_refused(images):
     with pytest.raises(ValueError):
         load(SMALLEST).predict(images)
 

@@ -233,8 +233,8 @@ def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
         runs = sorted(hn.run_pairs(planned, data, jobs), key=lambda pair: (pair["seed"], pair["depth"]))
         return without_time({"runs": runs})
 
-    records = [record(pairs, jobs) for jobs in (1, 2, 3)]
-    assert records[0] == records[1] == records[2]
+    records = [record(pairs, jobs) for jobs in (1, 2)]
+    assert records[0] == records[1]
     alone = record(pairs[2:3], 1)
     only_pair = alone[len('{"runs": [') : -len("]}")]
     assert only_pair in records[0]
