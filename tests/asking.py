@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -77,6 +77,7 @@ def read_results_in(folder, path) -> dict:
     return json.loads((there if there.exists() else ROOT / path).read_text())
 
 
+@cache
 def committed(name) -> dict:
-    """The committed results of a question."""
+    """The committed results of a question.  No test changes them."""
     return load_results(ROOT / "results" / f"{name}.json")

@@ -290,9 +290,8 @@ def test_a_bad_archive_in_the_cache_is_replaced(sets, mirror, content):
 
 
 @pytest.mark.parametrize("answer", ["corrupted", "interrupted"])
-def test_a_bad_download_is_refused_and_made_again(sets, mirror, monkeypatch, answer):
+def test_a_bad_download_is_refused_and_made_again(sets, mirror, answer):
     files, _ = mirror
-    monkeypatch.setattr(cifar.hn, "PATIENCE", 0.5 if answer == "silent" else 30)
     archive = sets[TEN][0].archive
     good = files[archive]
     files[archive] = BAD_ANSWERS[answer](files[archive])

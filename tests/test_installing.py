@@ -28,7 +28,7 @@ def python(*words, cwd):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
 
@@ -90,7 +90,7 @@ def stock(tmp_path):
 
     def run(line: str):
         words = ["/bin/sh", "-c", line]
-        more = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+        more = {"capture_output": True, "text": True, "timeout": 600, "check": False}
         return subprocess.run(words, cwd=clone, env=environment, **more)
 
     run.venv = clone / ".venv"

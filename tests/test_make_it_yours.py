@@ -51,7 +51,7 @@ def run(folder, *words, imports_from=ROOT) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert process.returncode == 0, process.stderr

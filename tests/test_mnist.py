@@ -156,10 +156,9 @@ def test_download_once_then_cache(mirror):
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("answer", ["a web page", "corrupted", "not there", "silent"])
+@pytest.mark.parametrize("answer", ["a web page", "corrupted", "not there", "interrupted"])
 def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, monkeypatch, answer):
     files, _ = mirror
-    monkeypatch.setattr(hn, "PATIENCE", 0.5 if answer == "silent" else 30)
     name = f"{TRAIN_LABELS}.gz"
     good = files[name]
     bad = BAD_ANSWERS[answer](good)
@@ -208,7 +207,7 @@ def downloading():
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows renames no file over another that is open")
 def test_processes_may_download_at_the_same_time(mirror):
     processes = [downloading() for _ in range(2)]
-    assert [process.communicate(timeout=60)[0] for process in processes] == ["MNIST\n"] * 2
+    assert [process.communicate(timeout=600)[0] for process in processes] == ["MNIST\n"] * 2
     assert sorted(path.name for path in hn.CACHE.iterdir()) == sorted(mirror[0])
     mirror[0].clear()
     assert hn.load_mnist().name == "MNIST"
@@ -230,9 +229,9 @@ def test_a_download_that_was_killed_is_made_again(mirror):
 
     files[name] = half
     process = downloading()
-    assert reached.wait(60)
+    assert reached.wait(600)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     files[name] = good
     assert hn.load_mnist().name == "MNIST"
 

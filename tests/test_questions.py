@@ -192,14 +192,14 @@ def cluster(tmp_path):
         ("worker", "--scheduler-file", str(file), "--nthreads", "1", "--nworkers", "2", "--no-dashboard"),
     ):
         processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **how))
-        for _ in range(300):  # the worker needs the scheduler's file
+        for _ in range(3000):  # the worker needs the scheduler's file
             if file.exists():
                 break
             time.sleep(0.1)
     yield json.loads(file.read_text())["address"]
     for process in processes:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=30)
+        process.wait(timeout=600)
 
 
 @pytest.mark.thorough
@@ -212,7 +212,7 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
     log = tmp_path / "there" / f"{name}.jsonl"
     finished(name, tmp_path / "here")
     with Client(cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=600)
         pids = list(client.run(os.getpid).values())
     assert len(pids) == 2
     words = command(name, log.parent, "--scheduler", cluster)
@@ -221,7 +221,7 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
             assert process.poll() is None
             time.sleep(0.01)
         os.kill(pids[0], signal.SIGKILL)
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=600) == 0
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "here", name)
 
 
@@ -246,12 +246,6 @@ def test_committed_results_sum_up_their_trials(name):
     command_line.print_rows(again)  # as the command does: every entry has a text
 
 
-def names_with_finals() -> list[str]:
-    """The questions in which some seeds chose settings, and others were trained with these."""
-    groups = {name: committed(name)["trials"] for name in ANSWERED}
-    return [name for name, trials in groups.items() if isinstance(trials, dict) and {"search", "final"} <= {*trials}]
-
-
 @pytest.mark.parametrize(
     ("question", "bound"),
     [
@@ -268,13 +262,17 @@ def test_a_picture_draws_the_bound_that_judges(question, bound):
     assert getattr(showing, bound) == getattr(judging, bound)
 
 
-@pytest.mark.parametrize("name", names_with_finals())
-def test_committed_finals_have_seeds_that_selected_nothing(name):
+def test_committed_finals_have_seeds_that_selected_nothing():
     """Unless they were selected on images held out of the training images."""
-    trials = committed(name)["trials"]
-    selecting = trials["search"] + trials.get("finalists", [])
-    seeds = {trial["seed"] for trial in selecting if not trial.get("validation")}
-    assert not seeds & {trial["seed"] for trial in trials["final"]}
+    n_questions = 0
+    for name in ANSWERED:
+        trials = committed(name)["trials"]
+        if isinstance(trials, dict) and {"search", "final"} <= {*trials}:
+            selecting = trials["search"] + trials.get("finalists", [])
+            seeds = {trial["seed"] for trial in selecting if not trial.get("validation")}
+            assert not seeds & {trial["seed"] for trial in trials["final"]}, name
+            n_questions += 1
+    assert n_questions > 5
 
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])

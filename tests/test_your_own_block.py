@@ -28,7 +28,7 @@ def run(folder, *words):
     path = os.pathsep.join(map(str, (folder, ROOT)))
     environment = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg"}
     words = [sys.executable, *words]
-    return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize(

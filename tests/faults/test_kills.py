@@ -106,7 +106,7 @@ from highways.processes import in_processes
 def write(name):
     with files.written_beside({Path(name): b"unfinished"}):
         Path(name + ".begun").touch()
-        time.sleep(60)
+        time.sleep(3600)
 
 def work(save):
     names = sys.argv[2:]
