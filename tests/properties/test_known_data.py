@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 from conftest import idx_bytes, write_data_set
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
@@ -20,6 +20,7 @@ NAMES = tuple(hn.SHA256)
     is_compressed=st.booleans(),
     is_whole=st.booleans(),
 )
+@example(garbage=b"0", which=0, at=40, is_compressed=False, is_whole=False)  # one byte too many
 def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which, at, is_compressed, is_whole):
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
     path = folder / NAMES[which]

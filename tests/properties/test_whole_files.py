@@ -15,31 +15,41 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
+from highways.files import json_bytes
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+CONTENTS = [json_bytes({"k": digit * 1_000_000}) for digit in "01"]
 WRITER = """
 import sys
 from pathlib import Path
-from highways.files import json_bytes, write_whole
+from highways.files import write_whole
 
-for k in range(10**9):
-    write_whole({Path(sys.argv[1]): json_bytes({"k": [k] * 5000})})
+contents = [Path(name).read_bytes() for name in sys.argv[2:]]
+while True:
+    for content in contents:
+        write_whole({Path(sys.argv[1]): content})
 """
 
 
 @unix
 @pytest.mark.xdist_group("kills")
-def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
+def test_a_file_is_whole_at_any_moment(tmp_path):
+    """A kill at that moment would leave what is read then."""
     path = tmp_path / "target.json"
-    for _ in range(4):
-        path.unlink(missing_ok=True)  # so that the writer is at work when it is there again
-        with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], cwd=ROOT) as writer:
+    sources = [tmp_path / f"{k}.json" for k in range(len(CONTENTS))]
+    for source, content in zip(sources, CONTENTS, strict=True):
+        source.write_bytes(content)
+    with subprocess.Popen([sys.executable, "-c", WRITER, path, *sources], cwd=ROOT) as writer:
+        try:
             while not path.exists():
+                assert writer.poll() is None
                 time.sleep(0.01)
-            time.sleep(random.uniform(0, 0.1))
+            for _ in range(300):
+                assert path.read_bytes() in CONTENTS
+                time.sleep(random.uniform(0, 0.005))
+        finally:
             writer.kill()
-        numbers = json.loads(path.read_text())["k"]
-        assert numbers == [numbers[0]] * 5000
+    assert path.read_bytes() in CONTENTS
 
 
 @unix
