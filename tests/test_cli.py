@@ -39,7 +39,6 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     ("words", "seeds", "depths"),
     [
         (("--seeds", "3,1"), [3, 1], [3]),
-        (("--depths", "2,4"), [0], [2, 4]),
         (("--seeds", "0,1", "--depths", "1,2"), [0, 1], [1, 2]),
     ],
 )

@@ -138,8 +138,8 @@ SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLIN
 NETS = "python conv_highway_networks.py --nets"
 # flags that the tests add to a command
 SMALLER = {"python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"}
-# tests/test_drawing.py runs the programs that draw
-TRIED = {"python highway_networks.py --seed 0", "python conv_highway_networks.py --quick", NETS}
+# tests/test_drawing.py runs the programs that draw, tests/test_cli.py and tests/test_training.py the headline
+TRIED = {"python conv_highway_networks.py --quick", NETS}
 QUICK = [command for command in SCRIPTS if command in TRIED]
 LONG = [command for command in SCRIPTS if command not in TRIED]  # parsed, not run
 
@@ -212,7 +212,6 @@ def states(folder: Path, row: re.Match | None) -> dict:
 @pytest.mark.xdist_group("commands of the pages")
 @pytest.mark.parametrize("command", QUICK)
 def test_a_quick_command_runs(clone, command):
-    """test_cli.py tests --depths and --seeds."""
     row = row_of(command)
     before = states(clone, row)
     process = run_in(clone, command + SMALLER.get(command, ""))
@@ -222,10 +221,6 @@ def test_a_quick_command_runs(clone, command):
         assert states(clone, row) != before
     if command == NETS:
         assert "nineteen-layers" in process.stdout
-    if command == "python highway_networks.py --seed 0":
-        pair = json.loads((clone / "run.json").read_text())["runs"][0]
-        assert pair["highway"]["final_test_acc"] >= 0.85  # 0.87 to 0.93, by processor and seed
-        assert pair["plain"]["final_test_acc"] <= 0.15
 
 
 QUESTIONS = [command for command in MODULES if command.split()[2] == "experiments"]

@@ -191,11 +191,16 @@ def run(tmp_path, monkeypatch):
     return run_main
 
 
-def run_alone(folder, program, **environment):
+def run_alone(folder, program, *words, **environment):
     """Runs a copy of the program in a folder in which nothing else of the project lies."""
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MPLBACKEND")}
     return subprocess.run(
-        [sys.executable, program], cwd=folder, env=known | environment, capture_output=True, text=True, check=False
+        [sys.executable, program, *words],
+        cwd=folder,
+        env=known | environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -213,13 +218,13 @@ def test_alone_beside_their_json_the_programs_draw(tmp_path):
     write(tmp_path, **records)
     style_file = tmp_path / "matplotlibrc"
     style_file.write_text("text.usetex: true\naxes.prop_cycle: cycler('color', ['w'])\nfont.size: 3\n")
-    for program in MAINS:
-        process = run_alone(tmp_path, program, MATPLOTLIBRC=str(style_file), MPLBACKEND="module://not_there")
+    name = "learning_curves"
+    for program, words in ((VISUALIZE, ("--only", name)), (GIF, ())):
+        process = run_alone(tmp_path, program, *words, MATPLOTLIBRC=str(style_file), MPLBACKEND="module://not_there")
         assert (process.returncode, process.stderr) == (0, "")
     style_file.unlink()
-    assert files(tmp_path) == sorted([*OF_RUN, "highway_networks.gif"])
+    assert files(tmp_path) == ["highway_networks.gif", f"{name}.png"]
     must_be_a_gif_of(tmp_path / "highway_networks.gif", 5)
-    name = "learning_curves"
     source, draw = viz.PICTURES[name]
     with matplotlib.rc_context():
         viz.set_style()

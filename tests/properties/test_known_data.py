@@ -21,6 +21,7 @@ NAMES = tuple(hn.SHA256)
     is_whole=st.booleans(),
 )
 @example(garbage=b"0", which=0, at=40, is_compressed=False, is_whole=False)  # one byte too many
+@example(garbage=b"\x09", which=0, at=2, is_compressed=False, is_whole=False)  # bytes with a sign
 def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which, at, is_compressed, is_whole):
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
     path = folder / NAMES[which]
