@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,9 @@ def command(name, folder, *words):
 
 
 def ask(name, folder, *words):
-    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
-    a busy machine."""
+    """Runs a question with --quick in a process, as a user does."""
     pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
-    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
+    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=600, check=False)
 
 
 def ask_here(name, folder, *words, budget="--quick"):
@@ -78,6 +77,7 @@ def read_results_in(folder, path) -> dict:
     return json.loads((there if there.exists() else ROOT / path).read_text())
 
 
+@cache
 def committed(name) -> dict:
-    """The committed results of a question."""
+    """The committed results of a question.  No test changes them."""
     return load_results(ROOT / "experiments" / "results" / f"{name}.json")

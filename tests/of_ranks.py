@@ -1,8 +1,8 @@
 """What the tests in test_together.py let several ranks do.
 
-    mpiexec -n 2 python tests/of_ranks.py FUNCTION FOLDER
+    mpiexec -n 3 python tests/of_ranks.py FOLDER FUNCTION ...
 
-Each rank writes the result of FUNCTION(ranks, FOLDER) to FOLDER/FUNCTION_INDEX.pickle."""
+Each rank writes the results of FUNCTION(ranks, FOLDER), by their names, to FOLDER/INDEX.pickle."""
 
 import pickle
 import sys
@@ -108,13 +108,13 @@ def draw(ranks, folder):
     return orders, numbers
 
 
-def work(function, folder: Path) -> None:
+def work(names: list[str], folder: Path) -> None:
     with joined_ranks() as ranks:
-        result = function(ranks, folder)
-        (folder / f"{function.__name__}_{ranks.index}.pickle").write_bytes(pickle.dumps(result))
+        results = {name: globals()[name](ranks, folder) for name in names}
+        (folder / f"{ranks.index}.pickle").write_bytes(pickle.dumps(results))
 
 
 if __name__ == "__main__":
     let_the_first_rank_speak()
-    name, folder = sys.argv[1:]
-    sys.exit(run_command("of_ranks", lambda save: work(globals()[name], Path(folder))))
+    folder, *names = sys.argv[1:]
+    sys.exit(run_command("of_ranks", lambda save: work(names, Path(folder))))

@@ -48,7 +48,7 @@ def alone(tmp_path, packages):
 
     def run(*words):
         command = [sys.executable, "-S", *map(str, words)]  # -S: without the folder of installed packages
-        more = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+        more = {"capture_output": True, "text": True, "timeout": 600, "check": False}
         return subprocess.run(command, cwd=folder, env=environment, **more)
 
     run.folder = folder
@@ -98,5 +98,5 @@ def test_a_core_imported_first_limits_blas_to_one_thread(alone):
 )
 def test_what_is_not_needed_is_not_imported(code, absent):
     words = [sys.executable, "-c", f"{code}\nimport sys; print([n for n in {absent} if n in sys.modules])"]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
     assert process.stdout.splitlines()[-1] == "[]"

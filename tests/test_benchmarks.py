@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -16,8 +15,6 @@ from benchmarks import (
     conv_step,
     report,
     rivals,
-    show,
-    start_up,
     step,
 )
 from benchmarks.rivals import c_rival
@@ -181,29 +178,3 @@ def test_the_best_is_the_fastest_that_may_compete():
     exact = report.ratio_to_best(rows, kinds.values(), lambda kind: kind.arithmetic == "float32")
     assert exact == 0.7
     assert report.ratio_to_best({"ours": rows["ours"]}, kinds.values(), lambda kind: True) is None
-
-
-@pytest.mark.parametrize("code", start_up.START_UP.values())
-def test_the_code_whose_start_up_is_timed_runs(code):
-    words = [sys.executable, "-c", code]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert process.returncode == 0, process.stderr
-
-
-def test_the_picture_shows_the_medians_and_the_ratio_to_the_fastest_jax_program():
-    rows = {}
-    for ms, name in ((2.0, show.OURS), (3.0, "JAX jit + scan"), (0.5, "matrix products alone")):
-        ratios = [2.0 / ms] * 3
-        rows[name] = {"median_ms": ms, "ours_over_theirs": ratios, "arithmetic": "float32", "competes": ms == 3.0}
-    steps = {"trials": {"step, highway": rows, "step, plain": rows}, "env": {"processor": "any"}}
-    steps["settings"] = {"depth": 30, "width": 50, "batch": 128}
-    growth = []
-    for axis, values in {"depth": (10, 30), "width": (25, 50), "batch": (32, 128)}.items():
-        for value in values:
-            growth.append({"axis": axis, axis: value, "ours_over_theirs": {"JAX jit": value / 100, "JAX scan": 0.01}})
-    fig = show.benchmark(steps, {"trials": growth})
-    above, below = fig.axes
-    assert [bar.get_width() for bar in above.patches[:6]] == [3.0, 2.0, 0.5] * 2
-    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in below.lines[:3]]
-    assert drawn == [([10, 30], [0.1, 0.3]), ([25, 50], [0.25, 0.5]), ([32, 128], [0.32, 1.28])]
-    plt.close(fig)

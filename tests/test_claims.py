@@ -9,28 +9,27 @@ import pytest
 from conftest import ROOT
 
 from experiments import find_question, judging
-from experiments.published import AUTHORS_LOGS, PUBLISHED
+from experiments.published import AUTHORS_LOGS
 from highways.files import InputError, json_bytes, strict_json
 from highways.lab.judging import controls, ledger, rules
 from highways.lab.judging.claim import (
     SOURCES,
     Claim,
     Sample,
-    claims_of,
     effect_as_text,
     in_words,
     judge,
     measured,
     ratio_as_text,
     record_for_claim,
-    sample_as_text,
     verdict_of_parts,
 )
-from highways.lab.judging.claim import claim as register
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
 from highways.records import agree, seconds_on_two_cores, select
 from pages.make_claims import why_fixed
+
+pytestmark = pytest.mark.xdist_group("ledger")  # all claims are judged once
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
 
@@ -42,14 +41,6 @@ def test_verdicts_of_parts():
     assert verdict_of_parts([False, False]) == "not reproduced"
     assert verdict_of_parts([False, None]) == "not reproduced, the rest not clear"
     assert verdict_of_parts([None, None]) == "not clear"
-
-
-def test_numbers_as_the_table_shows_them():
-    assert sample_as_text([0.5]) == "0.5"
-    assert sample_as_text([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
-    assert sample_as_text([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
-    assert sample_as_text([None]) == "none of 1"
-    assert f"{Sample([1.0, 2.0]):2}, {Sample([0.12345]):2}" == "1.5 ± 0.71 (n = 2), 0.12"
 
 
 def test_effects_have_intervals():
@@ -74,14 +65,6 @@ def test_one_row_is_selected():
     for wanted in ({"block": "plain"}, {"block": "residual"}, {"depth": 8}):
         with pytest.raises(LookupError):
             select(rows, **wanted)
-
-
-def test_published_numbers_have_a_source():
-    assert all(part["source"] for part in PUBLISHED.values())
-    program = PUBLISHED["program"]
-    assert program["depths"]["30"] == program["headline"]
-    for block in ("highway", "plain"):
-        assert program["seeds"][block][0] == program["headline"][block]["test_acc"]
 
 
 def test_the_authors_logs_are_whole_and_end_where_the_authors_say():
@@ -151,13 +134,6 @@ def seeds_in(record: dict) -> set:
     trials = record.get("trials", record.get("runs"))
     groups = trials.values() if isinstance(trials, dict) else [trials]
     return {trial["seed"] for group in groups for trial in group if "seed" in trial}
-
-
-def test_a_claim_is_registered_with_its_sentence(monkeypatch):
-    monkeypatch.setattr(is_low, "__module__", "of a test")
-    made = register("low", source="paper, 1", note="noted")(is_low)
-    assert (made.says, made.note, made.one_run) == ("the loss is below 1", "noted", False)
-    assert claims_of("of a test") == (made,)
 
 
 def test_trials_that_lack_a_setting_are_not_selected_by_it():
@@ -291,16 +267,6 @@ def test_controls_are_put_through_the_rule_of_the_claim():
 def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():
     row = ledger_row(2.3, {"a shut net": 0.2})
     assert (row["controls"], row["passed_by"], row["note"]) == ([], "", "")
-
-
-def test_a_control_has_a_verdict_of_its_own():
-    control = {"control": "a shut net", "passes": True, "verdict": "in part", "parts": [False, True]}
-    assert controls.as_text([control], "in part, one run") == (
-        "a shut net gets the same verdict, in part: part 1 fails, part 2 holds"
-    )
-    better = {**control, "verdict": "yes", "parts": [True, True]}
-    assert controls.as_text([better], "in part") == "a shut net gets another verdict, yes"
-    assert controls.as_text([better], "yes") == "passed, too, by a shut net"
 
 
 def test_a_control_must_pass_the_parts_that_hold():

@@ -144,7 +144,7 @@ def test_forward_and_predict_are_the_equations(layers, side, dtype):
     ],
     ids=str,
 )
-def test_every_parameter(layers):
+def test_the_gradient_of_every_parameter_is_the_complex_step(layers):
     """The gradient is compared with the complex-step derivative, which is exact to rounding error.
 
     It is the gradient of a second step, so that whatever the first one leaves in the work arrays would be noticed."""
@@ -308,7 +308,7 @@ def test_the_start_he_keeps_the_mean_square_of_a_state(block):
 
 @pytest.mark.frameworks
 @pytest.mark.parametrize("block", ["highway", "residual", "plain", "plain-maxout"])
-def test_pytorch_agrees(block):
+def test_pytorch_has_the_same_logits_and_gradient(block):
     """PyTorch's autograd in float64 on the published net: the loss, and the gradient of every parameter."""
     torch = pytest.importorskip("torch")
     from torch.nn import functional as F

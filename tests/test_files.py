@@ -37,7 +37,7 @@ from pathlib import Path
 from highways.files import Lock
 lock = Lock(Path(sys.argv[1]))
 print("held", flush=True)
-time.sleep(60)
+time.sleep(3600)
 """
 
 

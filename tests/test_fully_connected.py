@@ -169,7 +169,7 @@ def test_cifar_100_must_be_the_official_one(monkeypatch):
         fully_connected.data_set("CIFAR-100")
 
 
-def test_thirds_of_the_blocks():
+def test_mean_gates_are_summed_up_over_thirds_of_the_blocks():
     assert first_and_last_third([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert first_and_last_third([0.1, 0.4]) == (0.1, 0.4)
 

@@ -28,16 +28,9 @@ def python(*words, cwd):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
-
-
-@pytest.mark.parametrize("path", ["visualize_highway_networks.py", "highway_networks.py"])
-def test_a_command_works_from_any_folder(path, tmp_path):
-    process = python(os.path.relpath(ROOT / path, tmp_path), "--help", cwd=tmp_path)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("usage: ")
 
 
 # what is imported where it is used, and so not needed to build a net
@@ -97,7 +90,7 @@ def stock(tmp_path):
 
     def run(line: str):
         words = ["/bin/sh", "-c", line]
-        more = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+        more = {"capture_output": True, "text": True, "timeout": 600, "check": False}
         return subprocess.run(words, cwd=clone, env=environment, **more)
 
     run.venv = clone / ".venv"
@@ -111,13 +104,6 @@ def test_the_readme_s_two_commands_need_python3_alone(stock):
         process = stock(command)
         assert process.returncode == 0, process.stderr
         assert process.stdout.splitlines()[-1] == str(stock.venv)
-
-
-def test_the_readme_s_commands_for_windows_are_the_same():
-    of_unix, of_windows = (re.findall(rf"^```{shell}\n(.*?)^```", README, re.M | re.S) for shell in ("sh", "bat"))
-    assert len(of_unix) == 2
-    translated = [text.replace(" &&\n", "\n").replace("python3", "py") for text in of_unix]
-    assert of_windows == [text.replace(".venv/bin/python", r".venv\Scripts\python") for text in translated]
 
 
 # ---- pip

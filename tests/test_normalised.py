@@ -77,7 +77,7 @@ def test_both_methods_agree(dtype, tolerance):
 
 @pytest.mark.frameworks
 @pytest.mark.parametrize("method", METHODS)
-def test_pytorch_agrees(method):
+def test_pytorch_has_the_same_logits_and_gradient(method):
     torch = pytest.importorskip("torch")
     layers = [("conv-bn", 3, 16), ("highway-bn", 3), ("dense", 3)]
     x, y = batch()

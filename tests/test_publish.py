@@ -1,154 +1,20 @@
-"""`python -m experiments publish` makes what differs, and nothing else; --check names it and changes
-nothing."""
+"""`python -m experiments publish`: what makes a picture or a page stale, and the table of all trials.
+tests/test_your_own_question.py runs the command, and .ci/run asks it whether anything differs."""
 
 import csv
-import hashlib
 import io
-import json
 import math
 import re
-import shutil
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import ROOT
-from test_docs import READ, run_in
+from test_docs import READ
 
 from experiments import publish, results_table
 from highways.commands import run_command
-from highways.records import agree, sealed
-
-COMMAND = "python -m experiments publish"
-CHECK = f"{COMMAND} --check"
-pytestmark = pytest.mark.xdist_group("publish")  # the clone is made once
-
-
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A copy of the repository, without git and logs of trials."""
-    folder = tmp_path_factory.mktemp("clone") / "clone"
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "*.jsonl", "quick")
-    shutil.copytree(ROOT, folder, ignore=unwanted)
-    for path in ROOT.glob("run*.json"):  # a user may have made one anew
-        record = READ(path.name)
-        (folder / path.name).write_bytes(publish.json_bytes(record))
-    return folder
-
-
-@pytest.fixture
-def edit(clone):
-    """edit(file, change) replaces a file by change(its bytes); the file is put back after the test."""
-    before = {}
-
-    def edit(name, change):
-        path = clone / name
-        before.setdefault(path, path.read_bytes())
-        path.write_bytes(change(path.read_bytes()))
-
-    yield edit
-    for path, data in before.items():
-        path.write_bytes(data)
-
-
-def named(process) -> set[str]:
-    """The files that --check names."""
-    *lines, last = process.stdout.splitlines()
-    assert last == f"{COMMAND} makes them anew", process.stderr
-    assert process.returncode == 1
-    return {line.split()[0] for line in lines}
-
-
-def state(clone) -> dict:
-    """When each file was changed; without caches and locks."""
-    files = [path for path in clone.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".lock"}
-
-
-def in_json(change):
-    """For edit(): changes what a JSON file holds."""
-
-    def changed(data: bytes) -> bytes:
-        record = json.loads(data)
-        change(record)
-        return publish.json_bytes(sealed(record))
-
-    return changed
-
-
-@pytest.mark.thorough  # .ci/run asks publish --check
-def test_nothing_differs_in_the_repository(clone):
-    before = state(clone)
-    process = run_in(clone, COMMAND)
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert process.stdout.startswith("nothing differs")
-    assert state(clone) == before
-
-
-def test_check_names_what_a_change_makes_stale(clone, edit):
-    """A number in a trial, the code of some pictures, a part of a browser page, a picture itself."""
-
-    def change(record):
-        for trial in record["trials"]["final"]:
-            trial["test_accuracy"] = 0.5
-
-    edit("experiments/results/depth_for_width.json", in_json(change))
-    edit("experiments/lesion/show.py", lambda data: data + b"# more\n")
-    edit("pages/explorer/page.js", lambda data: data + b"// more\n")
-    edit("viz/seeds.png", lambda data: data + b" ")
-    before = state(clone)
-    assert named(run_in(clone, CHECK)) == {
-        "experiments/results/depth_for_width.json",
-        "experiments/results/claims.json",
-        "experiments/results/results.csv",
-        "experiments/depth_on_demand/README.md",
-        "docs/ledger.md",
-        "viz/lesion.png",
-        "viz/depth_needed.png",
-        "pages/claims.html",
-        "pages/explorer.html",
-        "viz/explorer.png",
-        "viz/seeds.png",
-    }
-    assert state(clone) == before
-
-
-def test_what_was_edited_is_made_anew(clone, edit):
-    records = ("experiments/results/lesion.json", "experiments/results/claims.json")
-    edited = (*records, "README.md", "viz/seeds.png", "viz/depth_sweep.png")
-    before = {name: (clone / name).read_bytes() for name in (*edited, publish.DIGESTS)}
-    edit("experiments/results/lesion.json", in_json(lambda record: record["summary"].pop()))
-    edit("experiments/results/claims.json", in_json(lambda record: record["trials"].pop()))
-    edit("README.md", lambda data: data.replace(b"<!-- output -->", b"<!-- output -->old"))
-    edit("viz/seeds.png", lambda data: data + b" ")
-    edit("viz/depth_sweep.png", lambda data: data)
-    edit(publish.DIGESTS, lambda data: data)
-    (clone / "viz" / "depth_sweep.png").unlink()
-    process = run_in(clone, COMMAND)
-    assert process.returncode == 0, process.stderr
-    assert {f"wrote {name}" for name in edited} <= set(process.stdout.splitlines())
-    after = {name: (clone / name).read_bytes() for name in before}
-    assert after["README.md"] == before["README.md"]
-    for name in ("viz/seeds.png", "viz/depth_sweep.png"):  # another matplotlib writes other bytes
-        assert json.loads(after[publish.DIGESTS])[name]["file"] == hashlib.sha256(after[name]).hexdigest()
-    for name, part in (("experiments/results/lesion.json", "summary"), ("experiments/results/claims.json", "trials")):
-        assert agree(json.loads(after[name])[part], json.loads(before[name])[part])
-
-
-@pytest.mark.thorough
-def test_a_summary_that_was_edited_rewrites_no_page(clone, edit):
-    """The benchmarks' summaries are not made anew: they are as they were measured, or refused."""
-
-    def spoil(data: bytes) -> bytes:
-        record = json.loads(data)
-        record["summary"] = dict.fromkeys(record["summary"], 7.0)
-        return json.dumps(record).encode()
-
-    edit("experiments/results/benchmark_step.json", spoil)
-    before = state(clone)
-    assert run_in(clone, COMMAND).returncode == 2
-    assert state(clone) == before
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():

@@ -46,8 +46,8 @@ def can_stand_in_a_row(value) -> bool:
 # ---- One question ----------------------------------------------------------------------------------------------------
 
 
-# One question of each kind, and those that no committed results show yet: -m thorough runs all
-QUICK_RUNS = {"controls", "gate_bias", "lesion", "optimization", "table1"} | ({*NAMES} - {*ANSWERED})
+# One question of each kind of net: -m thorough runs all
+QUICK_RUNS = ("gate_bias", "table1")
 
 
 def as_parameters(always) -> list:
@@ -77,25 +77,22 @@ def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
             assert make(lambda path: read_results_in(tmp_path, path))
 
 
-@in_one_process("jacobian")
+@in_one_process("gate_bias")
 def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished, monkeypatch):
-    finished("jacobian", tmp_path)
+    finished("gate_bias", tmp_path)
     original = command_line.with_summary
 
     def with_summary(*arguments):
-        (tmp_path / "jacobian.json").write_text("mine")
+        (tmp_path / "gate_bias.json").write_text("mine")
         return original(*arguments)
 
     monkeypatch.setattr(command_line, "with_summary", with_summary)
-    process = in_process(command_line.main, "jacobian", "--quick", "--results", tmp_path, "--jobs", 1)
+    process = in_process(command_line.main, "gate_bias", "--quick", "--results", tmp_path, "--jobs", 1)
     assert process.returncode == 2
-    assert (tmp_path / "jacobian.json").read_text() == "mine"
+    assert (tmp_path / "gate_bias.json").read_text() == "mine"
 
 
-AS_A_RULE = ("gate_bias", "table1")  # one question of each kind of net
-
-
-@pytest.mark.parametrize("name", as_parameters(AS_A_RULE))
+@pytest.mark.parametrize("name", as_parameters(QUICK_RUNS))
 def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
     finished(name, tmp_path)
     log = tmp_path / f"{name}.jsonl"
@@ -128,8 +125,7 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
 
 @unix
 @pytest.mark.xdist_group("kills")
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
-def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
+def test_a_killed_question_goes_on_where_it_was(tmp_path, finished):
     name = "controls"
     log = tmp_path / "stopped" / f"{name}.jsonl"
     finished(name, tmp_path / "whole")
@@ -138,18 +134,14 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
         while not log.exists() or log.read_bytes().count(b"\n") < 3:
             assert process.poll() is None
             time.sleep(0.01)
-        if how == signal.SIGINT:
-            os.killpg(process.pid, how)  # as a terminal does
-        else:
-            os.kill(process.pid, how)  # without its workers
-        process.communicate(timeout=60)
-    assert process.returncode == (130 if how == signal.SIGINT else -how)
+        os.kill(process.pid, signal.SIGKILL)  # without its workers
+        process.communicate(timeout=600)
+    assert process.returncode == -signal.SIGKILL
     kept = log.read_bytes().splitlines()
     assert not (log.parent / f"{name}.json").exists()
     with log.open("ab") as file:
         file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
-    process = ask(name, log.parent)
-    assert process.returncode == 0, process.stderr
+    ask_here(name, log.parent)
     lines = log.read_bytes().splitlines()
     assert lines[: len(kept)] == kept
     whole = (tmp_path / "whole" / f"{name}.jsonl").read_bytes().splitlines()
@@ -160,11 +152,16 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
 # ---- Data sets, and nets that other questions look into --------------------------------------------------------------
 
 
+@in_one_process("lesion")
 def test_nets_that_are_missing_are_trained_first(tmp_path):
     ask_here("lesion", tmp_path)
     assert (tmp_path / "fifty_layers.json").exists()
     assert (tmp_path / "lesion.json").exists()
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["pixels"] == "[0, 1]"
+    (tmp_path / "lesion.json").unlink()
+    with pytest.raises(InputError):  # results of the default budget are about nets of 50 layers
+        ask_here("lesion", tmp_path, budget=None)
+    assert not (tmp_path / "lesion.json").exists()
 
 
 def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
@@ -172,21 +169,11 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     MNIST's."""
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
-    for name in ("fifty_layers", "table1"):
-        assert ask(name, tmp_path / "results").returncode == 2
+    assert ask("fifty_layers", tmp_path / "results").returncode == 2
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     fully_connected.data_set.cache_clear()
     assert fully_connected.data_set().name == "MNIST"
-
-
-def test_nets_of_another_budget_are_refused(tmp_path, finished):
-    """The name of their file does not matter: results of the default budget are about nets of 50
-    layers."""
-    finished("fifty_layers", tmp_path)
-    with pytest.raises(InputError):
-        ask_here("lesion", tmp_path, budget=None)
-    assert not (tmp_path / "lesion.json").exists()
 
 
 # ---- A cluster -------------------------------------------------------------------------------------------------------
@@ -205,14 +192,14 @@ def cluster(tmp_path):
         ("worker", "--scheduler-file", str(file), "--nthreads", "1", "--nworkers", "2", "--no-dashboard"),
     ):
         processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **how))
-        for _ in range(300):  # the worker needs the scheduler's file
+        for _ in range(3000):  # the worker needs the scheduler's file
             if file.exists():
                 break
             time.sleep(0.1)
     yield json.loads(file.read_text())["address"]
     for process in processes:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=30)
+        process.wait(timeout=600)
 
 
 @pytest.mark.thorough
@@ -225,7 +212,7 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
     log = tmp_path / "there" / f"{name}.jsonl"
     finished(name, tmp_path / "here")
     with Client(cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=600)
         pids = list(client.run(os.getpid).values())
     assert len(pids) == 2
     words = command(name, log.parent, "--scheduler", cluster)
@@ -234,7 +221,7 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
             assert process.poll() is None
             time.sleep(0.01)
         os.kill(pids[0], signal.SIGKILL)
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=600) == 0
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "here", name)
 
 
@@ -259,12 +246,6 @@ def test_committed_results_sum_up_their_trials(name):
     command_line.print_rows(again)  # as the command does: every entry has a text
 
 
-def names_with_finals() -> list[str]:
-    """The questions in which some seeds chose settings, and others were trained with these."""
-    groups = {name: committed(name)["trials"] for name in ANSWERED}
-    return [name for name, trials in groups.items() if isinstance(trials, dict) and {"search", "final"} <= {*trials}]
-
-
 @pytest.mark.parametrize(
     ("question", "bound"),
     [
@@ -281,13 +262,17 @@ def test_a_picture_draws_the_bound_that_judges(question, bound):
     assert getattr(showing, bound) == getattr(judging, bound)
 
 
-@pytest.mark.parametrize("name", names_with_finals())
-def test_committed_finals_have_seeds_that_selected_nothing(name):
+def test_committed_finals_have_seeds_that_selected_nothing():
     """Unless they were selected on images held out of the training images."""
-    trials = committed(name)["trials"]
-    selecting = trials["search"] + trials.get("finalists", [])
-    seeds = {trial["seed"] for trial in selecting if not trial.get("validation")}
-    assert not seeds & {trial["seed"] for trial in trials["final"]}
+    n_questions = 0
+    for name in ANSWERED:
+        trials = committed(name)["trials"]
+        if isinstance(trials, dict) and {"search", "final"} <= {*trials}:
+            selecting = trials["search"] + trials.get("finalists", [])
+            seeds = {trial["seed"] for trial in selecting if not trial.get("validation")}
+            assert not seeds & {trial["seed"] for trial in trials["final"]}, name
+            n_questions += 1
+    assert n_questions > 5
 
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])

@@ -24,19 +24,6 @@ def halves(a):
     return {"a": "the result", "half": a / 2}
 
 
-@functools.cache
-def halved(a):
-    return a // 2
-
-
-def total(a):
-    return sum(a.values()) if isinstance(a, dict) else sum(a)
-
-
-def name_of(a):
-    return getattr(a, "__name__", "a partial")
-
-
 def scale_of(block):
     return getattr(block, "scale", None)
 
@@ -133,31 +120,9 @@ def test_a_file_that_is_no_log_stays(log):
     assert log.read_text() == "mine"
 
 
-def test_the_picture_shows_the_means(tmp_path, log, capsys):
-    rows = sweep(product, a=[1, 2], b=[1, 3], log=log, jobs=1)
-    path = tmp_path / "picture.png"
-    draw_sweep(rows, x="a", y="product", path=path)
-    assert capsys.readouterr().out.splitlines()[-2:] == [
-        "a 1: product 6.000 ± 4.243  (n = 2)",
-        "a 2: product 12.000 ± 8.485  (n = 2)",
-    ]
-    assert path.read_bytes().startswith(b"\x89PNG")
-    draw_sweep(rows, x="a", y="product", line="b", path=path)
-    assert "b 3  a 2: product 18.000  (n = 1)" in capsys.readouterr().out
-
-
 def test_diverged_runs_are_left_out_of_the_picture(tmp_path, log, capsys):
     rows = sweep(diverges, a=[0, 1], log=log, jobs=1)
     assert rows[1]["result"] is None
     assert json.loads(log.read_text().splitlines()[1])["result"] == {"result": None}
     draw_sweep(rows, x="a", y="result", path=tmp_path / "picture.png")
     assert "a 0: result 1.000  (n = 1)" in capsys.readouterr().out
-
-
-def test_on_a_cluster_the_rows_are_the_same(tmp_path):
-    distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as cluster:
-        rows = sweep(product, a=[1, 2], log=tmp_path / "cluster.jsonl", scheduler=cluster.scheduler_address)
-    assert rows == sweep(product, a=[1, 2], log=tmp_path / "here.jsonl", jobs=1)

@@ -14,7 +14,6 @@ import highway_networks as hn
 from highways import load
 from highways.conv.pipeline import Pipeline
 from highways.files import InputError
-from highways.trained import __main__ as command
 from highways.trained import make, nets, safetensors_file
 
 CARDS = nets.cards()
@@ -91,11 +90,6 @@ def test_the_model_card_s_onnx_program_runs(capsys, monkeypatch):
     assert capsys.readouterr().out == "[7 2 1 0 4]\n"
 
 
-def test_the_command_gives_the_recorded_accuracy_again(capsys):
-    assert command.main(["highway-30"]) == 0
-    assert capsys.readouterr().out == "highway-30: 1834 of 2000 test images right, 91.70 %; as recorded\n"
-
-
 # ---- Images ----------------------------------------------------------------------------------------------------------
 
 
@@ -112,7 +106,7 @@ def test_floats_from_0_to_1_are_taken_as_bytes(mnist):
     "images",
     [np.zeros((28, 28), np.uint8), np.full((1, 784), -1.0), np.full((1, 784), np.nan), np.zeros((1, 784), int)],
 )
-def test_other_images_are_refused(images):
+def test_images_of_another_shape_or_scale_are_refused(images):
     with pytest.raises(ValueError):
         load(SMALLEST).predict(images)
 

@@ -3,7 +3,6 @@ numbers on a page and a row of the list of questions."""
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -11,8 +10,8 @@ import sys
 import pytest
 from conftest import ROOT
 
-from highways.files import read_json
-from highways.records import select
+from highways.files import json_bytes, read_json
+from highways.records import sealed, select
 
 # the page, and what it shows: the five files of a question's folder, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
@@ -32,8 +31,8 @@ FILES = {
 COMMANDS = [command for block in re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL) for command in block.splitlines()]
 TEST = "python -m pytest "  # the page's command that begins so also runs tests of other questions
 OWN_TEST = "python -m pytest experiments/narrow -n 0 -p no:cacheprovider"
-TESTS_OF_CLAIMS = "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'"
-pytestmark = pytest.mark.xdist_group("your own question")  # each clone is made once
+PUBLISH = "python -m experiments publish"
+pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
 SUFFIXES = (".py", ".json", ".md", ".toml", ".txt", ".gif", ".cff")
 FOLDERS = ("benchmarks", "data", "docs", "experiments", "highways", "pages", "tests", "viz")
 # Runs commands in one process, for which narrow is the only question; of pictures and browser pages it makes two.
@@ -63,7 +62,8 @@ def products(read):
 publish.products = products
 publish.photographs = lambda pages: []
 for command in sys.argv[1:]:
-    _, *words = shlex.split(command)
+    must_fail = command.startswith("! ")
+    _, *words = shlex.split(command.removeprefix("! "))
     is_module = words[0] == "-m"
     name, *words = words[is_module:]
     sys.argv = [name, *words]
@@ -71,38 +71,30 @@ for command in sys.argv[1:]:
     try:
         run(name, run_name="__main__")
     except SystemExit as error:
-        if error.code:
+        if bool(error.code) != must_fail:
             raise SystemExit(f"{command} ended with {error.code}") from error
 """
 
 
-@pytest.fixture(scope="module", params=["alone", pytest.param("whole", marks=pytest.mark.thorough)])
-def clone(tmp_path_factory, request):
-    """The project with the page's folder, after the page's commands.  Nets train one epoch instead of twelve.
-
-    "whole": what publish would do with all questions, in tens of seconds.  "alone": with this question alone."""
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The project with the page's question alone, after the page's commands.  Nets train one epoch, not twelve."""
     folder = tmp_path_factory.mktemp("clone")
-    copy(folder, is_whole=request.param == "whole")
+    copy(folder)
     narrow = folder / "experiments" / "narrow"
     narrow.mkdir()
     for name, text in FILES.items():
         (narrow / name).write_text(text, encoding="utf-8")
-    commands = [OWN_TEST if command.startswith(TEST) else command for command in COMMANDS]
-    if request.param == "alone":
-        (folder / "alone.py").write_text(ALONE, encoding="utf-8")
-        commands = [shlex.join(["python", "alone.py", *commands])]
-    else:
-        commands.append(TESTS_OF_CLAIMS)
-    for command in commands:
-        run(folder, command)
+    (folder / "alone.py").write_text(ALONE, encoding="utf-8")
+    process = run(folder, *(OWN_TEST if command.startswith(TEST) else command for command in COMMANDS))
+    assert process.returncode == 0, process.stderr
     return folder
 
 
-def copy(folder, is_whole: bool) -> None:
-    """Copies the project; if not whole, without results, pictures and all pages but those that publish needs."""
-    unwanted = ["__pycache__", "*.jsonl", "quick", "narrow"]  # narrow: the reader's own
-    if not is_whole:
-        unwanted += ["*.md", "*.png", "*.csv", "results", "test_*.py"]
+def copy(folder) -> None:
+    """Copies the project without results, pictures and all pages but those that publish needs."""
+    # narrow: the reader's own
+    unwanted = ["__pycache__", "*.jsonl", "quick", "narrow", "*.md", "*.png", "*.csv", "results", "test_*.py"]
     ignore = shutil.ignore_patterns(*unwanted)
     files = [path.name for path in ROOT.iterdir() if path.is_file() and path.suffix in SUFFIXES]
     for name in {*files} - ignore(ROOT, files):
@@ -111,26 +103,23 @@ def copy(folder, is_whole: bool) -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     (folder / "experiments" / "results").mkdir(exist_ok=True)
     shutil.copy(ROOT / "docs/your_own_question.md", folder / "docs")
-    if not is_whole:  # the project's own list begins with claims of other questions
-        (folder / "experiments" / "README.md").write_text("# Rooms\n\n<!-- rooms --><!-- end -->\n", encoding="utf-8")
+    # the project's own list begins with claims of other questions
+    (folder / "experiments" / "README.md").write_text("# Rooms\n\n<!-- rooms --><!-- end -->\n", encoding="utf-8")
 
 
-def run(folder, command: str) -> None:
-    """Runs a command that begins with "python" in the folder; it must succeed."""
-    python, *words = shlex.split(command)
-    assert python == "python"
-    environment = os.environ | {"MPLBACKEND": "Agg"}
-    process = subprocess.run(
-        [sys.executable, *words],
+def run(folder, *commands: str) -> subprocess.CompletedProcess:
+    """Runs commands that begin with "python" in the folder, all in one process, until one fails; "! " stands before one
+    that must fail."""
+    return subprocess.run(
+        [sys.executable, "alone.py", *commands],
         cwd=folder,
-        env=environment,
+        env=os.environ | {"MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=300,
+        timeout=600,
         check=False,
     )
-    assert process.returncode == 0, f"{command}\n{process.stderr}"
 
 
 def test_the_results_have_rows_and_a_verdict(clone):
@@ -166,3 +155,22 @@ def test_the_page_of_claims_has_the_claim_with_the_names_of_its_samples(clone):
 def test_a_trial_has_a_line_in_the_table_of_results(clone):
     lines = (clone / "experiments" / "results" / "results.csv").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("narrow,") for line in lines) == 4
+
+
+def test_what_was_edited_is_noticed_and_made_anew(clone):
+    """The results' summary, a number on the page, and the picture."""
+    results = clone / "results" / "narrow.json"
+    page = clone / "experiments" / "narrow" / "README.md"
+    picture = clone / "viz" / "narrow.png"
+    files = (results, page, picture)
+    before = [file.read_bytes() for file in files]
+    record = read_json(results)
+    record["summary"].pop()
+    results.write_bytes(json_bytes(sealed(record)))
+    page.write_bytes(re.sub(rb"(<!-- narrow\.test_accuracy\[width=10\]:2 -->)[^<]*", rb"\g<1>0.123", before[1]))
+    picture.write_bytes(before[2] + b" ")
+    edited = [file.read_bytes() for file in files]
+    assert all(one != other for one, other in zip(edited, before, strict=True))
+    process = run(clone, f"! {PUBLISH} --check", PUBLISH)
+    assert process.returncode == 0, process.stderr
+    assert [file.read_bytes() for file in files] == before

@@ -73,7 +73,7 @@ def test_trials_of_the_search_are_on_validation_images():
     assert json.loads(json.dumps(t)) == t
 
 
-def test_the_best_of_a_search():
+def test_the_best_of_a_search_is_its_highest_accuracy():
     accuracies = {
         cifar_trial.HIGHWAY_A: (0.5, 0.6, None, 0.55),
         cifar_trial.NINETEEN: (0.4, 0.3),

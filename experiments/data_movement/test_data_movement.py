@@ -40,7 +40,7 @@ def cost(tape, size=1):
     return price(depths, size).sum()
 
 
-def test_the_examples_of_the_definition():
+def test_a_tape_costs_what_the_examples_of_the_definition_cost():
     tape = Tape()
     a, b, c = tape.arguments(a=(), b=(), c=())
     tape.do("sum", tape.do("sum", a, b), c)
@@ -62,7 +62,7 @@ def test_a_value_of_four_bytes_is_four_bytes_one_under_the_other():
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12))
-def test_against_a_stack_that_is_moved(seed, n):
+def test_a_tape_costs_what_a_stack_that_is_really_moved_costs(seed, n):
     """Random programs of element-wise operations, products and sums, whose arguments are read
     never, once or often."""
     rng = np.random.default_rng(seed)

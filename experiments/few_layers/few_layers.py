@@ -24,9 +24,10 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
+import highway_networks as hn
 from experiments.few_layers.few_layers_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
-from highways.lab.judging.rules import corrected, is_above, mean, within
+from highways.lab.judging.rules import corrected, interval, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -111,8 +112,39 @@ def rows(record: dict) -> list[dict]:
         row["loss"] = mean_sd_n(values_of(final, "loss", kind=kind, depth=depth))
         if depth and kind != PAPER:
             row["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth))
+            row |= beside_the_paper(record, kind, depth, depth)
         result.append(row)
-    return result
+    return result + nothing_beside_the_paper(record)
+
+
+def nothing_beside_the_paper(record: dict) -> list[dict]:
+    """A row for each depth of the paper's layers: how the net without layers differs from them."""
+    found = []
+    for depth in record["settings"]["depths"]:
+        found.append({"row": NOTHING, "blocks": depth, **beside_the_paper(record, NOTHING, 0, depth)})
+    return found
+
+
+def beside_the_paper(record: dict, kind: str, depth: int, depth_of_paper: int) -> dict:
+    """How much more accurate a kind is than the paper's layers, with the ends of the interval, and whether that
+    matters, in a word."""
+    sample = differences(record, kind, PAPER, depth, depth_of_paper)
+    if None in sample:
+        return {"difference": None, "low": None, "high": None, "matters": "diverged"}
+    low, high = interval(sample)
+    is_open = is_at_an_end(record, kind, depth) or is_at_an_end(record, PAPER, depth_of_paper)
+    found = {"difference": hn.four_digits(mean(sample)), "low": hn.four_digits(low), "high": hn.four_digits(high)}
+    return {**found, "matters": "open, a rate lies at an end" if is_open else in_a_word(low, high)}
+
+
+def in_a_word(low: float, high: float) -> str:
+    """Whether a difference with this interval matters: "no" if all of it lies within the margin, "yes" if none of it
+    does, "perhaps" if it has a sign."""
+    if low >= -MARGIN and high <= MARGIN:
+        return "no"
+    if low > MARGIN or high < -MARGIN:
+        return "yes"
+    return "perhaps" if low > 0 or high < 0 else "not clear"
 
 
 def differences(record: dict, kind: str, other: str, depth: int, depth_of_other: int | None = None) -> Sample:

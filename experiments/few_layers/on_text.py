@@ -41,7 +41,16 @@ from __future__ import annotations
 import functools
 
 from experiments.few_layers import brown, few_layers
-from experiments.few_layers.few_layers import NOTHING, PAPER, as_accurate, best_rate, differences, is_at_an_end
+from experiments.few_layers.few_layers import (
+    NOTHING,
+    PAPER,
+    as_accurate,
+    beside_the_paper,
+    best_rate,
+    differences,
+    is_at_an_end,
+    nothing_beside_the_paper,
+)
 from experiments.few_layers.on_text_trial import trial
 from highways.lab.judging.claim import claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, is_above, within
@@ -137,7 +146,7 @@ def rows(record: dict) -> list[dict]:
         depth = longer_depth(settings, kind)
         row = {"kind": kind, "depth": depth, "epochs": settings["longer"]["epochs"]}
         result.append(row | measured(trained_longer(record), kind, depth, settings["longer"]["depth"]))
-    return result
+    return result + nothing_beside_the_paper(record)
 
 
 def measured(record: dict, kind: str, depth: int, depth_of_paper: int) -> dict:
@@ -148,6 +157,7 @@ def measured(record: dict, kind: str, depth: int, depth_of_paper: int) -> dict:
     }
     if depth_of_paper and kind != PAPER:
         found["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth_of_paper, depth))
+        found |= beside_the_paper(record, kind, depth, depth_of_paper)
     return found
 
 

@@ -26,7 +26,7 @@ def states(block: str, x: np.ndarray) -> tuple[DeepNet, np.ndarray]:
     return net, layer_by_layer.block_forward(net, 0, x)[1]
 
 
-def test_what_the_copies_compute():
+def test_the_copies_follow_their_equations():
     x = np.random.default_rng(1).normal(size=(5, 6))
     net, y = states("softmax-highway", x)
     H = np.maximum(x @ net.W_H[0].T, 0)

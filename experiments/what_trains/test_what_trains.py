@@ -375,13 +375,13 @@ def test_verdict(claim, results, verdict):
 
 
 @pytest.mark.thorough
-def test_the_law_against_baselines():
+def test_the_law_beats_every_baseline_where_it_holds():
     claim = "law-beats-every-baseline"
     assert verdict_on("trainable_depth", claim, lawful()).startswith("reproduced")
     assert verdict_on("trainable_depth", claim, unlawful()).startswith("not reproduced")
 
 
-def test_nets_of_another_rate():
+def test_a_law_whose_rates_are_too_large_is_not_reproduced():
     parts = judgement_on("trainable_depth", "law-says-the-largest-rate", at_the_lowest_rate()).parts
     assert parts[0] is False
 
@@ -456,7 +456,7 @@ def test_singular_values_are_those_of_the_complex_step():
         np.testing.assert_allclose(values, np.linalg.svd(moved.imag / 1e-30, compute_uv=False), rtol=1e-9)
 
 
-def test_moments_of_a_gaussian():
+def test_moments_of_a_gaussian_are_those_of_many_draws():
     assert mean_square(lambda z: z, 0.7, 0.2) == pytest.approx(0.7 + 0.04)
     assert half_difference(lambda z: 3 * z, 0.7, 0.3) == pytest.approx(9 * 0.3)
     z = np.random.default_rng(0).normal(size=400_000) * math.sqrt(0.7)
@@ -471,7 +471,7 @@ def test_the_recursion_of_linear_mixtures():
     assert distance == pytest.approx(11 * math.log10(0.9))
 
 
-@pytest.mark.parametrize("start", ["program", "glorot", "orthogonal"])
+@pytest.mark.parametrize("start", ["program", "orthogonal"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_field_agrees_with_a_net(kind, start):
     images = {"n_train": 128, "n_test": 100, "looked_at": 128, "with_jacobian": 1}
@@ -516,7 +516,7 @@ def test_bounds_lie_between_what_trains_and_what_does_not():
     assert what_trains.bounds(values, np.array([1, 0, 0, 1, 1, 1], bool)) == (-1.5, math.inf)
 
 
-def test_rows_of_the_factorial():
+def test_rows_of_the_factorial_have_the_bounds_and_the_share_of_the_gate():
     record = factorial(trains_where_it_fades_little, fades)
     row = select(what_trains.rows(record), row="predictor", predictor="gradient")
     assert row["right_where_tested"] == 1
@@ -613,7 +613,7 @@ def test_a_trial_starts_as_its_cell_says(kind, h):
     assert net.block.name.endswith("maxout") == (h == "maxout")
 
 
-def test_a_highway_net_with_maxout():
+def test_a_highway_net_with_maxout_follows_its_equations():
     net = hn.DeepNet(3, 2, 4, 1, "highway-maxout", 0, activation="tanh", dtype=np.float64)
     rng = np.random.default_rng(0)
     net.parameters[:] = rng.normal(size=net.parameters.shape)
@@ -629,7 +629,7 @@ def test_a_highway_net_with_maxout():
 # ---- What is said of it ----------------------------------------------------------------------------------------------
 
 
-def test_rows_of_the_starts():
+def test_rows_count_the_starts_that_proceed_and_fail():
     rows = initialisations.rows(from_starts(lambda cell, seed: None if cell["gain"] == 3 else 0.1))
     kind = select(rows, row="kind", kind="highway", depth=99)
     assert (kind["cells"], kind["proceed"], kind["fail"]) == (36, 24, 12)
@@ -782,23 +782,22 @@ def load_gradient_check():
 CHECK = load_gradient_check()
 
 
-@pytest.mark.parametrize("shape", CHECK.SHAPES, ids=str)
 @pytest.mark.parametrize("block", OWN_BLOCKS)
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_every_parameter(block, shape, activation):
-    CHECK.assert_gradient_is_right(*CHECK.random_net(block, shape, activation=activation))
+def test_the_gradient_of_every_parameter_is_the_complex_step(block, activation):
+    CHECK.assert_gradient_is_right(*CHECK.random_net(block, CHECK.SHAPES[0], activation=activation))
 
 
 @pytest.mark.parametrize("mixing", ["convex", "identity"])
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_every_parameter_of_streams(mixing, activation):
+def test_the_gradient_of_every_parameter_of_streams_is_the_complex_step(mixing, activation):
     rng = np.random.default_rng(0)
     net = StreamNet(4, 3, 5, 6, rng, mixing, activation=activation, gate_bias=-0.5, dtype=np.complex128)
     net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)
     CHECK.assert_gradient_is_right(net, rng.normal(size=(7, 4)), rng.integers(0, 3, 7))
 
 
-@pytest.mark.parametrize("bias", [-100.0, -8.0, 0.0, 8.0, 100.0])
+@pytest.mark.parametrize("bias", [-100.0, 0.0, 8.0])
 @pytest.mark.parametrize(("block", "kind"), [("mp-gate", "mp"), ("p-norm-gate", "p-norm")])
 def test_a_gate_mixes_as_its_formula_says(block, kind, bias):
     net = hn.DeepNet(3, 2, 4, 1, block, rng=0, gate_bias=bias)
@@ -815,7 +814,7 @@ def test_a_gate_mixes_as_its_formula_says(block, kind, bias):
     np.testing.assert_allclose(layer.y, carry * layer.x + branch * H, atol=1e-6)
 
 
-def test_layer_norm():
+def test_a_block_with_layer_norm_gives_out_mean_0():
     net = hn.DeepNet(3, 2, 8, 2, "layer-norm-highway", rng=0)
     net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
     y = net.workspace(5, "train").layers[-1].y
@@ -837,11 +836,10 @@ def test_small_signals_have_the_valley(bias):
         assert law.passed(law.start_of(cell_of(kind, gate_bias=bias), dark)) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("start", ["program", "glorot", "orthogonal"])
+@pytest.mark.parametrize(("start", "bias"), [("program", -4.0), ("glorot", 0.0), ("orthogonal", 2.0)])
 @pytest.mark.parametrize(
     "kind", ["none", "highway", "mp", "p-norm", "layer-norm", "streams, convex", "streams, identity"]
 )
-@pytest.mark.parametrize("bias", [-4.0, 0.0, 2.0])
 def test_the_line_agrees_with_an_untrained_net(kind, start, bias):
     cell = cell_of(kind, start=start, gate_bias=bias)
     look = trainable_depth_trial.look_at_start(cell, seed=1)
@@ -874,7 +872,7 @@ def kernel_of(cell: dict) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("kind", "bias"), [("highway", -4.0), ("highway", 1.0), ("mp", -2.0), ("mp", 1.0), ("p-norm", 0.0)]
 )
-def test_the_parts_of_the_kernel(kind, bias):
+def test_the_parts_of_the_kernel_are_those_of_a_drawn_net(kind, bias):
     cell = cell_of(kind, gate_bias=bias, depth=10, start="orthogonal")
     parts = law.parts(baselines.start(cell))
     for name, of_net in kernel_of(cell).items():

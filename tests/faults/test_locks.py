@@ -1,4 +1,4 @@
-"""A lock that several processes take and release as fast as they can."""
+"""Serves promise 1, files are whole: of several processes that want to write one file, one at a time holds its lock."""
 
 import subprocess
 import sys
@@ -30,6 +30,6 @@ def test_one_process_at_a_time_holds_a_lock(tmp_path, n):
     words = [sys.executable, "-c", TAKER, tmp_path / "run.json", tmp_path / "inside", n]
     takers = [subprocess.Popen([*map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     for taker in takers:
-        assert taker.communicate(timeout=120)[1] == ""
+        assert taker.communicate(timeout=600)[1] == ""
         assert taker.returncode == 0
     assert names_in(tmp_path) == []

@@ -1,10 +1,10 @@
-"""Promise 3: data are what their checksums say, or are named as the user's own."""
+"""Serves promise 3, data are known by their checksums: any other bytes are refused, or are named as the user's own."""
 
 import gzip
 
 import pytest
 from conftest import idx_bytes, write_data_set
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
@@ -20,6 +20,8 @@ NAMES = hn.FILES
     is_compressed=st.booleans(),
     is_whole=st.booleans(),
 )
+@example(garbage=b"0", which=0, at=40, is_compressed=False, is_whole=False)  # one byte too many
+@example(garbage=b"\x09", which=0, at=2, is_compressed=False, is_whole=False)  # bytes with a sign
 def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which, at, is_compressed, is_whole):
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
     path = folder / NAMES[which]

@@ -1,4 +1,5 @@
-"""Promise 5: pages, pictures and verdicts show the committed trials, on any processor.
+"""Serves promise 5, pages, pictures and verdicts show the committed trials: an edited record is refused, and a summary
+and a verdict follow their trials.
 
 .ci/run asks publish --check as on three processors."""
 
