@@ -24,7 +24,7 @@ from highways.files import ROOT, InputError, Lock, commit, printable, write_whol
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
-from highways.lab.trials import Runner, flags_of, results_folder
+from highways.lab.trials import OthersAreMissing, Runner, flags_of, results_folder
 from highways.processes import MOST_JOBS, all_cores
 from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, record_bytes
 from highways.statistics import format_stat
@@ -96,6 +96,9 @@ def parse_arguments(question: Question, argv):
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
     results = "the folder to write to (by default results/ or results/quick/)"
+    parser.add_argument(
+        "--shard", type=part, metavar="I/N", help="run part I of N of the trials, and write their log alone"
+    )
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=MORE_DATA_SETS)
@@ -104,26 +107,32 @@ def parse_arguments(question: Question, argv):
     return parser.parse_args(argv)
 
 
+def part(text: str) -> tuple[int, int]:
+    """An argparse type: I/N, part I of N."""
+    number_of_part, _, parts = text.partition("/")
+    n = number(int, 1)(parts)
+    return number(int, 1, n)(number_of_part), n
+
+
+def run_part(question: Question, args) -> None:
+    """Runs one part of a question's trials, as far as they do not need those of other parts."""
+    if args.budget != "quick":
+        warn_of_uncommitted_files()
+    with runner_of(question, args, args.shard) as runner:
+        runner.needed = {name: result_of(name, args) for name in question.needs}
+        try:
+            question.run(runner)
+        except OthersAreMissing:
+            print("this part has no more trials to run until the other parts have ended")
+        print(f"its trials are in {printable(runner.log)}; without --shard the command takes those of all parts")
+
+
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
     if args.budget != "quick":
         warn_of_uncommitted_files()
     needed = {name: result_of(name, args) for name in question.needs}
-    more_data_sets = ()
-    data_dir = getattr(args, "data_dir", None)
-    if question.takes_more_data_sets:
-        more_data_sets = data_dir
-        data_dir = None
-    with Runner(
-        question.name,
-        args.budget,
-        question.budgets[args.budget],
-        folder=Path(args.results) if args.results else None,
-        jobs=args.jobs,
-        scheduler=args.scheduler,
-        more_data_sets=more_data_sets,
-        data_dir=data_dir,
-    ) as runner:
+    with runner_of(question, args) as runner:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
         with Lock(runner.folder, seconds=LONGEST_WRITE):
@@ -139,6 +148,25 @@ def answer(question: Question, args) -> dict:
     print_rows(record["summary"])
     print_claims(question.claims, record)
     return record
+
+
+def runner_of(question: Question, args, part: tuple[int, int] | None = None) -> Runner:
+    more_data_sets = ()
+    data_dir = getattr(args, "data_dir", None)
+    if question.takes_more_data_sets:
+        more_data_sets = data_dir
+        data_dir = None
+    return Runner(
+        question.name,
+        args.budget,
+        question.budgets[args.budget],
+        folder=Path(args.results) if args.results else None,
+        jobs=args.jobs,
+        scheduler=args.scheduler,
+        more_data_sets=more_data_sets,
+        data_dir=data_dir,
+        part=part,
+    )
 
 
 def warn_of_uncommitted_files() -> None:
@@ -255,7 +283,10 @@ def main(argv: list[str]) -> int:
     args = parse_arguments(question, argv[1:])
 
     def work(save):
-        answer(question, args)
+        if args.shard:
+            run_part(question, args)
+        else:
+            answer(question, args)
 
     return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)
 

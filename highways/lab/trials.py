@@ -43,13 +43,14 @@ class Runner:
     folder          where the results, the log and checkpoints are written
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
+    part            (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
     needed          the results of other questions that this one needs, by name
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None, part: tuple[int, int] | None = None,
     ):  # fmt: skip
         self.name = name
         self.budget = budget
@@ -59,6 +60,7 @@ class Runner:
         self.scheduler = scheduler
         self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
+        self.part = part
         self.needed: dict[str, dict] = {}
 
         beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
@@ -70,6 +72,8 @@ class Runner:
         self.path = self.folder / f"{name}.json"
         check_results_replaceable(self.path, name, is_smoke_test=budget == "quick")
         self.log = self.folder / f"{name}.jsonl"
+        if part is not None:
+            self.log = self.folder / f"{name}.{part[0]}-of-{part[1]}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
         self.commits = set()  # those that computed the trials
@@ -101,6 +105,8 @@ class Runner:
 
         A setting's "block" may be a Block with settings, its "activation" an Activation.
 
+        Where this is one part of several, a trial that no log has yet and another part runs is OfAnotherPart.
+
         Raises what check_bound() raises."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
@@ -109,10 +115,15 @@ class Runner:
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
         missing = []
-        for setting, key in zip(settings, keys, strict=True):
-            if key not in logged:
+        of_others = {}
+        for place, (setting, key) in enumerate(zip(settings, keys, strict=True)):
+            if key in logged:
+                continue
+            if self._runs(place):
                 missing.append((setting, key))
-        n_logged = len(settings) - len(missing)
+            else:
+                of_others[key] = OfAnotherPart(setting)
+        n_logged = len(settings) - len(missing) - len(of_others)
         if n_logged:
             found = f"{n_logged} of {len(settings)} trials"
             print(f"{found} were in {printable(self.log)} (remove it to start afresh)")
@@ -136,9 +147,21 @@ class Runner:
                 after_logging(line["trial"])
                 logged[key] = line
                 tqdm.write(printable(_as_text(setting_and_result(line))))
-        lines = [logged[key] for key in keys]
-        self.commits.update(line["git"] for line in lines)
-        return [setting_and_result(line) for line in lines]
+        found = []
+        for key in keys:
+            if key not in logged:
+                found.append(of_others[key])
+                continue
+            self.commits.add(logged[key]["git"])
+            found.append(setting_and_result(logged[key]))
+        return found
+
+    def _runs(self, place: int) -> bool:
+        """Whether the trial at this place of a list is one of this part."""
+        if self.part is None:
+            return True
+        number, parts = self.part
+        return place % parts == number - 1
 
     def _key_of_trial(self, function, setting: dict, data_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
@@ -153,9 +176,10 @@ class Runner:
         return key_of(setting, data and data.sha256, code)
 
     def _read_logged_lines(self) -> dict[str, dict]:
-        """The lines of the log by key, without those whose code is unknown, and those without the
-        "seconds" that every result of a trial has."""
+        """The lines of the log, and of the logs of all parts, by key, without those whose code is unknown,
+        and those without the "seconds" that every result of a trial has."""
         lines, problem = read_log(self.log)
+        lines += lines_of_parts(self.folder, self.name, self.log)
         if problem:
             self._print_once(problem)
         whole = [line for line in lines if "seconds" in line["result"]]
@@ -195,6 +219,17 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+class OthersAreMissing(Exception):
+    """A result was looked at that another part has still to log."""
+
+
+class OfAnotherPart(dict):
+    """The setting of a trial that another part runs, in the place of the trial."""
+
+    def __missing__(self, name):
+        raise OthersAreMissing(name)
 
 
 def on_cluster(function, tasks: list[tuple], scheduler: str):
@@ -289,6 +324,19 @@ def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
     line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
     line["checksum"] = _checksum_of_line(line)
     return line
+
+
+def lines_of_parts(folder: Path, name: str, but: Path) -> list[dict]:
+    """The trials in the logs beside `but` that parts of a question wrote, or the whole of it.
+
+    Others may be writing them: they are only read, and a line that is not whole is left out."""
+    found = []
+    for log in sorted({folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")} - {but}):
+        with contextlib.suppress(FileNotFoundError):
+            for text in log.read_bytes().splitlines():
+                with contextlib.suppress(ValueError, RecursionError):
+                    found.append(_trial_in(text))
+    return found
 
 
 def read_log(log: Path) -> tuple[list[dict], str | None]:
