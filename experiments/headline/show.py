@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import mean
 
+from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
 from highways.lab.showing.tables import cell, markdown_table
@@ -102,6 +103,14 @@ def thirds(read) -> str:
     higher = sum(last > first for first, last in pairs)
     in_seeds = f"the higher one in {higher} of {len(pairs)} seeds"
     return f"{mean_and_sd(lower)} over the first third of the blocks and {mean_and_sd(upper)} over the last, {in_seeds}"
+
+
+@table("less-open")
+def less_open(read) -> str:
+    """By how much mean T of the first third of the blocks is lower than that of the last, over ten seeds."""
+    nets = trials_with(read("results/primary.json"), "headline", block="highway")
+    thirds = [first_and_last_third(net["mean_T"]) for net in nets]
+    return effect_as_text([last - first for first, last in thirds])
 
 
 # ---- Nets that lack a part ------------------------------------------------------------------------
