@@ -24,7 +24,7 @@ from highways.files import ROOT, InputError, Lock, commit, printable, write_whol
 from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
-from highways.lab.trials import Runner, results_folder
+from highways.lab.trials import OthersAreMissing, Runner, results_folder
 from highways.processes import MOST_JOBS, all_cores
 from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, path_of, record_bytes
 from highways.statistics import format_stat
@@ -70,6 +70,9 @@ def parse_arguments(question: Question, argv):
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
+    parser.add_argument(
+        "--shard", type=part, metavar="I/N", help="run part I of N of the trials, and write their log alone"
+    )
     results = "the folder to write to (by default experiments/results/ or experiments/results/quick/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
@@ -79,26 +82,32 @@ def parse_arguments(question: Question, argv):
     return parser.parse_args(argv)
 
 
+def part(text: str) -> tuple[int, int]:
+    """An argparse type: I/N, part I of N."""
+    number_of_part, _, parts = text.partition("/")
+    n = number(int, 1)(parts)
+    return number(int, 1, n)(number_of_part), n
+
+
+def run_part(question: Question, args) -> None:
+    """Runs one part of a question's trials, as far as they do not need those of other parts."""
+    if args.budget != "quick":
+        warn_of_uncommitted_files()
+    with runner_of(question, args, args.shard) as runner:
+        runner.needed = {name: result_of(name, args) for name in question.needs}
+        try:
+            question.run(runner)
+        except OthersAreMissing:
+            print("this part has no more trials to run until the other parts have ended")
+        print(f"its trials are in {printable(runner.log)}; without --shard the command takes those of all parts")
+
+
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
     if args.budget != "quick":
         warn_of_uncommitted_files()
     needed = {name: result_of(name, args) for name in question.needs}
-    more_data_sets = ()
-    data_dir = getattr(args, "data_dir", None)
-    if question.takes_more_data_sets:
-        more_data_sets = data_dir
-        data_dir = None
-    with Runner(
-        question.name,
-        args.budget,
-        question.budgets[args.budget],
-        folder=Path(args.results) if args.results else None,
-        jobs=args.jobs,
-        scheduler=args.scheduler,
-        more_data_sets=more_data_sets,
-        data_dir=data_dir,
-    ) as runner:
+    with runner_of(question, args) as runner:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
         with Lock(runner.folder, seconds=LONGEST_WRITE):
@@ -114,6 +123,25 @@ def answer(question: Question, args) -> dict:
     print_rows(record["summary"])
     print_claims(question.claims, record)
     return record
+
+
+def runner_of(question: Question, args, part: tuple[int, int] | None = None) -> Runner:
+    more_data_sets = ()
+    data_dir = getattr(args, "data_dir", None)
+    if question.takes_more_data_sets:
+        more_data_sets = data_dir
+        data_dir = None
+    return Runner(
+        question.name,
+        args.budget,
+        question.budgets[args.budget],
+        folder=Path(args.results) if args.results else None,
+        jobs=args.jobs,
+        scheduler=args.scheduler,
+        more_data_sets=more_data_sets,
+        data_dir=data_dir,
+        part=part,
+    )
 
 
 def warn_of_uncommitted_files() -> None:
@@ -225,7 +253,10 @@ def main(argv: list[str]) -> int:
     def work(save):
         if question.run is None:
             raise InputError(f"{name} has no trials of its own: it is {duration_or_source(question)}")
-        answer(question, args)
+        if args.shard:
+            run_part(question, args)
+        else:
+            answer(question, args)
 
     return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)
 

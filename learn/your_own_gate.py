@@ -146,6 +146,6 @@ plt.show()
 # needs more seeds, and a search for bias and rate: [a question of your own](../docs/your_own_question.md).
 #
 # **Try:** T = 0.1 + 0.9 sigmoid(z_T), which never shuts
-# ([solved](../docs/make_it_yours.md#a-gate-of-your-own-a-leaky-one)). T = z² / (1 + z²): how open is it at b_T = -2?
+# ([solved](../docs/your_own_block.md#a-gate-of-your-own-a-leaky-one)). T = z² / (1 + z²): how open is it at b_T = -2?
 #
 # **Go on:** [a net that sees how deep to go](how_deep_to_go.ipynb).

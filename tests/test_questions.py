@@ -107,6 +107,19 @@ def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, fin
     assert numbers_of(tmp_path, name) == before
 
 
+@in_one_process("gate_bias")
+def test_two_parts_at_a_time_give_the_results_of_one_command(tmp_path, finished):
+    finished("gate_bias", tmp_path / "whole")
+    folder = tmp_path / "parts"
+    silent = {"cwd": ROOT, "stdout": subprocess.DEVNULL}
+    parts = [subprocess.Popen(command("gate_bias", folder, "--shard", f"{i}/2"), **silent) for i in (1, 2)]
+    assert [part.wait(timeout=120) for part in parts] == [0, 0]
+    assert not (folder / "gate_bias.json").exists()
+    ask_here("gate_bias", folder)
+    assert (folder / "gate_bias.jsonl").read_bytes() == b""  # nothing was left to run
+    assert numbers_of(folder, "gate_bias") == numbers_of(tmp_path / "whole", "gate_bias")
+
+
 def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsys):
     monkeypatch.setattr(command_line, "Runner", None)  # the measurement would begin with a TypeError
     question = find_question("optimization")

@@ -364,3 +364,49 @@ def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
     files.commit.cache_clear()
+
+
+def half_of(t):
+    return {"half": t["a"] / 2}
+
+
+def quarter_of(t):
+    return {"quarter": t["half"] / 2}
+
+
+def two_stages(folder, part=None) -> list[dict]:
+    """The trials of a question whose second stage needs the first."""
+    with Runner("log", "default", {}, folder=folder, jobs=1, part=part) as runner:
+        halves = runner.run(half_of, [{"a": a} for a in range(5)])
+        runner.run(half_of, [{"a": a} for a in range(10, 13)])  # does not need it
+        return runner.run(quarter_of, [{"half": t["half"]} for t in halves])
+
+
+def without_seconds(trials: list[dict]) -> list[dict]:
+    return [{name: value for name, value in t.items() if name != "seconds"} for t in trials]
+
+
+def test_parts_log_the_trials_that_one_command_runs(tmp_path):
+    whole = two_stages(tmp_path / "whole")
+    folder = tmp_path / "parts"
+    for number in (1, 2):
+        with pytest.raises(trials_module.OthersAreMissing):
+            two_stages(folder, (number, 3))
+    for number in (3, 1, 2):  # the third finds all trials of the first stage
+        two_stages(folder, (number, 3))
+    logs = sorted(folder.glob("*.jsonl"))
+    assert [log.name for log in logs] == [f"log.{number}-of-3.jsonl" for number in (1, 2, 3)]
+    assert sorted(len(log.read_text().splitlines()) for log in logs) == [3, 5, 5]
+    assert without_seconds(two_stages(folder)) == without_seconds(whole)
+    assert (folder / "log.jsonl").read_text() == ""
+
+
+def test_a_log_that_another_part_writes_is_only_read(tmp_path):
+    two_stages(tmp_path)
+    part = tmp_path / "log.1-of-2.jsonl"
+    (tmp_path / "log.jsonl").rename(part)
+    unfinished = part.read_bytes()[:-10]
+    part.write_bytes(unfinished)
+    two_stages(tmp_path)
+    assert part.read_bytes() == unfinished
+    assert len(trials_of(tmp_path)) == 1

@@ -17,11 +17,8 @@ from highways.nets.extra_blocks import Residual
 pytestmark = pytest.mark.quick
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-BLOCK, CHECK, TRAINING = EXAMPLES
-MAKE_IT_YOURS = (ROOT / "docs" / "make_it_yours.md").read_text(encoding="utf-8")
-[ACTIVATION] = re.findall(r"```python\n# silu.py\n(.*?)```", MAKE_IT_YOURS, re.DOTALL)
-[CHECK_ACTIVATION] = re.findall(r"`(check_block\([^`]+\))`", MAKE_IT_YOURS)
-[LEAKY_GATE] = re.findall(r"```python\n# leaky.py\n(.*?)```", MAKE_IT_YOURS, re.DOTALL)
+BLOCK, CHECK, TRAINING, LEAKY_GATE, ACTIVATION = EXAMPLES
+[CHECK_ACTIVATION] = re.findall(r"`(check_block\(\"plain\"[^`]+\))`", PAGE)
 
 
 def run(folder, *words):

@@ -105,6 +105,14 @@ def thirds(read) -> str:
     return f"{mean_and_sd(lower)} over the first third of the blocks and {mean_and_sd(upper)} over the last, {in_seeds}"
 
 
+@table("less-open")
+def less_open(read) -> str:
+    """By how much mean T of the first third of the blocks is lower than that of the last, over ten seeds."""
+    nets = trials_with(read("experiments/results/primary.json"), "headline", block="highway")
+    thirds = [first_and_last_third(net["mean_T"]) for net in nets]
+    return mean_and_sd([last - first for first, last in thirds])
+
+
 # ---- Nets that lack a part ------------------------------------------------------------------------
 
 

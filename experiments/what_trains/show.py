@@ -236,3 +236,34 @@ def draw_rates(ax, cells: list[dict], color) -> None:
     beside = np.random.default_rng(0).uniform(-0.1, 0.1, len(cells))
     rates = [cell["largest_rate"] for cell in cells]
     ax.plot([1 + cell["M"] for cell in cells], np.array(rates) * 10**beside, "o", ms=3, color=color, alpha=0.6)
+
+
+# ---- will_it_train -----------------------------------------------------------------------------
+
+ALL_FAMILIES = "all"
+
+
+@table("will-it-train")
+def will_it_train(read) -> str:
+    """Of how many held-out nets of every family each predictor is right, with each optimiser."""
+    rows = rows_of(read("experiments/results/will_it_train.json"), "predictor")
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    predictors = list(dict.fromkeys(row["predictor"] for row in rows))
+    lines = []
+    for optimizer in dict.fromkeys(row["optimizer"] for row in rows):
+        for family in families:
+            found = with_settings(rows, optimizer=optimizer, family=family)
+            cells = [optimizer, family, f"{found[0]['train']} of {found[0]['nets']}"]
+            cells += [f"{select(found, predictor=predictor)['right']:.2f}" for predictor in predictors]
+            lines.append(f"| {' | '.join(cells)} |")
+    return markdown_table(f"| optimiser | family | train | {' | '.join(predictors)} |", lines)
+
+
+@table("will-it-train-with-adam", optimizer="adam")
+@table("will-it-train-with-sgd", optimizer="sgd")
+def right_of_held_out(read, optimizer: str) -> str:
+    """The share of the held-out nets of which the gradient is right, with its interval."""
+    rows = rows_of(read("experiments/results/will_it_train.json"), "predictor", optimizer=optimizer, family=ALL_FAMILIES)
+    row = select(rows, predictor=MEASURED)
+    low, high = row["interval"]
+    return f"{row['right']:.3f} (95 %: {low:.3f} to {high:.3f}, {row['nets']} nets)"

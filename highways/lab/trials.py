@@ -44,13 +44,14 @@ class Runner:
     folder          where the results, the log and checkpoints are written
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
+    part            (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
     needed          the results of other questions that this one needs, by name
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None, part: tuple[int, int] | None = None,
     ):  # fmt: skip
         self.name = name
         self.budget = budget
@@ -60,6 +61,7 @@ class Runner:
         self.scheduler = scheduler
         self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
+        self.part = part
         self.needed: dict[str, dict] = {}
 
         beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
@@ -71,6 +73,8 @@ class Runner:
         self.path = self.folder / f"{name}.json"
         check_results_replaceable(self.path, name)
         self.log = self.folder / f"{name}.jsonl"
+        if part is not None:
+            self.log = self.folder / f"{name}.{part[0]}-of-{part[1]}.jsonl"
         # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
         self.commits = set()  # those that computed the trials
@@ -97,7 +101,10 @@ class Runner:
 
         `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
         once its result is in the log, on disk.  A setting's "block" may be a Block with settings,
-        its "activation" an Activation."""
+        its "activation" an Activation.
+
+        Where this is one part of several, a trial that no log has yet and another part runs is
+        OfAnotherPart."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
@@ -106,12 +113,18 @@ class Runner:
         lines, problem = read_log(self.log)
         if problem:
             print(printable(problem), file=sys.stderr)
+        lines += lines_of_parts(self.folder, self.name, self.log)
         logged = {key_of(line["trial"], line["data"], line["code"]): line for line in lines}
         missing = []
-        for setting, key in zip(settings, keys, strict=True):
-            if key not in logged:
+        of_others = {}
+        for place, (setting, key) in enumerate(zip(settings, keys, strict=True)):
+            if key in logged:
+                continue
+            if self._runs(place):
                 missing.append((setting, key))
-        n_logged = len(settings) - len(missing)
+            else:
+                of_others[key] = OfAnotherPart(setting)
+        n_logged = len(settings) - len(missing) - len(of_others)
         if n_logged:
             of_all = f"{n_logged} of {len(settings)} trials"
             print(f"{of_all} were in {printable(self.log)} (remove it to start afresh)")
@@ -133,9 +146,21 @@ class Runner:
                 after_logging(line["trial"])
                 logged[key] = line
                 tqdm.write(printable(_as_text(setting_and_result(line))))
-        found = [logged[key] for key in keys]
-        self.commits.update(line["git"] for line in found)
-        return [setting_and_result(line) for line in found]
+        found = []
+        for key in keys:
+            if key not in logged:
+                found.append(of_others[key])
+                continue
+            self.commits.add(logged[key]["git"])
+            found.append(setting_and_result(logged[key]))
+        return found
+
+    def _runs(self, place: int) -> bool:
+        """Whether the trial at this place of a list is one of this part."""
+        if self.part is None:
+            return True
+        number, parts = self.part
+        return place % parts == number - 1
 
     def _key_of_trial(self, function, setting: dict, data_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
@@ -170,6 +195,17 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+class OthersAreMissing(Exception):
+    """A result was looked at that another part has still to log."""
+
+
+class OfAnotherPart(dict):
+    """The setting of a trial that another part runs, in the place of the trial."""
+
+    def __missing__(self, name):
+        raise OthersAreMissing(name)
 
 
 def on_cluster(function, tasks: list[tuple], scheduler: str):
@@ -252,6 +288,19 @@ def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
     line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
     line["checksum"] = _checksum_of_line(line)
     return line
+
+
+def lines_of_parts(folder: Path, name: str, but: Path) -> list[dict]:
+    """The trials in the logs beside `but` that parts of a question wrote, or the whole of it.
+
+    Others may be writing them: they are only read, and a line that is not whole is left out."""
+    found = []
+    for log in sorted({folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")} - {but}):
+        with contextlib.suppress(FileNotFoundError):
+            for text in log.read_bytes().splitlines():
+                with contextlib.suppress(ValueError, RecursionError):
+                    found.append(_trial_in(text))
+    return found
 
 
 def read_log(log: Path) -> tuple[list[dict], str | None]:
