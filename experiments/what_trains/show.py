@@ -263,7 +263,9 @@ def will_it_train(read) -> str:
 @table("will-it-train-with-sgd", optimizer="sgd")
 def right_of_held_out(read, optimizer: str) -> str:
     """The share of the held-out nets of which the gradient is right, with its interval."""
-    rows = rows_of(read("experiments/results/will_it_train.json"), "predictor", optimizer=optimizer, family=ALL_FAMILIES)
+    rows = rows_of(
+        read("experiments/results/will_it_train.json"), "predictor", optimizer=optimizer, family=ALL_FAMILIES
+    )
     row = select(rows, predictor=MEASURED)
     low, high = row["interval"]
     return f"{row['right']:.3f} (95 %: {low:.3f} to {high:.3f}, {row['nets']} nets)"
