@@ -315,12 +315,13 @@ run(({ train, test }) => {
   const nets = [{ kind: "plain", b_T: 0 }, { kind: "highway", b_T: -3 }, { kind: "highway", b_T: -30 }];
   window.promised = [new Race({ ...small, seed, nets }, train, test)];
   promised.push(new Race({ ...small, seed, nets: [nets[1], nets[1]] }, train, test));
-  window.cellLoss = (net, rate) => trainedCell({ ...small, seed, nets: [net], init: "orthogonal", rate }, train, test).loss;
+  const about = { ...small, seed, init: "orthogonal" };
+  window.cellLoss = (net, rate) => trainedCell({ ...about, nets: [net], rate }, train, test).loss;
   return promised[0].portraits({ pixels: rowOf(test.x, 0, 196), label: 7 }).map(({ up, down }) => [up, down]);
 });
 """
 )
-HUNDRED_STEPS = "for (let step = 0; step < 100; step++) arguments[0].step(false);"
+HUNDRED_STEPS = "for (let step = 0; step < 100; step++) promised[arguments[0]].step(false);"
 CUT = """
 [BET_CUT[1], 20].forEach((count, k) => Race.prototype.cut.call({ nets: [promised[1].nets[k]] }, BET_CUT[0], count));
 """
@@ -335,7 +336,7 @@ def test_scenes_keep_their_promises(driver, seed):
     assert min(arrives[1]) > 0.1
     for which in (0, 1):
         for hundred in range(3):
-            driver.execute_script(HUNDRED_STEPS.replace("arguments[0]", f"promised[{which}]"))
+            driver.execute_script(HUNDRED_STEPS, which)
             if which == 1 and hundred == 0:
                 driver.execute_script(CUT)
     read = "promised.map((race) => race.nets.map((net) => race.accuracyOf(net)))"
