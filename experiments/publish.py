@@ -10,8 +10,9 @@ That is, in this order:
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
 - experiments/results/results.csv, a row a trial (experiments/results_table.py)
-- the pictures in viz/, highway_networks.gif, and the browser pages
-- the pictures of the first three browser pages, for which a browser is needed
+- the pictures in viz/, highway_networks.gif, pages/index.html, pages/explorer.html and
+  pages/claims.html
+- the pictures of the first two pages, for which a browser is needed
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes depend on the
 versions of matplotlib and others.  Of each, viz/digests.json has the digest of what it was made from (its data, and

@@ -24,11 +24,11 @@ from highways.lab.judging.controls import ANSWERS, listed, verdict_in_words
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, VERDICTS, without_additions
 from highways.lab.judging.turns import Bound, Turn, bounds_of, resolution_of, turns_of
 from highways.records import load_results
-from pages.parts import STYLE, page_of, run_page_command
+from pages.parts import MENU, STYLE, page_of, run_page_command
 
 LEDGER = ROOT / "experiments" / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
-PAGE_PARTS = STYLE, "page.css", "page.js"
+PAGE_PARTS = STYLE, MENU, "page.css", "page.js"
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -29,11 +29,12 @@ from highways.lab.showing.style import drawing
 from highways.records import load_results, select
 from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
 from pages.measure import summary_of
-from pages.parts import ENGINE, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
+from pages.parts import ENGINE, MENU, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "explorer"
 PAGE_PARTS = (
     STYLE,
+    MENU,
     "page.css",
     ENGINE,
     "trained.js",

@@ -36,20 +36,29 @@ STYLESHEET = "site.css"
 FILES = "files.json"  # names all other files of a site
 HOME = "README.md"
 LICENSE = "LICENSE"
+FRONT = "pages/index.html"  # to which the address of the site leads
+PICTURE = "viz/how_deep.png"  # that others show beside a link to a page
 # What a site holds beside the Markdown pages, whether or not a page links to it.
-FIRST = (LICENSE, "CITATION.cff", "experiments/results/results.csv", "pages/*.html", "docs/article/article.*")
-NAVIGATION = {
+FIRST = (
+    LICENSE,
+    "CITATION.cff",
+    "experiments/results/results.csv",
+    "pages/*.html",
+    PICTURE,
+    "docs/article/*.md",
+    "docs/article/*.pdf",
+)
+NAVIGATION = {  # as in pages/shared/menu.html
     "Highway networks": HOME,
-    "See it train": "pages/train.html",
-    "Look inside": "pages/explorer.html",
-    "How deep it goes": "pages/pointers.html",
-    "Article": "docs/article/article.md",
-    "Questions": "experiments/README.md",
-    "Ledger": "docs/ledger.md",
-    "Claims": "pages/claims.html",
+    "See": FRONT,
+    "Read": "docs/article/article.md",
+    "Check": "pages/claims.html",
     "Learn": "learn/README.md",
-    "What is where": "docs/layout.md",
 }
+BESIDE_A_PAGE = (HOME, "pages/README.md")  # in their folders index.html is another page
+REDIRECT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>\
+<meta http-equiv="refresh" content="0; url={address}"><a href="{address}">{title}</a></html>
+"""
 COPIED = (".html", ".png", ".gif", ".json", ".csv", ".pdf")  # what a browser shows as it is
 NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
 SAID = "text", "code_inline", "math_inline"  # the kinds of Markdown's parts that have words of their own
@@ -83,7 +92,7 @@ def missing() -> str:
 def served_as(name: str) -> str:
     """The name in the site of a file of the repository."""
     path = Path(name)
-    if path.name == "README.md":
+    if path.name == "README.md" and name not in BESIDE_A_PAGE:
         return (path.parent / "index.html").as_posix()
     if path.suffix in (".md", ".ipynb"):
         return path.with_suffix(".html").as_posix()
@@ -282,11 +291,12 @@ def contents(page: Page) -> str:
 
 def whole_page(page: Page, name: str) -> bytes:
     """The HTML of a page that shows the file of this name."""
-    stylesheet = posixpath.relpath(STYLESHEET, posixpath.dirname(served_as(name)) or ".")
+    folder = posixpath.dirname(served_as(name)) or "."
     text = page_of(PARTS, (), {
         "title": html.escape(page.title),
         "description": html.escape(page.description),
-        "stylesheet": stylesheet,
+        "stylesheet": posixpath.relpath(STYLESHEET, folder),
+        "picture": posixpath.relpath(PICTURE, folder),
         "navigation": "\n".join(navigation(name)),
         "contents": contents(page),
         "file": html.escape(name),
@@ -297,15 +307,12 @@ def whole_page(page: Page, name: str) -> bytes:
 
 
 def browser_page(name: str) -> tuple[bytes, list[str]]:
-    """A page that runs in the browser, with links to HTML, and the navigation in its footer; and the
-    files that it links to."""
+    """A page that runs in the browser, with links to HTML; and the files that it links to."""
     text = (ROOT / name).read_text(encoding="utf-8")
     links = [target_of(link, name) for link in re.findall(r'<a href="([^"]+)"', text)]
-    text = LINK.sub(lambda found: found[1] + served_as(found[2]), text)
+    text = LINK.sub(lambda found: found[1] + link_to(target_of(found[2], name), name), text)
     text = TEXT_FILE.sub("", text)
-    links_to_others = " &middot;\n".join(navigation(name))
-    footer = f'<footer>\n<nav aria-label="Site"><p>{links_to_others}</p></nav>'
-    return text.replace("<footer>", footer, 1).encode(), [link for link in links if link]
+    return text.encode(), [link for link in links if link]
 
 
 def made_of(name: str) -> tuple[bytes, list[str]]:
@@ -335,6 +342,7 @@ def whole_site() -> dict[str, bytes]:
         if served_as(name) not in files:
             files[served_as(name)], links = made_of(name)
             waiting += links
+    files["index.html"] = REDIRECT.format(title="How deep?", address=FRONT).encode()
     files[FILES] = json_bytes(sorted(files))
     return files
 

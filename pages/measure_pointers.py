@@ -1,4 +1,4 @@
-"""Trains and measures the net of the page pages/pointers.html: a highway net that follows pointers.
+"""Trains and measures the net of the page pages/index.html: a highway net that follows pointers.
 
     python -m pages.measure_pointers        -> experiments/results/pointers.json, experiments/results/pointers.npz
 

@@ -13,8 +13,13 @@ from highways.files import ROOT, InputError, check_kind, printable
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
-SHARED = ("base.css", "net.js", "palette.js", "words.js", "svg.js", "charts.js")
-STYLE, ENGINE, PALETTE, WORDS, SVG, CHARTS = [f"../shared/{name}" for name in SHARED]
+SHARED = ("base.css", "menu.html", "net.js", "palette.js", "words.js")
+STYLE, MENU, ENGINE, PALETTE, WORDS = [f"../shared/{name}" for name in SHARED]
+# A road of 16 x 16 pixels, for the tabs of browsers
+ICON = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAIUlEQVR42mP4DwMMRZvgCJcISHCANG"
+    "AiamsY9fSop/8DAF5p+mSd362wAAAAAElFTkSuQmCC"
+)
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 
 
@@ -32,6 +37,7 @@ def file_of(template: Path, names: tuple[str, ...], data: dict[str, str]) -> str
         parts[path.name] = path.read_text(encoding="utf-8").strip()
     for kind in COLORED:
         parts[kind] = KINDS[kind]
+    parts["icon"] = ICON
     parts |= data
     text = template.read_text(encoding="utf-8")
     for name, part in parts.items():

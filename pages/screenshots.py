@@ -1,4 +1,5 @@
-"""Takes pictures of pages/explorer.html, pages/train.html and pages/pointers.html in a real browser, into viz/.
+"""Takes pictures of pages/index.html and pages/explorer.html in a real browser: two into viz/, and one of each scene
+into pages/index/pictures/, for readers whose browser runs no scripts.
 
     python -m pages.screenshots
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import importlib.util
+import io
 import shutil
 import sys
 from pathlib import Path
@@ -23,8 +25,8 @@ from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, InputError
 
 PAGE = ROOT / "pages" / "explorer.html"
-TRAIN_PAGE = ROOT / "pages" / "train.html"
-POINTERS_PAGE = ROOT / "pages" / "pointers.html"
+INDEX_PAGE = ROOT / "pages" / "index.html"
+OF_SCENES = ROOT / "pages" / "index" / "pictures"
 PROGRAMS = "chromium", "chromedriver"
 # calls done() when the worker's results are drawn
 SETTLED = """
@@ -33,17 +35,24 @@ const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => don
 if (answering) document.addEventListener("found", frames, { once: true });
 else frames();
 """
-# calls done() when both nets have made all their steps
-TRAINED = """
+# what each scene shows on its picture
+SCENES = {
+    "whisper": "for (let i = 0; i <= 50; i++) { set({ T: i / 50 }); draw(); } set({ T: 0.05 });",
+    "race": "play();",
+    "sabotage": "SCENES.sabotage.bet.onBet();",
+    "start": "SCENES.start.play();",
+    "turn": "play();",
+    "pointers": "",
+    "gate": "",
+    "judge": "",
+}
+SETTLED_BETS = "bets=2021210&verdicts=011"  # all won
+# calls done() when the scene stands still
+STILL = """
 const done = arguments[0];
-const whenOver = () => (run.playing ? requestAnimationFrame(whenOver) : done());
-const whenReady = () => {
-  if ($("play").disabled) return requestAnimationFrame(whenReady);
-  use({ speed: "most" });
-  play();
-  whenOver();
-};
-whenReady();
+const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));
+const whenStill = () => (isPlaying() || stage.isMoving ? requestAnimationFrame(whenStill) : frames());
+whenStill();
 """
 # the third act, after a guess, with a unit that this image opens
 GATES = """
@@ -53,9 +62,6 @@ Object.assign(shown, { block: 3, unit: 47 });
 redraw();
 plots.gates.showBubble(3, reading());
 """
-# all four towers, after a guess
-GUESSED = 'document.getElementById("guess").requestSubmit();'
-
 # calls done() two frames later, when the last change is on the screen
 FRAMES = """
 const done = arguments[0];
@@ -77,9 +83,8 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "train": Picture(TRAIN_PAGE, 1280, 720, 1, "light", "html", "", TRAINED),
+    "how_deep": Picture(INDEX_PAGE, 1200, 720, 1, "light", "html", SCENES["whisper"], STILL),
     "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
-    "pointers": Picture(POINTERS_PAGE, 1280, 720, 1, "light", "html", GUESSED, FRAMES),
 }
 TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
 SECONDS = 120  # how long a script may take
@@ -142,14 +147,36 @@ def pictures() -> dict[Path, bytes]:
     return files
 
 
+def pictures_of_scenes() -> dict[Path, bytes]:
+    """{file: picture} of all scenes."""
+    from PIL import Image
+
+    files = {}
+    with browser() as driver:
+        driver.set_script_timeout(10 * SECONDS)
+        look_as(driver, 1280, 800)
+        for scene, script in SCENES.items():
+            driver.get("about:blank")
+            driver.get(f"{INDEX_PAGE.as_uri()}#{scene}&{SETTLED_BETS}")
+            driver.execute_async_script(f"whenReady(() => {{ {script} arguments[0](); }})")
+            driver.execute_async_script(STILL)
+            png = driver.find_element("id", "picture").screenshot_as_png
+            with Image.open(io.BytesIO(png)) as image:
+                small = image.convert("RGB").resize((640, 640 * image.height // image.width))
+            file = io.BytesIO()
+            small.save(file, "webp", quality=60)
+            files[OF_SCENES / f"{scene}.webp"] = file.getvalue()
+    return files
+
+
 def take(save) -> None:
-    files = pictures()
+    files = pictures() | pictures_of_scenes()
     save(files)
     print("".join(f"took {path}\n" for path in files), end="", flush=True)
 
 
 def main(argv=None) -> int:
-    about = "Take pictures of the three pages that run nets, into viz/."
+    about = "Take pictures of the pages that run nets, into viz/ and pages/index/pictures/."
     parser = Parser(description=about)
     parser.parse_args(argv)
     return run_command(parser.prog, take)

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from experiments import file_of, question_names
 from highways.files import ROOT
-from pages import make_claims, make_explorer, make_pointers, make_train, measure_pointers
+from pages import make_claims, make_explorer, make_index, measure_pointers
 from pages.explorer_net import NET
 
 IMAGES = tuple(sorted((ROOT / "data" / "mnist").glob("*.gz")))
 OF_EXPLORER = tuple(f"experiments/results/{name}.json" for name in ("gates", "lesion", "explorer"))
+OF_INDEX = tuple(f"experiments/results/{name}.json" for name in make_index.RECORDS)
+SHOTS = tuple(sorted((make_index.PARTS / "pictures").glob("*.webp")))
 RULES = tuple(file_of(name) for name in question_names())
 
 
@@ -26,7 +28,6 @@ class BrowserPage(NamedTuple):
 
 BROWSER_PAGES = [
     BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES)),
-    BrowserPage(make_train, (), IMAGES),
-    BrowserPage(make_pointers, ("experiments/results/pointers.json",), (measure_pointers.NET,)),
+    BrowserPage(make_index, OF_INDEX, (measure_pointers.NET, *IMAGES, *SHOTS)),
     BrowserPage(make_claims, ("experiments/results/claims.json",), RULES),
 ]

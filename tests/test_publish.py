@@ -27,12 +27,12 @@ def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_impor
 def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
     deciding = {
         "claims": ("pages/make_claims.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
-        "pointers": (
+        "index": (
             "pages/make_explorer.py",
+            "pages/explorer_net.py",
             "pages/measure_pointers.py",
             "experiments/depth_on_demand/depth_on_demand_trial.py",
         ),
-        "train": ("pages/explorer_net.py",),
         "explorer": (),
     }
     for page, modules in deciding.items():

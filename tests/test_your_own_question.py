@@ -159,7 +159,7 @@ def test_a_trial_has_a_line_in_the_table_of_results(clone):
 
 def test_what_was_edited_is_noticed_and_made_anew(clone):
     """The results' summary, a number on the page, and the picture."""
-    results = clone / "results" / "narrow.json"
+    results = clone / "experiments" / "results" / "narrow.json"
     page = clone / "experiments" / "narrow" / "README.md"
     picture = clone / "viz" / "narrow.png"
     files = (results, page, picture)

@@ -1,0 +1,109 @@
+"use strict";
+/* A bet: the reader chooses an answer; what is known is told when the stage has shown it, or when it is asked for. */
+
+const told = new Set(); // the scenes whose answers were told
+const isTold = (scene) => told.has(scene);
+
+/* A question with its choices as buttons. */
+function makeChoices(parent, question, choices, choose) {
+  const box = document.createElement("div");
+  box.className = "bet";
+  const asks = document.createElement("p");
+  write(asks, question);
+  const buttons = document.createElement("div");
+  buttons.setAttribute("role", "group");
+  buttons.setAttribute("aria-label", "Your answer");
+  choices.forEach((words, i) => {
+    const button = makeButton(words, () => choose(i));
+    button.setAttribute("aria-pressed", "false");
+    buttons.append(button);
+  });
+  box.append(asks, buttons);
+  parent.append(box);
+  return box;
+}
+
+function makeButton(words, press) {
+  const button = Object.assign(document.createElement("button"), { type: "button" });
+  write(button, words);
+  button.addEventListener("click", press);
+  return button;
+}
+
+const sectionOf = (scene) => document.getElementById(scene);
+
+function makeBets() {
+  BETS.forEach((scene, i) => {
+    const { question, choices } = SCENES[scene].bet;
+    const answer = sectionOf(scene).querySelector(".answer");
+    const place = document.createElement("div");
+    answer.before(place);
+    const box = makeChoices(place, question, choices, (choice) => bet(scene, i, choice));
+    const tell = makeButton("Answer", () => tellAnswer(scene));
+    tell.className = "tell";
+    box.lastChild.append(tell);
+    box.append(document.createElement("p"));
+  });
+  DATA.claims.forEach(({ claim }, i) => {
+    const answer = sectionOf("judge").querySelector(".answer");
+    const place = document.createElement("div");
+    answer.before(place);
+    makeChoices(place, claim, VERDICTS, (choice) => {
+      const verdicts = Array.from(state.verdicts);
+      verdicts[i] = choice;
+      set({ verdicts: verdicts.join("") });
+      showBets();
+    });
+  });
+}
+
+function bet(scene, i, choice) {
+  if (isTold(scene)) return; // too late
+  const bets = Array.from(state.bets);
+  bets[i] = choice;
+  set({ bets: bets.join("") });
+  const { onBet, isSettled } = SCENES[scene].bet;
+  onBet?.();
+  if (!isSettled) tellAnswer(scene);
+  showBets();
+}
+
+function tellAnswer(scene) {
+  if (isTold(scene) || !SCENES[scene].bet) return;
+  told.add(scene);
+  showBets();
+  speak(sectionOf(scene).querySelector(".answer").textContent);
+  redraw();
+}
+
+/* Tells the answer as soon as the stage has shown it. */
+function tellWhatIsSettled() {
+  const { scene } = state;
+  if (BETS.includes(scene) && betOf(scene) !== null && !isTold(scene) && SCENES[scene].bet.isSettled?.()) tellAnswer(scene);
+}
+
+function showBets() {
+  for (const scene of BETS) {
+    const section = sectionOf(scene);
+    const { choices, right, isSettled } = SCENES[scene].bet;
+    const chosen = betOf(scene);
+    const buttons = [...section.querySelectorAll(".bet button:not(.tell)")];
+    buttons.forEach((button, i) => {
+      button.setAttribute("aria-pressed", i === chosen);
+      button.classList.toggle("right", isTold(scene) && i === right);
+    });
+    section.querySelector(".tell").hidden = isTold(scene);
+    section.classList.toggle("told", isTold(scene));
+    const says = section.querySelector(".bet > p:last-child");
+    if (chosen === null) says.textContent = "";
+    else if (isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
+    else says.textContent = isSettled ? "Watch the stage: it is being tried." : "";
+  }
+  [...sectionOf("judge").querySelectorAll(".bet")].forEach((box, i) => {
+    [...box.querySelectorAll("button")].forEach((button, k) => {
+      button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
+      button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);
+    });
+  });
+  sectionOf("judge").classList.toggle("told", !state.verdicts.includes("-"));
+}

@@ -1,0 +1,194 @@
+"use strict";
+/* Scene 5: follow the arrows k times.  Four towers, k = 1 to 4, show what is read after every block; a dot walks on when
+   the next hop can be read. */
+
+const KS = [1, 2, 3, 4];
+const SURE = 0.5; // an answer stands where its probability is above this
+const WALK = 260; // milliseconds a block
+const follower = new Follower(DATA.pointers.net, fromFloat16(bytesOf(DATA.pointers.net.parameters)), DATA.pointers.held);
+const BLOCKS_OF_FOLLOWER = follower.depth;
+let walking = null; // when the walk began
+let grasped = null; // the number whose arrow is dragged, and where its head is
+
+const problemNow = () => ({ table: Array.from(state.table, Number), start: state.at });
+const answersFor = remembered((k, problem, isHeld) => follower.read(problem, k, isHeld));
+
+/* A function that keeps its last results, by its arguments. */
+function remembered(compute) {
+  const kept = new Map();
+  return (...values) => {
+    const key = JSON.stringify(values);
+    if (kept.size > 20) kept.clear();
+    if (!kept.has(key)) kept.set(key, compute(...values));
+    return kept.get(key);
+  };
+}
+
+/* The first block from which on the final answer has more than half of the probability; Infinity if none. */
+function standsFrom(answers) {
+  const last = argmax(answers.at(-1));
+  let block = answers.length;
+  while (block > 0 && answers[block - 1][last] > SURE) block--;
+  return block < answers.length ? block : Infinity;
+}
+
+/* Where the dot is after so many blocks: the answer to the largest k that stands by then. */
+function reachedBy(block) {
+  let reached = state.at;
+  for (const k of ksShown()) {
+    const answers = answersFor(k, problemNow(), isHeld());
+    if (standsFrom(answers) <= block) reached = argmax(answers.at(-1));
+  }
+  return reached;
+}
+
+/* Before the bet the other towers would tell. */
+const ksShown = () => (isTold("pointers") ? KS : [1]);
+
+const isHeld = () => state.gates === "held";
+
+SCENES.pointers = {
+  levers: ["block", "at", "table"],
+  action: () => (isHeld() ? "Free the gates" : "Hold the gates"),
+  act: () => set({ gates: isHeld() ? "free" : "held" }),
+  isPlaying: () => walking !== null,
+
+  play() {
+    walking = walking === null ? performance.now() : null;
+    if (calm.matches && walking !== null) {
+      walking = null;
+      set({ block: BLOCKS_OF_FOLLOWER });
+    }
+  },
+
+  draw() {
+    if (walking !== null) {
+      const gone = (performance.now() - walking) / WALK;
+      state.block = Math.min(BLOCKS_OF_FOLLOWER, Math.floor(gone));
+      this.along = gone - Math.floor(gone);
+      if (gone >= BLOCKS_OF_FOLLOWER) walking = null;
+      showLevers();
+      redraw();
+    } else this.along = 0;
+    const { width, height } = stage;
+    const wide = width * 0.46;
+    this.ring = { x: wide / 2, y: height / 2 - 10, r: Math.min(wide / 2 - 24, height / 2 - 56), number: width > 560 ? 24 : 13 };
+    this.drawRing();
+    const gap = width > 560 ? 20 : 8;
+    const each = (width - wide - 28 - 3 * gap) / 4;
+    KS.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
+    const high = (height - 112) / (BLOCKS_OF_FOLLOWER + 1);
+    for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
+      stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
+    }
+    stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
+    stage.text(wide + 28, 14, "read after each block", "small");
+  },
+
+  placeOf(number) {
+    const { x, y, r } = this.ring;
+    const angle = (2 * Math.PI * number) / SIZE - Math.PI / 2;
+    return [x + r * Math.cos(angle), y + r * Math.sin(angle)];
+  },
+
+  drawRing() {
+    const problem = problemNow();
+    const way = pathOfProblem(problem, DEEPEST);
+    problem.table.forEach((next, number) => {
+      const onWay = way.slice(0, -1).includes(number);
+      const to = grasped?.number === number ? grasped.head : this.placeOf(next);
+      this.drawArrow(this.placeOf(number), to, number === next && grasped?.number !== number, onWay ? "arrow on" : "arrow");
+    });
+    problem.table.forEach((_, number) => {
+      const [x, y] = this.placeOf(number);
+      stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
+      stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
+    });
+    const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
+    const along = walking === null ? 0 : this.along;
+    stage.dot(from[0] + (to[0] - from[0]) * along, from[1] + (to[1] - from[1]) * along, "walker", this.ring.number + 5);
+    stage.text(this.ring.x, stage.height - 12, "drag an arrow’s head", "small pen", "middle");
+  },
+
+  /* Bent to the left, so that it does not lie on the one that leads back; a loop where a number points to itself. */
+  drawArrow([x, y], [to_x, to_y], isLoop, look) {
+    const { number } = this.ring;
+    if (isLoop) {
+      const out = [x - this.ring.x, y - this.ring.y].map((part) => (part * (this.ring.r + number + 8)) / this.ring.r);
+      stage.dot(this.ring.x + out[0], this.ring.y + out[1], look, 10);
+      return;
+    }
+    const length = Math.hypot(to_x - x, to_y - y) || 1;
+    const bend = [(x + to_x) / 2 + (16 * (to_y - y)) / length, (y + to_y) / 2 - (16 * (to_x - x)) / length];
+    const at = (t) => [0, 1].map((i) => (1 - t) ** 2 * [x, y][i] + 2 * t * (1 - t) * bend[i] + t ** 2 * [to_x, to_y][i]);
+    const near = number / length;
+    const points = Array.from({ length: 13 }, (_, i) => at(near + ((1 - 2.3 * near) * i) / 12));
+    stage.line(points, look);
+    const [[a, b], [c, d]] = points.slice(-2);
+    const angle = Math.atan2(d - b, c - a);
+    const head = [0, 2.5, -2.5].map((turn) => [c + 8 * Math.cos(angle + turn), d + 8 * Math.sin(angle + turn)]);
+    stage.line([...head, head[0]], `${look} head`);
+  },
+
+  drawTower(k, [left, top, wide, height]) {
+    const isShown = ksShown().includes(k);
+    const answers = answersFor(k, problemNow(), isHeld());
+    const high = height / answers.length;
+    const right = answerTo(problemNow(), k);
+    answers.forEach((shares, block) => {
+      const place = [left, top + (answers.length - 1 - block) * high + 1, wide, high - 2];
+      const isRead = isShown && block <= state.block;
+      const colors = shares.map((share) => (isRead ? stage.colors.share[Math.round(share * SHADES)] : stage.colors.ink[0]));
+      stage.tile(`${{ 1: 0, 4: 1 }[k] ?? k}:${block}`, place, SIZE, colors);
+    });
+    stage.text(left + wide / 2, top - 12, `k = ${k}`, "strong", "middle");
+    if (!isShown) {
+      stage.text(left + wide / 2, top + height / 2, "?", "number", "middle");
+      return;
+    }
+    stage.box([left + (right * wide) / SIZE, top - 2, wide / SIZE, height + 4], "frame");
+    const stands = standsFrom(answers);
+    if (stands <= state.block) {
+      const y = top + (answers.length - stands) * high;
+      stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
+    }
+    const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
+    stage.text(left + wide / 2, top + height + 20, `reads ${answer}`, "small", "middle");
+    stage.text(left + wide / 2, top + height + 38, answer === right ? "right" : "wrong", `small strong ${answer === right ? "" : "miss"}`, "middle");
+  },
+
+  point(kind, x, y) {
+    const near = (place) => Math.hypot(place[0] - x, place[1] - y) < 2.2 * this.ring.number;
+    const number = [0, 1, 2, 3, 4, 5].find((candidate) => near(this.placeOf(candidate)));
+    if (kind === "down" && number !== undefined) {
+      const { table } = problemNow();
+      const tails = table.map((next, i) => i).filter((i) => table[i] === number);
+      const way = pathOfProblem(problemNow(), DEEPEST);
+      const tail = tails.find((i) => way.includes(i)) ?? tails[0] ?? number; // the head that lies here, or the arrow that starts
+      grasped = { number: tail, head: [x, y] };
+    } else if (grasped) grasped.head = [x, y];
+    if (kind === "up" && grasped) {
+      const table = Array.from(state.table);
+      if (number !== undefined) table[grasped.number] = number;
+      grasped = null;
+      set({ table: table.join("") });
+    }
+    redraw();
+  },
+
+  caption() {
+    const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
+    const stands = ksShown().map((k) => {
+      const block = standsFrom(answersFor(k, problemNow(), isHeld()));
+      return `k = ${k}: ${block === Infinity ? "never" : `block ${block}`}`;
+    });
+    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way: ${way}. The answer stands from ${stands.join(", ")}.`;
+  },
+
+  bet: {
+    question: "The net is told k. After how many blocks can its answer be read for k = 4?",
+    choices: ["as for k = 1", "later", "never"],
+    right: 1,
+    onBet: () => walking === null && SCENES.pointers.play(),
+  },
+};

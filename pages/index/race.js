@@ -1,0 +1,202 @@
+"use strict";
+/* Scenes 1, 2 and 4: nets that the worker trains, drawn as towers.  A row is a layer, a cell a unit: on the left the
+   state of the digit, which climbs; on the right the gradient, which comes back down. */
+
+const PACE = 20; // milliseconds between an answer of the worker and the next question
+const PATIENCE = 300; // steps of a race
+const WIDTH = 16; // units of a layer
+const CHANCE = 0.1;
+const runs = {}; // {scene: its race}
+const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x" };
+
+const shared = { width: WIDTH, seed: 1, optimizer: "adam" };
+const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
+const ABOUT = {
+  race: () => ({
+    ...shared, depth: state.depth, init: state.init, rate: state.rate,
+    nets: [{ kind: state.second, b_T: 0 }, { kind: "highway", b_T: state.b_T }],
+  }),
+  sabotage: () => ({ ...small, nets: [{ kind: "highway", b_T: -3 }] }),
+  turn: () => ({ ...small, nets: [{ kind: "highway", b_T: -30 }, { kind: "highway", b_T: -3 }] }),
+};
+
+/* ---- The worker's answers ---- */
+
+function remake(scene) {
+  const about = ABOUT[scene]();
+  const version = (runs[scene]?.version ?? 0) + 1;
+  runs[scene] = {
+    version, about, portraits: runs[scene]?.portraits, depth: runs[scene]?.depth ?? about.depth, step: 0, until: PATIENCE,
+    isPlaying: runs[scene]?.isPlaying ?? false, isWaiting: false, cuts: [], read: about.nets.map(() => []),
+  };
+  ask(scene, { make: about });
+}
+
+function ask(scene, question) {
+  const run = runs[scene];
+  run.isWaiting = true;
+  worker?.postMessage({ run: scene, version: run.version, digit: digitNow(), ...question });
+}
+
+function receiveRace({ run: scene, version, records, accuracies, portraits, label }) {
+  const run = runs[scene];
+  if (version !== run.version) return;
+  Object.assign(run, { portraits, label, isWaiting: false, depth: run.about.depth });
+  for (const { step, nets } of records) {
+    run.step = step;
+    nets.forEach(({ accuracy }, k) => { if (accuracy !== undefined) run.read[k].push([step, accuracy]); });
+  }
+  accuracies?.forEach((accuracy, k) => run.read[k].push([run.step, accuracy]));
+  if (accuracies && run.cuts.length) run.cuts.at(-1).after ??= accuracies[0];
+  if (run.step === run.cutsAt) {
+    run.cutsAt = null;
+    cutLayers(...BET_CUT);
+  }
+  if (run.step >= run.until && run.isPlaying) endRun(run);
+  if (state.scene === scene) {
+    if (run.isStale && !run.isPlaying) showDigit(run);
+    redraw();
+    setTimeout(goOn, PACE);
+  }
+}
+
+/* Asks for the next step of the race that is on the stage. */
+function goOn() {
+  const run = runs[state.scene];
+  if (run?.isPlaying && !run.isWaiting) ask(state.scene, { steps: 1 });
+}
+
+function play() {
+  const run = runs[state.scene];
+  if (!run) return;
+  if (run.step >= run.until) run.until += PATIENCE;
+  run.isPlaying = true;
+  goOn();
+  redraw();
+}
+
+function endRun(run) {
+  run.isPlaying = false;
+  speak(SCENES[state.scene].caption());
+}
+
+/* Sends another digit up the towers; while an answer is awaited, after it. */
+function showDigit(run) {
+  run.isStale = run.isWaiting;
+  if (!run.isWaiting) ask(state.scene, {});
+}
+
+const readNow = (run, k) => run.read[k].at(-1)?.[1];
+
+/* ---- Towers ---- */
+
+
+/* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
+function drawTower(which, run, k, [left, top, width, height], name, look) {
+  const { kind } = run.about.nets[k];
+  const narrow = width < 260;
+  const head = narrow ? 48 : 64; // pixels above a tower
+  const foot = height < 300 ? 40 : 64; // and below it
+  stage.text(left, top + 18, name, `strong ${look}`);
+  if (!narrow) stage.text(left, top + 38, EQUATIONS[kind], "small");
+  const wide = (width - 24) / 2;
+  stage.text(left + width, top + 26, percent(readNow(run, k)), "number", "end");
+  const rows = run.depth + 1;
+  const high = (height - head - foot) / rows;
+  const rowTop = (layer) => top + head + (rows - 1 - layer) * high;
+  const right = left + wide + 24;
+  const portrait = run.portraits?.[k];
+  if (portrait && portrait.states.length === rows * WIDTH) {
+    const cell = (values, layer) => values.subarray(layer * WIDTH, (layer + 1) * WIDTH);
+    for (let layer = 0; layer < rows; layer++) {
+      stage.tile(`${which}:${layer}`, [left, rowTop(layer), wide, high], WIDTH, logColors(cell(portrait.states, layer)));
+      stage.tile(`${which}:g${layer}`, [right, rowTop(layer), wide, high], WIDTH, logColors(cell(portrait.gradients, layer)));
+      if (layer && portrait.gates) {
+        const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
+        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color]);
+      }
+    }
+    if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
+    stage.text(left, top + head - 6, narrow ? `↑ ${shareInWords(portrait.up)}` : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
+    stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
+    stage.text(right, rowTop(0) + high + 32, `${narrow ? "reads" : "reads it as"} ${portrait.guess}`, "small strong");
+  }
+  if (!portrait) stage.text(left, top + head + 20, "the first pass is computed …", "small faint");
+  stage.text(right, top + head - 6, narrow ? "↓ gradient" : "gradient ↓", "small");
+  drawPad([left, rowTop(0) + high + 8, foot - 12, foot - 12], which ? "pad" : "pad 2");
+  return { rowTop, high, left, wide, right };
+}
+
+/* How many digits are read right, step by step. */
+function drawRead(run, names, looks, place) {
+  const ticks = place[3] > 100 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1];
+  const x = { from: 0, to: run.until, ticks: [[0, "0"]] };
+  const y = { from: 0, to: 1, ticks: ticks.map((share) => [share, percent(share)]) };
+  const { across, down } = stage.chart(place, x, y, `step ${run.until}`);
+  stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
+  for (const { step, count } of run.cuts) {
+    stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
+    stage.text(across(step), down(1) - 4, `${count} cut`, "small", "middle");
+  }
+  run.read.forEach((points, k) => {
+    stage.line(points.map(([step, share]) => [across(step), down(share)]), `line ${looks[k]}`);
+    if (!points.length) return;
+    const [step, share] = points.at(-1);
+    stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
+  });
+  const ends = run.read.map((points) => points.at(-1)?.[1] ?? 0);
+  if (names.length === 2 && Math.abs(ends[0] - ends[1]) > 0.3) {
+    names.forEach((name, k) => stage.text(across(run.step) + 8 > place[0] + place[2] - 70 ? across(run.step) - 8 : across(run.step) + 8, down(ends[k]) - 6, name, `small strong ${looks[k]}`, across(run.step) + 8 > place[0] + place[2] - 70 ? "end" : "start"));
+  }
+}
+
+/* Two towers, and below them what each reads. */
+function drawPair(run, names, looks) {
+  const { width, height } = stage;
+  const chart = height > 480 ? 96 : height > 320 ? 60 : 40;
+  const gap = width > 560 ? 48 : 20;
+  const each = (width - gap) / 2;
+  names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k]));
+  drawRead(run, names, looks, [44, height - chart - 20, width - 48, chart]);
+}
+
+function captionOfPair(run, names) {
+  const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
+  return `Step ${run.step}. Of 1000 digits that they have not seen they read: ${read}.`;
+}
+
+const settledAtEnd = (scene) => () => runs[scene]?.step >= PATIENCE;
+
+SCENES.race = {
+  levers: ["second", "b_T", "depth", "rate", "init"],
+  hasDigit: true,
+  names: () => [state.second, "highway"],
+  looks: () => [state.second, "highway"],
+
+  draw() {
+    drawPair(runs.race, this.names(), this.looks());
+  },
+
+  /* A net that is changed begins anew; a rate is changed while it trains. */
+  onState(changed) {
+    if (changed.rate) {
+      const { isPlaying, step } = runs.race;
+      runs.race.about.rate = state.rate;
+      runs.race.until = Math.max(runs.race.until, isPlaying ? step + 100 : 0);
+      ask("race", { rate: state.rate });
+      return;
+    }
+    remake("race");
+  },
+
+  point: pointAtPad,
+  caption: () => captionOfPair(runs.race, SCENES.race.names()),
+
+  bet: {
+    question: "Thirty layers, the same images, the same small weights. Which tower learns?",
+    choices: ["highway", "plain", "both", "neither"],
+    right: 0,
+    onBet: play,
+    isSettled: settledAtEnd("race"),
+  },
+};

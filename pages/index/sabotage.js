@@ -1,0 +1,89 @@
+"use strict";
+/* Scene 2: while a highway tower trains, the reader cuts the way past some of its layers: their T is set to 1. */
+
+const TRAINED = 100; // steps before the cut of the bet
+const HEALING = 200; // steps that a net is given after a cut
+const BET_CUT = [6, 8]; // of the bet: from this layer on so many
+
+let dragged = null; // {from, to}: the layers that the pointer has passed
+let tower = null; // where it stands
+
+function cutLayers(from, count) {
+  const run = runs.sabotage;
+  run.cuts.push({ step: run.step, from, count, before: readNow(run, 0) });
+  run.until = run.step + HEALING;
+  ask("sabotage", { cut: [from, count] });
+  run.isPlaying = true;
+  redraw();
+}
+
+/* The layer of the tower at a place, from 1; null beside it. */
+function layerAt(x, y) {
+  if (!tower || x < tower.left || x > tower.right + tower.wide) return null;
+  const layer = LAYERS - Math.floor((y - tower.rowTop(LAYERS)) / tower.high);
+  return layer >= 1 && layer <= LAYERS ? layer : null;
+}
+
+const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
+
+SCENES.sabotage = {
+  levers: ["cutFrom", "cutCount"],
+  hasDigit: true,
+  action: "Cut",
+  act: () => cutLayers(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)),
+
+  draw() {
+    const run = runs.sabotage;
+    const { width, height } = stage;
+    const isWide = width > 560;
+    const wide = isWide ? width * 0.46 : width * 0.5;
+    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
+    for (const { from, count } of run.cuts) this.mark(from, count, "cut");
+    if (dragged) this.mark(...rangeOf(dragged), "chosen");
+    else if (!run.cuts.length) this.mark(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom), "planned");
+    const left = wide + 52;
+    drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, height * (isWide ? 0.5 : 0.4)]);
+    const words = run.cuts.slice(-3).map(({ count, before, after }) =>
+      `${count} cut: ${percent(before)} → ${percent(after)}`);
+    if (!words.length) words.push(run.step < TRAINED ? "let it train," : "now", "drag along the tower:", "what you pass is cut");
+    words.forEach((line, i) => stage.text(left, height * (isWide ? 0.5 : 0.4) + 92 + 20 * i, line, isWide ? "" : "small"));
+  },
+
+  mark(from, count, look) {
+    const top = tower.rowTop(from + count - 1);
+    stage.box([tower.left - 2, top, tower.right + tower.wide - tower.left + 4, tower.high * count], look);
+  },
+
+  point(kind, x, y) {
+    const layer = layerAt(x, y);
+    if (kind === "down" && layer) dragged = { from: layer, to: layer };
+    else if (dragged && layer) dragged.to = layer;
+    if (kind === "up" && dragged) {
+      cutLayers(...rangeOf(dragged));
+      dragged = null;
+    }
+    if (dragged) redraw();
+    else pointAtPad(kind, x, y);
+  },
+
+  caption() {
+    const run = runs.sabotage;
+    const last = run.cuts.at(-1);
+    const now = percent(readNow(run, 0));
+    if (!last) return `Step ${run.step}: it reads ${now}.`;
+    return `${last.count} of 30 layers were cut at step ${last.step}. Before, it read ${percent(last.before)}; ` +
+      `right after, ${percent(last.after)}; now, at step ${run.step}, ${now}.`;
+  },
+
+  bet: {
+    question: "At step 100 eight neighbours of the thirty are cut, for good. What does the net read 200 steps later?",
+    choices: ["it is dead: a guess", "half as much", "nearly as much"],
+    right: 2,
+    onBet() {
+      if (runs.sabotage.step >= TRAINED) remake("sabotage");
+      runs.sabotage.cutsAt = TRAINED;
+      play();
+    },
+    isSettled: () => runs.sabotage?.cuts.some(({ step }) => runs.sabotage.step >= step + HEALING),
+  },
+};

@@ -1,0 +1,23 @@
+"use strict";
+/* Scene 4: a tower whose gates are all held shut, beside one whose gates are free. */
+
+SCENES.turn = {
+  levers: [],
+  hasDigit: true,
+  names: () => ["gates shut", "gates free"],
+
+  draw() {
+    drawPair(runs.turn, this.names(), ["shut", "highway"]);
+  },
+
+  point: pointAtPad,
+  caption: () => captionOfPair(runs.turn, SCENES.turn.names()),
+
+  bet: {
+    question: "Left, all gates are held shut: thirty layers hand on what they get. How many digits will it read?",
+    choices: ["none: it guesses", "half as many", "as many"],
+    right: 2,
+    onBet: play,
+    isSettled: settledAtEnd("turn"),
+  },
+};

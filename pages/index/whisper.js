@@ -1,0 +1,100 @@
+"use strict";
+/* Scene 0: a digit climbs thirty layers, from tile to tile.  Every layer has as many units as the digit has pixels, and
+   one T for all of them, which is under the reader's finger. */
+
+const SIDE = 14; // of a digit, in pixels
+const PIXELS = SIDE * SIDE;
+const LAYERS = 30;
+const ACROSS = 8; // tiles in a row: with four rows one place is left, for what arrives
+const FLOOR = -10; // the lower end of the axis, as a power of ten
+
+const rooms = [];
+const visited = new Map(); // {T: what was left}, of all T that the finger has been at
+
+/* The weights W_H of the layers, drawn when they are needed first. */
+function roomsDrawn() {
+  const uniform = uniformFrom(1);
+  while (rooms.length < LAYERS) {
+    const W = new Float64Array(PIXELS * PIXELS);
+    INITS.program(W, PIXELS, PIXELS, uniform);
+    rooms.push(W);
+  }
+  return rooms;
+}
+
+/* The states (PIXELS,) of a digit: at the bottom, then after every layer. */
+function climb(digit, T) {
+  const states = [Float64Array.from(digit)];
+  const z = new Float64Array(PIXELS);
+  for (const W of roomsDrawn()) {
+    const x = states.at(-1);
+    product(z, x, W, 1, PIXELS, PIXELS);
+    states.push(x.map((carried, i) => T * Math.tanh(z[i]) + (1 - T) * carried)); // eq. 3
+  }
+  return states;
+}
+
+/* The place of tile `layer`: the road turns at the end of each row. */
+function tilePlace(layer) {
+  const side = stage.width / ACROSS;
+  const row = Math.floor(layer / ACROSS);
+  const along = layer % ACROSS;
+  const column = row % 2 ? ACROSS - 1 - along : along;
+  return [column * side, (3 - row) * side, side - 4, side - 4];
+}
+
+SCENES.whisper = {
+  levers: ["T"],
+  hasDigit: true,
+
+  draw() {
+    const T = state.T;
+    const states = climb(inkNow(), T);
+    states.forEach((values, layer) => {
+      const [x, y, side] = tilePlace(layer);
+      stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values));
+      if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
+    });
+    const left = norm(states[LAYERS]) / norm(states[0]) || 0;
+    if (norm(states[0])) visited.set(T, left);
+    this.left = left;
+    const [x, y, side] = tilePlace(LAYERS + 1);
+    const size = Math.min(40, side / 2.6);
+    const numbers = stage.text(x, y + side / 2, shareInWords(left), "strong");
+    numbers.style.fontSize = `${left < 0.0095 ? size * 0.62 : size}px`;
+    stage.text(x, y + side / 2 + 18, "is left", "small");
+    this.drawValley();
+  },
+
+  /* The digit at the bottom, and beside it what was left for each T. */
+  drawValley() {
+    const below = (4 * stage.width) / ACROSS;
+    const room = stage.height - below - 12;
+    const pad = Math.min(room, 0.38 * stage.width);
+    drawPad([0, below + 8, pad, pad]);
+    const place = [pad + 64, below + 12, stage.width - pad - 80, Math.min(room, 1.2 * pad) - 28];
+    const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
+    const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
+    if (isTold("whisper")) {
+      const g = FACTORS.program;
+      const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
+      stage.line(points, "law");
+      stage.text(across(valleyOf(g)), down(FLOOR) - 6, "the law", "small", "middle");
+    } else {
+      stage.text(across(1), down(0) + 16, "left at the top, for each T that you try", "small faint", "end");
+    }
+    for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
+  },
+
+  point: pointAtPad,
+
+  caption() {
+    return `T = ${state.T.toFixed(2)}: after ${LAYERS} layers ${shareInWords(this.left)} of your digit is left.`;
+  },
+
+  bet: {
+    question: "With T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
+    choices: ["95 %", "60 %", "20 %", "nothing"],
+    right: 2,
+  },
+};

@@ -1,0 +1,80 @@
+"use strict";
+/* Runs beside the page.  A question holds `run`, the name of a race, and what to do with it: {make}, new nets; {rate};
+   {cut}; {steps}, so many more; {digit}, which climbs.  The answer has the portraits of the digit.  A question {cell}
+   trains one small net of the map. */
+
+const ACCURACY_EVERY = 10; // steps: to test takes longer than a step
+const CELL_STEPS = 60;
+const LAST = 10; // the loss of a cell is the mean of so many last steps
+
+/* Decodes base64 and decompresses the bytes. */
+async function inflate(base64) {
+  const deflated = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/* What pages/make_index.py packed -> {train, test}, each with x (images, d_in), pixels from -1 to 1, and labels. */
+async function unpack({ n_train, n_test, d_in, top, deflated }) {
+  const bytes = await inflate(deflated);
+  const n_pixels = (n_train + n_test) * d_in;
+  const x = new Float64Array(n_pixels);
+  for (let i = 0; i < n_pixels; i += 2) {
+    const two = bytes[i / 2];
+    x[i] = ((two >> 4) / top) * 2 - 1;
+    x[i + 1] = ((two & 15) / top) * 2 - 1;
+  }
+  const labels = bytes.subarray(n_pixels / 2);
+  return {
+    train: { x: x.subarray(0, n_train * d_in), labels: labels.subarray(0, n_train), d_in },
+    test: { x: x.subarray(n_train * d_in), labels: labels.subarray(n_train), d_in },
+  };
+}
+
+function someSteps(race, count) {
+  return Array.from({ length: count }, () => race.step((race.steps + 1) % ACCURACY_EVERY === 0));
+}
+
+/* A small net of the map, trained: its loss, and how much of signal and gradient arrived before. */
+function trainedCell(about, train, test) {
+  const race = new Race(about, train, test);
+  const results = someSteps(race, CELL_STEPS).map(({ nets }) => nets[0]);
+  const { spreads, gradients } = results[0];
+  const loss = results.slice(-LAST).reduce((sum, result) => sum + result.loss, 0) / LAST;
+  return { loss, up: spreads.at(-1) / spreads[0], down: gradients[0] / gradients.at(-1) };
+}
+
+/* The label of the training image that is most like a drawing. */
+function nearestLabel(pixels, { x, labels, d_in }) {
+  let least = Infinity;
+  let nearest = 0;
+  labels.forEach((label, i) => {
+    const distance = rowOf(x, i, d_in).reduce((sum, value, j) => sum + (value - pixels[j]) ** 2, 0);
+    if (distance >= least) return;
+    least = distance;
+    nearest = label;
+  });
+  return nearest;
+}
+
+async function work(packed) {
+  const { train, test } = await unpack(packed);
+  const races = {};
+  self.onmessage = ({ data }) => {
+    const { cell, run, version, make, rate, cut, steps, digit } = data;
+    if (cell) {
+      self.postMessage({ cell: cell.key, ...trainedCell(cell.about, train, test) });
+      return;
+    }
+    if (make) races[run] = new Race(make, train, test);
+    const race = races[run];
+    if (rate) race.setRate(rate);
+    if (cut) race.cut(...cut);
+    const label = digit.label ?? nearestLabel(digit.pixels, train);
+    const answer = { run, version, label, records: someSteps(race, steps ?? 0) };
+    if (make || cut) answer.accuracies = race.nets.map((net) => race.accuracyOf(net));
+    answer.portraits = race.portraits({ ...digit, label });
+    self.postMessage(answer);
+  };
+  self.postMessage({ ready: true });
+}

@@ -1,0 +1,257 @@
+"""Writes pages/index.html, "How deep?": eight scenes on one stage.  It is the site's first page, and a single file
+that a browser opens from disk.
+
+    python -m pages.make_index
+
+The page holds some of MNIST's images, made small, the net results/pointers.npz, numbers of results/, and the programs
+of pages/index/.  Its first picture is computed here, and drawn before any script answers."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+
+import imageio.v3 as imageio
+import numpy as np
+
+from experiments.depth_on_demand import depth_on_demand_trial as trial
+from highway_networks import Dataset, DeepNet, subset
+from highways.commands import run_program
+from highways.files import ROOT, InputError, printable
+from highways.records import load_results, select
+from pages.explorer_net import load_page_mnist
+from pages.make_explorer import base64_of
+from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
+from pages.parts import ENGINE, MENU, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
+
+PARTS = ROOT / "pages" / "index"
+PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers gate judge bets page"
+PAGE_PARTS = (
+    STYLE,
+    MENU,
+    "page.css",
+    ENGINE,
+    "../explorer/trained.js",
+    PALETTE,
+    WORDS,
+    *(f"{name}.js" for name in PROGRAMS.split()),
+)
+RECORDS = ("pointers", "why_plain_fails", "shut_gates", "claims")
+N_TRAIN = 2000
+N_TEST = 1000
+SIDE = 14  # of an image in the page; MNIST's is twice as long
+TOP = 15  # the brightest of the 16 greys that 4 bits hold
+DIGITS = 4  # of the means of T
+CLAIMS = {
+    "primary-thirty-layers": "Thirty plain layers fail, thirty highway layers train.",
+    "primary-past-1000": "More than a thousand layers train, and they are of use.",
+    "primary-gates-see-x": "Gates that see x are an important part of the computation.",
+}
+# What the scenes show, for readers whose browser runs no scripts
+SHOTS = {
+    "whisper": "A digit in thirty-one steps, fainter from step to step; below, how much is left for each T",
+    "race": "After training the plain tower is grey at the top and reads a tenth; the highway tower is full of colour",
+    "sabotage": "Eight layers of a tower are cut; the share of digits read falls, and heals",
+    "start": "A map: nets with nearly shut gates learn, nets with open gates at low rates, those between do not",
+    "turn": "A tower with shut gates and one with free gates read as many digits",
+    "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
+    "gate": "The gates of twelve blocks for an easy and a hard problem, and one gate large",
+    "judge": "Seven bets, and three claims with the parts that hold and those that do not",
+}
+
+# ---- Images --------------------------------------------------------------------------------------
+
+
+def small_images(x: np.ndarray) -> np.ndarray:
+    """Images (N, 784) of bytes -> (N, 196) of greys from 0 to 15: the means of 2 x 2 pixels."""
+    squares = x.reshape(len(x), SIDE, 2, SIDE, 2)
+    means = squares.mean(axis=(2, 4))
+    greys = np.rint(means * TOP / 255)
+    return greys.astype(np.uint8).reshape(len(x), SIDE * SIDE)
+
+
+def two_to_a_byte(greys: np.ndarray) -> bytes:
+    """Packs an even count of numbers from 0 to 15, two to a byte, the first in the high half."""
+    flat = greys.reshape(-1, 2)
+    return (flat[:, 0] << 4 | flat[:, 1]).tobytes()
+
+
+def images_part(mnist: Dataset) -> dict:
+    """The page's images: the pixels of the training images, then of the test images, two to a
+    byte, then all labels, a byte each; deflated, in base64."""
+    drawn = subset(mnist, 0, N_TRAIN, N_TEST)
+    x = np.concatenate([drawn.x_train, drawn.x_test])
+    labels = np.concatenate([drawn.y_train, drawn.y_test]).astype(np.uint8)
+    packed = two_to_a_byte(small_images(x)) + labels.tobytes()
+    return {
+        "n_train": N_TRAIN,
+        "n_test": N_TEST,
+        "d_in": SIDE * SIDE,
+        "top": TOP,
+        "deflated": base64.b64encode(zlib.compress(packed, 9)).decode(),
+    }
+
+
+def digits_part(mnist: Dataset) -> list[str]:
+    """The first test image of each digit, a hexadecimal sign a pixel."""
+    drawn = subset(mnist, 0, N_TRAIN, N_TEST)
+    first = [int(np.argmax(drawn.y_test == digit)) for digit in range(10)]
+    return ["".join(f"{grey:x}" for grey in image) for image in small_images(drawn.x_test[first])]
+
+
+# ---- The first picture: what whisper.js draws --------------------------------------------------------
+
+LAYERS = 30
+ACROSS = 8
+FIRST_T = 0.02
+FIRST_DIGIT = 3
+
+
+def uniform(seed: int, n: int) -> np.ndarray:
+    """The first n numbers of uniformFrom() of net.js."""
+    state = np.uint32(seed) + np.arange(1, n + 1, dtype=np.uint32) * np.uint32(0x6D2B79F5)
+    bits = (state ^ (state >> 15)) * (state | 1)
+    bits = (bits + (bits ^ (bits >> 7)) * (bits | 61)) ^ bits
+    return (bits ^ (bits >> 14)) / 2**32
+
+
+def climb(ink: np.ndarray, T: float) -> np.ndarray:
+    """The states (LAYERS + 1, 196) of a digit that climbs."""
+    n = SIDE * SIDE
+    W = (2 * uniform(1, LAYERS * n * n) - 1).reshape(LAYERS, n, n) / np.sqrt(n)
+    states = [ink]
+    for layer in range(LAYERS):
+        x = states[-1]
+        states.append(T * np.tanh(W[layer] @ x) + (1 - T) * x)
+    return np.array(states)
+
+
+def colors_of(dark: bool) -> dict[str, np.ndarray]:
+    """The colours of base.css, {name: (3,)}."""
+    light_part, dark_part = (ROOT / "pages" / "shared" / "base.css").read_text().split("@media", 2)[:2]
+    found = re.findall(r"--(\w+): #(\w{6})", dark_part if dark else light_part)
+    return {name: np.array([int(value[i : i + 2], 16) for i in (0, 2, 4)]) for name, value in found}
+
+
+def first_picture(digit: str, dark: bool) -> str:
+    """The address of a picture of the first scene."""
+    colors = colors_of(dark)
+    states = climb(np.array([int(sign, 16) / TOP for sign in digit]), FIRST_T)
+    canvas = np.zeros((4 * (SIDE + 1), ACROSS * (SIDE + 1), 4), np.uint8)
+    for layer, state in enumerate(states):
+        row, along = divmod(layer, ACROSS)
+        column = ACROSS - 1 - along if row % 2 else along
+        strength = np.minimum(1, np.abs(state))[:, None]
+        strongest = np.where(state[:, None] > 0, colors["plus"], colors["minus"])
+        tile = colors["zero"] + (strongest - colors["zero"]) * strength
+        top, left = (3 - row) * (SIDE + 1), column * (SIDE + 1)
+        canvas[top : top + SIDE, left : left + SIDE, :3] = np.rint(tile).reshape(SIDE, SIDE, 3)
+        canvas[top : top + SIDE, left : left + SIDE, 3] = 255
+    png = imageio.imwrite("<bytes>", canvas, extension=".png")
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def shots() -> dict[str, str]:
+    """{scene: its picture, for a browser without scripts}."""
+    parts = {}
+    for scene, about in SHOTS.items():
+        file = PARTS / "pictures" / f"{scene}.webp"
+        data = base64.b64encode(file.read_bytes()).decode()
+        image = f'<img class="shot" alt="{about}" src="data:image/webp;base64,{data}">'
+        parts[scene] = f"<noscript>{image}</noscript>"
+    return parts
+
+
+# ---- Records -------------------------------------------------------------------------------------
+
+
+def checked_record() -> dict:
+    """The record of the net that follows pointers; raises InputError for any other."""
+    record = load_results(OUT)
+    anew = "python -m pages.measure_pointers measures anew"
+    if record["settings"].get("net_sha256") != checksum_of(NET.read_bytes()):
+        raise InputError(f"{printable(OUT)} was measured on another net than {printable(NET)}: {anew}")
+    if record["summary"] != summary_of(record["trials"]):
+        raise InputError(f"{printable(OUT)} has a summary that is not that of its trials: {anew}")
+    return record
+
+
+def mean_gates(net: DeepNet) -> np.ndarray:
+    """The mean of T over problems of all k, (depth, width), by which gates are held."""
+    by_k = []
+    for k in trial.depths_of(SETTING):
+        x, _ = trial.drawn(SETTING, k, trial.CHOOSING)
+        by_k.append(net.gates(x).mean(axis=1, dtype=np.float64))
+    return np.mean(by_k, axis=0)
+
+
+def pointers_part(net: DeepNet) -> dict:
+    shape = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
+    return {
+        "net": {**shape, "parameters": base64_of(net.parameters.astype("<f2"))},
+        "held": mean_gates(net).round(DIGITS).tolist(),
+    }
+
+
+def claims_part() -> list[dict]:
+    """The claims that the reader judges: our verdict, and the parts of its rule."""
+    rows = {row["id"]: row for row in load_results(ROOT / "experiments" / "results" / "claims.json")["trials"]}
+    found = []
+    for id, claim in CLAIMS.items():
+        row = rows[id]
+        tests = [{"name": name_of(test), "found": found_by(test), "holds": test["holds"]} for test in row["tests"]]
+        found.append({"claim": claim, "verdict": row["verdict"], "tests": tests})
+    return found
+
+
+def name_of(test: dict) -> str:
+    return (" ÷ " if test["log10"] else " − ").join(test["names"])
+
+
+def found_by(test: dict) -> str:
+    """ "0.887 to 0.903, asked: above 0.85"."""
+    ends, bounds = test["interval"], test["bounds"]
+    if test["log10"]:
+        ends, bounds = [[10**value for value in values] for values in (ends, bounds)]
+    interval = " to ".join(f"{value:.3g}" for value in ends)
+    asked = " and ".join(f"{value:.3g}" for value in bounds)
+    return f"{interval}, asked: {test['rule']} {asked}".replace("-", "−")
+
+
+def words_from(record: dict) -> dict[str, str]:
+    """The numbers within the page's text."""
+    by_k = record["summary"]
+    *first, last = [str(row["right_from_block"]) for row in by_k]
+    held = [round(100 * row["accuracy_with_gates_held"]) for row in by_k]
+    headline = load_results(ROOT / "experiments" / "results" / "why_plain_fails.json")["summary"]
+    free = select(headline, row="headline", block="highway", depth=30, n_train=6000)
+    shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
+    return {
+        "blocks": f"{', '.join(first)} and {last}",
+        "held": f"{min(held)} to {max(held)}&nbsp;%",
+        "n_test": str(record["settings"]["n_test"]),
+        "free": f"{free['test_accuracy']['mean']:.3f}",
+        "shut": f"{shut['test_accuracy']['mean']:.3f}",
+        "verdicts": ", ".join(claim["verdict"] for claim in claims_part()),
+    }
+
+
+def whole_page() -> str:
+    mnist = load_page_mnist()
+    digits = digits_part(mnist)
+    data = {"digits": digits, "pointers": pointers_part(DeepNet.load(NET)), "claims": claims_part()}
+    pictures = {
+        "first_light": first_picture(digits[FIRST_DIGIT], dark=False),
+        "first_dark": first_picture(digits[FIRST_DIGIT], dark=True),
+    }
+    texts = {"images": json_in_page(images_part(mnist)), "data": json_in_page(data)}
+    return page_of(PARTS, PAGE_PARTS, {**words_from(checked_record()), **shots(), **pictures, **texts})
+
+
+def main(argv=None) -> int:
+    return run_page_command(argv, "index.html", "eight scenes on how deep a net can be, and why", whole_page)
+
+
+if __name__ == "__main__":
+    run_program(main)

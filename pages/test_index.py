@@ -1,0 +1,456 @@
+"""pages/index.html is what its program writes; in a real browser its nets compute what straightforward.py computes, its
+scenes show what they promise, and it serves every reader."""
+
+import base64
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+import scipy.special
+from conftest import ROOT
+
+import highway_networks as hn
+import straightforward as sf
+from experiments.depth_on_demand import depth_on_demand_trial as trial
+from experiments.static_gates.static_gates_trial import with_static_gates
+from highways.files import InputError
+from highways.nets import layer_by_layer
+from highways.records import load_results, record_bytes
+from pages import make_index, measure_pointers, screenshots
+from pages.browser import browser_only, complaints, open_anew, shown, together, violations, wait_for
+
+FILE = ROOT / "pages" / "index.html"
+PAGE = FILE.read_text(encoding="utf-8")
+IMAGES = r'<script type="application/json" id="images">(.*?)</script>'
+PICTURES = r'"data:image/[^"]*"'
+PACKED = json.loads(re.search(IMAGES, PAGE)[1])
+WIDTH = 16
+SCENES = list(make_index.SHOTS)
+ALL_BETS = "bets=2021210&verdicts=011"
+
+
+@pytest.fixture(scope="module")
+def images():
+    """Pixels (3000, 196) from -1 to 1, and labels; the training images come first."""
+    content = np.frombuffer(zlib.decompress(base64.b64decode(PACKED["deflated"])), np.uint8)
+    n = PACKED["n_train"] + PACKED["n_test"]
+    pairs = content[: n * PACKED["d_in"] // 2]  # two grey levels in a byte
+    greys = np.stack([pairs >> 4, pairs & 15], axis=1).reshape(n, PACKED["d_in"])
+    return greys / PACKED["top"] * 2 - 1, content[len(pairs) :]
+
+
+# ---- The file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_what_the_program_writes(mnist, monkeypatch, images):
+    monkeypatch.setattr(make_index, "load_page_mnist", lambda: mnist)
+    written = make_index.whole_page()
+    of_libraries = f"{IMAGES}|{PICTURES}"  # another zlib may pack in another way
+    assert re.sub(of_libraries, "", written) == re.sub(of_libraries, "", PAGE), "python -m pages.make_index"
+    x, labels = images
+    drawn = hn.subset(mnist, 0, PACKED["n_train"], PACKED["n_test"])
+    assert (labels == np.concatenate([drawn.y_train, drawn.y_test])).all()
+    square = drawn.x_train[7].reshape(14, 2, 14, 2).mean(axis=(1, 3)) / 127.5 - 1
+    np.testing.assert_allclose(x[7].reshape(14, 14), square, atol=1 / 15 + 1e-12)  # half a grey level
+
+
+def test_without_scripts_every_scene_has_its_picture_and_no_button_is_dead():
+    for scene in SCENES:
+        section = re.search(rf'<section id="{scene}".*?</section>', PAGE, re.S)[0]
+        assert '<noscript><img class="shot" alt="' in section
+        assert "<button" not in section
+    assert all(" hidden" in button for button in re.findall(r"<button[^>]*>", PAGE))
+
+
+def test_old_addresses_lead_to_scenes():
+    for old in ("train", "pointers"):
+        text = (FILE.parent / f"{old}.html").read_text()
+        assert re.search(r"url=index\.html#(\w+)", text)[1] in SCENES
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda record: record["settings"].update(net_sha256="0"), lambda record: record["summary"].pop()]
+)
+def test_a_record_of_another_net_is_refused(tmp_path, monkeypatch, spoil):
+    record = json.loads(measure_pointers.OUT.read_text())
+    spoil(record)
+    record.pop("digest")
+    monkeypatch.setattr(make_index, "OUT", tmp_path / "pointers.json")
+    make_index.OUT.write_bytes(record_bytes(record, "results"))
+    with pytest.raises(InputError):
+        make_index.checked_record()
+
+
+def test_the_net_is_as_measured_and_deeper_problems_need_more_blocks():
+    net = hn.DeepNet.load(measure_pointers.NET)
+    record = load_results(measure_pointers.OUT)
+    x, y = trial.drawn(measure_pointers.SETTING, 4, trial.TESTING)
+    assert (net.predict(x).argmax(axis=1) == y).mean() == pytest.approx(record["trials"]["accuracy"][3], abs=1e-3)
+    blocks = [row["right_from_block"] for row in record["summary"]]
+    assert blocks == sorted(set(blocks))  # as the page says
+
+
+# ---- The engine, in a browser ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page(opened):
+    screenshots.look_as(opened, 1280, 900)
+    open_anew(opened, FILE.as_uri())
+    wait_for(opened, "worker")
+    return opened
+
+
+@pytest.fixture
+def driver(page):
+    """The page as the test before left it; no test may leave an error on the console."""
+    yield page
+    assert complaints(page) == []
+
+
+# the page's window has what its worker computes with
+COMPUTE = """
+const done = arguments[arguments.length - 1];
+const run = async (ask) => done(ask(await unpack(JSON.parse($("images").textContent))));
+"""
+ONE_STEP = (
+    COMPUTE
+    + """
+const [about, n] = arguments;
+run(({ train }) => {
+  const net = new DeepNet({ d_in: 196, d_out: 10, n, ...about });
+  const x = train.x.subarray(0, n * 196);
+  const { loss, dlogits } = softmaxCrossEntropy(net.forward(x, n), train.labels.subarray(0, n), 10);
+  const norms = net.backward(x, dlogits, n);
+  return { loss, norms, gates: net.meanGates(n), parameters: [...net.parameters], gradient: [...net.gradient] };
+});
+"""
+)
+
+
+def net_of(flat, kind: str, depth: int, width: int) -> sf.Net:
+    """The page's flat parameters, or gradients, as a net of straightforward.py, whose arrays are
+    views of them."""
+    flat = np.asarray(flat)
+    at = 0
+
+    def take(*shape):
+        nonlocal at
+        begin = at
+        at += int(np.prod(shape))
+        return flat[begin:at].reshape(shape)
+
+    first = sf.Layer(W_H=take(width, 196), b_H=take(width))
+    blocks = []
+    for _ in range(depth):
+        if kind in sf.WITH_GATE:
+            W = take(2 * width, width)
+            b = take(2 * width)
+            blocks.append(sf.Layer(W_H=W[:width], W_T=W[width:], b_H=b[:width], b_T=b[width:]))
+        else:
+            blocks.append(sf.Layer(W_H=take(width, width), b_H=take(width)))
+    last = sf.Layer(W=take(10, width), b=take(10))
+    assert at == len(flat)
+    return sf.Net(kind, first, blocks, last)
+
+
+def norms_of(net: sf.Net, kept, d_logits) -> list[float]:
+    """|dL/dy| of the first layer and of every block, by the functions of straightforward.py."""
+    _, block_backward = sf.BLOCKS[net.block]
+    dy = d_logits @ net.last.W
+    norms = [np.linalg.norm(dy)]
+    for layer, kept_by_block in zip(net.blocks[::-1], kept[-2:0:-1], strict=True):
+        dy, _ = block_backward(layer, kept_by_block, dy)
+        norms.append(np.linalg.norm(dy))
+    return norms[::-1]
+
+
+@browser_only
+@together
+@pytest.mark.parametrize(
+    ("kind", "depth", "init", "n"),
+    [
+        ("plain", 30, "program", 64),
+        ("residual", 10, "he", 61),  # not a multiple of four: the matrix products go another way
+        ("highway", 60, "orthogonal", 64),
+    ],
+)
+def test_gradients_are_those_of_straightforward(driver, images, kind, depth, init, n):
+    about = {"kind": kind, "depth": depth, "init": init, "width": WIDTH, "b_T": -1.5, "seed": 3}
+    found = driver.execute_async_script(ONE_STEP, about, n)
+    x, labels = images
+    net = net_of(found["parameters"], kind, depth, WIDTH)
+    logits, kept = sf.forward(net, x[:n])
+    loss, d_logits = sf.softmax_cross_entropy(logits, labels[:n])
+    assert found["loss"] == pytest.approx(loss, rel=1e-10)
+    expected = sf.arrays_of(sf.backward(net, kept, d_logits))
+    gradients = sf.arrays_of(net_of(found["gradient"], kind, depth, WIDTH))
+    for ours, theirs in zip(gradients, expected, strict=True):
+        largest = np.abs(theirs).max()  # in the first layers of a plain net 1e-10 or less
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * largest)
+    np.testing.assert_allclose(found["norms"], norms_of(net, kept, d_logits), rtol=1e-5)
+    if kind in sf.WITH_GATE:
+        np.testing.assert_allclose(found["gates"], [T.mean() for _, _, T in kept[1:-1]], rtol=1e-5)
+        assert (net.blocks[0].b_T == -1.5).all()
+
+
+TRAIN = (
+    COMPUTE
+    + """
+const [about, steps] = arguments;
+run(({ train, test }) => {
+  const race = new Race(about, train, test);
+  const starts = race.nets.map(({ parameters }) => [...parameters]);
+  const taken = [];
+  const { nextBatch } = race;
+  race.nextBatch = () => {
+    taken.push(nextBatch());
+    return taken.at(-1);
+  };
+  const losses = Array.from({ length: steps }, () => race.step(false).nets.map(({ loss }) => loss));
+  const digit = { pixels: [...rowOf(test.x, 40, 196)], label: test.labels[40] };
+  const listed = ({ states, gradients, down }) => ({ down, states: [...states], gradients: [...gradients] });
+  const portraits = race.portraits(digit).map(listed);
+  const accuracies = race.nets.map((net) => race.accuracyOf(net));
+  const ends = race.nets.map(({ parameters }) => [...parameters]);
+  return { starts, taken, losses, accuracies, portraits, ends };
+});
+"""
+)
+
+
+@browser_only
+@together
+def test_training_and_towers_are_those_of_straightforward(driver, images):
+    """The losses of 33 steps, more than the 31 of an epoch; then the accuracy, and what the towers show of a digit."""
+    depth = 4
+    nets = [{"kind": "highway", "b_T": -3}, {"kind": "plain", "b_T": 0}]
+    about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": "glorot", "seed": 2}
+    found = driver.execute_async_script(TRAIN, about | {"optimizer": "adam"}, 33)
+    x, labels = images
+    assert len(np.unique(np.concatenate(found["taken"][:31]))) == 31 * 64
+    for k, kind in enumerate(("highway", "plain")):
+        net = net_of(np.array(found["starts"][k]), kind, depth, WIDTH)
+        optimizer = sf.Adam(net, lr=0.005)
+        losses = []
+        for rows in found["taken"]:
+            logits, kept = sf.forward(net, x[rows])
+            loss, d_logits = sf.softmax_cross_entropy(logits, labels[rows])
+            losses.append(loss)
+            optimizer.step(sf.backward(net, kept, d_logits))
+        np.testing.assert_allclose([both[k] for both in found["losses"]], losses, rtol=1e-5)
+        logits, _ = sf.forward(net, x[PACKED["n_train"] :])
+        accuracy = (logits.argmax(axis=1) == labels[PACKED["n_train"] :]).mean()
+        assert found["accuracies"][k] == pytest.approx(accuracy, abs=0.002)
+
+        first = PACKED["n_train"]
+        rows = [first + 40, *range(first, first + 15)]
+        net = net_of(np.array(found["ends"][k]), kind, depth, WIDTH)
+        _, kept = sf.forward(net, x[rows])
+        states = np.array([*(block_kept[0] for block_kept in kept[1:-1]), kept[-1]])
+        centred = states - states.mean(axis=1, keepdims=True)
+        portrait = found["portraits"][k]
+        np.testing.assert_allclose(np.reshape(portrait["states"], (depth + 1, WIDTH)), centred[:, 0], atol=1e-6)
+        logits, kept = sf.forward(net, x[rows[:1]])
+        _, d_logits = sf.softmax_cross_entropy(logits, labels[rows[:1]])
+        norms = norms_of(net, kept, d_logits)
+        lengths = np.linalg.norm(np.reshape(portrait["gradients"], (depth + 1, WIDTH)), axis=1)
+        np.testing.assert_allclose(lengths, norms, rtol=1e-5)
+        assert portrait["down"] == pytest.approx(norms[0] / norms[-1], rel=1e-9)
+
+
+@browser_only
+@together
+def test_the_first_picture_is_what_the_first_scene_draws(driver):
+    digit = shown(driver, "DATA.digits[3]")
+    ink = np.array([int(sign, 16) / 15 for sign in digit])
+    found = shown(
+        driver, "climb(Array.from(DATA.digits[3], (sign) => parseInt(sign, 16) / 15), 0.3).map((x) => [...x])"
+    )
+    np.testing.assert_allclose(found, make_index.climb(ink, 0.3), rtol=1e-9, atol=1e-12)
+
+
+@browser_only
+@together
+def test_the_law_is_that_of_whole_nets(driver):
+    """The line over 99 blocks, and what a digit that climbs thirty layers has left."""
+    biases = [-6, -4, -3, -2, -1, 0, 1, 2, 4]
+    lines = shown(driver, f"{biases}.map((b) => decadesLeft(sigmoid(b), 1, 99))")
+    np.testing.assert_allclose(lines, [-0.1, -0.8, -2.0, -5.1, -10.7, -14.9, -10.7, -5.1, -0.8], atol=0.05)
+    gates = [0.05, 0.3, 0.5, 0.75, 1]
+    measured = "{ const x = climb(inkNow(), T); return Math.log10(norm(x[30]) / norm(x[0])); }"
+    left = shown(driver, f"{gates}.map((T) => {measured})")
+    lines = shown(driver, f"{gates}.map((T) => decadesLeft(T, FACTORS.program, 30))")
+    np.testing.assert_allclose(left, lines, atol=0.8)
+
+
+@browser_only
+@together
+def test_the_browser_reads_pointers_as_numpy_does(driver):
+    """With free gates, and with gates that are held at their means."""
+    net = hn.DeepNet.load(measure_pointers.NET)
+    held = make_index.mean_gates(net).round(make_index.DIGITS)
+    for table, start, k, is_held in (([5, 5, 4, 0, 3, 1], 2, 4, False), ([1, 2, 3, 4, 5, 0], 3, 1, True)):
+        problem = json.dumps({"table": table, "start": start})
+        found = shown(driver, f"follower.read({problem}, {k}, {str(is_held).lower()})")
+        one_hot = np.eye(6)
+        x = np.concatenate([one_hot[table].ravel(), one_hot[start], np.arange(1, 5) <= k])[None].astype(np.float32)
+        twin = with_static_gates(net, held[:, :, None], "static-unit") if is_held else net
+        state = layer_by_layer.first_state(twin, x)
+        states = [state, *(y for *_, y in layer_by_layer.walk(twin, state))]
+        logits = np.array([layer_by_layer.logits(twin, y)[0] for y in states], dtype=float)
+        np.testing.assert_allclose(found, scipy.special.softmax(logits, axis=1), atol=1e-4)
+
+
+# ---- What the scenes promise -----------------------------------------------------------------------------------------
+
+# In parts, since a browser's driver waits two minutes: nets with which all scenes deal, and their next hundred steps
+PROMISED_NETS = (
+    COMPUTE
+    + """
+const [seed] = arguments;
+run(({ train, test }) => {
+  const nets = [{ kind: "plain", b_T: 0 }, { kind: "highway", b_T: -3 }, { kind: "highway", b_T: -30 }];
+  window.promised = [new Race({ ...small, seed, nets }, train, test)];
+  promised.push(new Race({ ...small, seed, nets: [nets[1], nets[1]] }, train, test));
+  const about = { ...small, seed, init: "orthogonal" };
+  window.cellLoss = (net, rate) => trainedCell({ ...about, nets: [net], rate }, train, test).loss;
+  return promised[0].portraits({ pixels: rowOf(test.x, 0, 196), label: 7 }).map(({ up, down }) => [up, down]);
+});
+"""
+)
+HUNDRED_STEPS = "for (let step = 0; step < 100; step++) promised[arguments[0]].step(false);"
+CUT = """
+[BET_CUT[1], 20].forEach((count, k) => Race.prototype.cut.call({ nets: [promised[1].nets[k]] }, BET_CUT[0], count));
+"""
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("seed", [2])
+def test_scenes_keep_their_promises(driver, seed):
+    arrives = driver.execute_async_script(PROMISED_NETS, seed)
+    assert max(arrives[0]) < 1e-6
+    assert min(arrives[1]) > 0.1
+    for which in (0, 1):
+        for hundred in range(3):
+            driver.execute_script(HUNDRED_STEPS, which)
+            if which == 1 and hundred == 0:
+                driver.execute_script(CUT)
+    read = "promised.map((race) => race.nets.map((net) => race.accuracyOf(net)))"
+    (plain, highway, shut), (eight_cut, twenty_cut) = shown(driver, read)
+    assert plain < 0.2
+    assert highway > 0.75
+    assert shut > 0.85
+    assert eight_cut > 0.7
+    assert twenty_cut < 0.65
+
+    def loss(kind, b_T, rate):
+        return shown(driver, f"cellLoss({{ kind: '{kind}', b_T: {b_T} }}, {rate})")
+
+    learns = shown(driver, "LEARNS")
+    assert loss("plain", 0, 0.002) < learns
+    assert loss("highway", -4, 0.005) < learns
+    assert min(loss("plain", 0, 0.05), loss("highway", 0, 0.002), loss("highway", 0, 0.005)) > learns
+
+
+@browser_only
+@together
+def test_gates_of_the_lower_blocks_are_more_open_for_easy_problems(driver):
+    """The mean over forty problems."""
+    script = """
+    const uniform = uniformFrom(1);
+    const problems = Array.from({ length: 40 }, () => randomProblem(uniform));
+    const mean = (k) => problems.reduce((sum, problem) => sum + meanOfLower(k, problem), 0) / problems.length;
+    return [mean(1), mean(4)];
+    """
+    easy, hard = driver.execute_script(script)
+    assert easy > 1.05 * hard
+
+
+# ---- Readers ---------------------------------------------------------------------------------------------------------
+
+
+@browser_only
+@together
+def test_keys_lead_through_the_lesson(driver):
+    from selenium.webdriver import ActionChains, Keys
+
+    def press(*keys):
+        for key in keys:
+            ActionChains(driver).send_keys(key).perform()
+
+    open_anew(driver, FILE.as_uri())
+    wait_for(driver, "worker")
+    press("3")
+    assert shown(driver, "[betOf('whisper'), isTold('whisper')]") == [2, True]
+    press(Keys.ARROW_RIGHT)
+    assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
+    press("2")  # a bet begins the race
+    assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, False, True]
+    press(" ", "a")
+    assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, True, False]
+    press(Keys.ARROW_LEFT)
+    assert shown(driver, "[state.scene, score()]") == ["whisper", {"made": 2, "won": 1}]
+
+
+@browser_only
+@together
+def test_the_address_holds_the_state(driver):
+    open_anew(driver, f"{FILE.as_uri()}#race&depth=50&b_T=-5&rate=7&ink={'0' * 97}f&{ALL_BETS}")
+    wait_for(driver, "worker && runs.race && runs.race.portraits")
+    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score().won]"
+    assert shown(driver, told) == [50, -5, 0.005, 50, 1, 7]  # no rate is 7
+    lever = driver.find_element("id", "lever-depth")
+    lever.send_keys("\ue014")  # the right arrow
+    wait_for(driver, "location.hash.includes('depth=55') && runs.race.depth === 55")
+    assert shown(driver, "state.scene") == "race"  # within a lever an arrow turns it
+
+
+@browser_only
+@together
+def test_every_scene_fits_and_is_accessible(driver):
+    for width, colors in ((400, "dark"), (1280, "light")):
+        screenshots.look_as(driver, width, 900, colors=colors)
+        open_anew(driver, f"{FILE.as_uri()}#judge&{ALL_BETS}")
+        assert violations(driver) == []
+        for scene in SCENES:
+            driver.execute_script("showScene(arguments[0]); draw();", scene)
+            assert shown(driver, "document.documentElement.scrollWidth") <= width, scene
+            assert shown(driver, "$('caption').textContent.length") > 10
+
+
+@browser_only
+@together
+def test_a_reader_draws_cuts_and_drags(driver):
+    from selenium.webdriver import ActionChains
+
+    screenshots.look_as(driver, 1280, 900)
+    open_anew(driver, FILE.as_uri())
+    wait_for(driver, "worker")
+
+    def drag(from_place, to_place):
+        """From one place on the stage to another."""
+        half = shown(driver, "[stage.width / 2, stage.height / 2]")
+        canvas = driver.find_element("id", "cells")
+        (x, y), (to_x, to_y) = (
+            [int(at - mid) for at, mid in zip(place, half, strict=True)] for place in (from_place, to_place)
+        )
+        actions = ActionChains(driver).move_to_element_with_offset(canvas, x, y).click_and_hold()
+        actions.move_to_element_with_offset(canvas, to_x, to_y).release().perform()
+
+    left, top, side, _ = shown(driver, "padPlaces[0]")
+    drag((left + side / 3, top + side / 3), (left + side / 2, top + side / 2))
+    assert shown(driver, "[Boolean(state.ink), inkNow()[0]]") == [True, 0]
+    driver.execute_script("showScene('sabotage')")
+    wait_for(driver, "tower && !stage.isMoving && runs.sabotage.read[0].length")
+    x, upper, lower = shown(driver, "[tower.left + 5, tower.rowTop(12) + 2, tower.rowTop(10) + 2]")
+    drag((x, lower), (x, upper))
+    assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
+    driver.execute_script("runs.sabotage.isPlaying = false; showScene('pointers')")
+    wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
+    head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")
+    drag(head, other)
+    assert shown(driver, "state.table") == "551031"
