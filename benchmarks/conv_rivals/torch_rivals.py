@@ -139,7 +139,9 @@ class TorchCompiled(Torch):
 
     def __init__(self, shape, layers, x, y):
         if is_held_to_avx2():
-            raise ImportError("its code for AVX2 fails in PyTorch 2.13: index out of bounds, behind a pooling layer")
+            raise ImportError(
+                "held to AVX2 on a Zen 4, its code fails in PyTorch 2.13: index out of bounds, behind a pooling layer"
+            )
         check_compiler()
         super().__init__(shape, layers, x, y)
 
