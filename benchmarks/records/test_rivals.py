@@ -55,7 +55,7 @@ def test_pytorch_s_optimiser_makes_our_steps(record):
         for training in (ours, theirs):
             training.steps = t
             training.step(gradient.copy())
-        np.testing.assert_allclose(theirs.parameters, ours.parameters, atol=1e-5)
+        np.testing.assert_allclose(theirs.parameters, ours.parameters, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.frameworks
