@@ -99,6 +99,7 @@ def make(name: str, data: hn.Dataset) -> tuple[dict, dict, dict]:
     def make_rival(kind):
         if kind.arithmetic == "bfloat16" and not timed.emulated and emulates_bfloat16():
             raise ImportError("this processor emulates bfloat16")
+        kind(data, 0)  # imports what it needs, which does not count
         start = time.perf_counter()
         rival = kind(data, 0)
         seconds[kind.name] = time.perf_counter() - start
