@@ -351,7 +351,7 @@ class Highway(Block):
         q = layer.q
         layer.activation.value(layer.z_H, layer.H)
         multiply(z_T, layer.minus_log2_e, z_T)
-        exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
+        exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential where NumPy has AVX-512
         add(z_T, layer.one, q)  # q = 1 + exp(-z_T) = 1 / T
         subtract(layer.H, layer.x, P)
         divide(P, q, P)  # P = T (H - x)

@@ -35,6 +35,7 @@ def seconds(*words) -> float:
     """How long a Python process with these arguments takes."""
     variables = dict(os.environ)
     variables.pop("MNIST_DIR", None)  # it may name another data set
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # users' second run finds what the first one compiled
     variables["OPENBLAS_NUM_THREADS"] = "1"  # a second thread slows both programs, more so on a busy machine
     start = time.perf_counter()
     subprocess.run([sys.executable, *words], cwd=ROOT, env=variables, check=True, stdout=subprocess.DEVNULL)

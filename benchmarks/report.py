@@ -25,6 +25,7 @@ class Rival:
     arithmetic = "float32"  # or "bfloat16", which is less exact
 
 
+PROGRAM = "python -m benchmarks."
 # how far a rival's loss and gradient may lie from ours, the gradient relative to its largest entry
 LOSS_MAY_DIFFER = {"float32": 1e-5, "bfloat16": 0.02}
 BFLOAT16_GRADIENT_MAY_DIFFER = 0.2
@@ -102,8 +103,8 @@ def end(main) -> None:
 
 def arguments(name: str, doc: str) -> Parser:
     """A parser with the arguments that all benchmarks have; each adds its own."""
-    parser = Parser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
-    out = f"the JSON's name, instead of experiments/results/benchmark_{name}.json"
+    parser = Parser(prog=PROGRAM + name, description=first_line(doc))
+    out = f"the JSON's name, instead of experiments/results/benchmark_{name.replace('.', '_')}.json"
     parser.add_argument("--out", type=path_name, metavar="FILE", help=out)
     return parser
 
@@ -111,17 +112,21 @@ def arguments(name: str, doc: str) -> Parser:
 class Report:
     """The file that a benchmark writes.
 
-    Only a measurement with the default settings and all rivals may replace the committed file.  Any
-    other needs --out.  Raises InputError without it, before anything is measured."""
+    Only a measurement with the default settings and all rivals may replace the committed file, and one that measures
+    more by an option among `more`.  Any other needs --out.  Raises InputError without it, before anything is measured.
+    """
 
-    def __init__(self, parser: Parser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
-        other = []
+    def __init__(
+        self, parser: Parser, args: argparse.Namespace, rivals: tuple[str, ...] = (), more: tuple[str, ...] = ()
+    ):
+        options = {}
         for name, value in vars(args).items():
             if name != "out" and value != parser.get_default(name):
-                other.append(f"--{name}" if value is True else f"--{name} {value}")
-        self.command = " ".join([parser.prog, *other])
+                options[name] = f"--{name}" if value is True else f"--{name} {value}"
+        self.command = " ".join([parser.prog, *options.values()])
+        other = [option for name, option in options.items() if name not in more]
         self.missing = [name for name in rivals if not _importable(name)]
-        self.name = f"benchmark_{parser.prog.rpartition('.')[2]}"
+        self.name = f"benchmark_{parser.prog.removeprefix(PROGRAM).replace('.', '_')}"
         committed = ROOT / "experiments" / "results" / f"{self.name}.json"
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")

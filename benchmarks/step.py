@@ -45,15 +45,15 @@ def pin() -> str:
     return f"core {core}"
 
 
-def interleaved(calls: dict, rounds: int) -> dict:
+def interleaved(calls: dict, rounds: int, warm_up: int = WARM_UP) -> dict:
     """{name: [seconds of its call in each round]}; in a round every call is made once."""
     times = {name: [] for name in calls}
-    for _ in range(rounds + WARM_UP):
+    for _ in range(rounds + warm_up):
         for name, call in calls.items():
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
-    return {name: values[WARM_UP:] for name, values in times.items()}
+    return {name: values[warm_up:] for name, values in times.items()}
 
 
 def mnist_like(n: int):

@@ -8,7 +8,8 @@ import pytest
 from conftest import ROOT
 
 MARK = "@pytest.mark.frameworks"
-FILES = [path for path in sorted((ROOT / "tests").glob("test_*.py")) if f"\n{MARK}" in path.read_text(encoding="utf-8")]
+TESTS = sorted([*(ROOT / "tests").glob("test_*.py"), *(ROOT / "benchmarks").glob("**/test_*.py")])
+FILES = [path for path in TESTS if f"\n{MARK}" in path.read_text(encoding="utf-8")]
 
 
 @pytest.mark.skipif(not any(map(find_spec, ("torch", "jax", "tensorflow"))), reason="no framework is installed")

@@ -95,7 +95,7 @@ class TensorFlowBfloat16(TensorFlow):
 
     def __init__(self, shape, layers, x, y):
         if is_held_to_avx2():
-            raise ImportError("oneDNN of TensorFlow 2.21 has no convolution in bfloat16 for AVX2 alone")
+            raise ImportError("oneDNN of TensorFlow 2.21, held to AVX2, has no convolution in bfloat16 on a Zen 4")
         super().__init__(shape, layers, x, y)
         self.x = self.tf.cast(self.x, self.tf.bfloat16)
 

@@ -5,6 +5,8 @@ autograd.Function, and compiled.  There are also less exact versions in bfloat16
 
 from __future__ import annotations
 
+import functools
+
 from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival, is_held_to_avx2
 from benchmarks.rivals.torch_rivals import check_compiler
 
@@ -89,28 +91,34 @@ class TorchGate(Torch):
     gradient = "by hand"
 
     def loss_function(self):
-        torch = self.torch
-
-        class Gate(torch.autograd.Function):
-            @staticmethod
-            def forward(context, x, z):
-                z_H, z_T = z.chunk(2, dim=1)
-                H = torch.relu(z_H)
-                T = torch.sigmoid(z_T)
-                context.save_for_backward(x, H, T)
-                return torch.lerp(x, H, T)
-
-            @staticmethod
-            def backward(context, dy):
-                x, H, T = context.saved_tensors
-                dH = T * dy
-                carried = dy - dH
-                dz_H = dH * (H > 0)
-                dz_T = (H - x).mul_(T).mul_(carried)
-                return carried, torch.cat([dz_H, dz_T], dim=1)
-
-        self.gate = Gate.apply
+        self.gate = gate_by_hand()
         return self.forward
+
+
+@functools.cache
+def gate_by_hand():
+    """A function of x and z, as Torch.gate()."""
+    import torch
+
+    class Gate(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x, z):
+            z_H, z_T = z.chunk(2, dim=1)
+            H = torch.relu(z_H)
+            T = torch.sigmoid(z_T)
+            context.save_for_backward(x, H, T)
+            return torch.lerp(x, H, T)
+
+        @staticmethod
+        def backward(context, dy):
+            x, H, T = context.saved_tensors
+            dH = T * dy
+            carried = dy - dH
+            dz_H = dH * (H > 0)
+            dz_T = (H - x).mul_(T).mul_(carried)
+            return carried, torch.cat([dz_H, dz_T], dim=1)
+
+    return Gate.apply
 
 
 class TorchGateChannelsLast(TorchGate):
@@ -131,7 +139,9 @@ class TorchCompiled(Torch):
 
     def __init__(self, shape, layers, x, y):
         if is_held_to_avx2():
-            raise ImportError("its code for AVX2 fails in PyTorch 2.13: index out of bounds, behind a pooling layer")
+            raise ImportError(
+                "held to AVX2 on a Zen 4, its code fails in PyTorch 2.13: index out of bounds, behind a pooling layer"
+            )
         check_compiler()
         super().__init__(shape, layers, x, y)
 

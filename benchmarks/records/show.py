@@ -1,4 +1,4 @@
-"""The table of benchmarks/records/README.md, from the logs of the records."""
+"""The tables of benchmarks/records/README.md: from the logs of the records, and what PyTorch needs for the same."""
 
 from pathlib import Path
 
@@ -42,3 +42,47 @@ def row_of(path: Path) -> str:
         settings["who"] + (f"; {settings['beside']}" if settings["beside"] else ""),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+AIMS = {"mnist": "99 % on MNIST", "cifar": "94 % on CIFAR-10"}
+
+
+@table("records-in-torch")
+def table_in_torch(read) -> str:
+    """A row for each program that benchmarks/records/rivals.py timed."""
+    record = read("experiments/results/benchmark_records_rivals.json")
+    rows = []
+    for name, aim in AIMS.items():
+        rows += rows_in_torch(aim, record["trials"][name])
+    header = (
+        "| to | program | ms a step | images a step | steps | whole training, computed, s | ours / theirs "
+        "| trained whole, s |"
+    )
+    return markdown_table(header, rows)
+
+
+def rows_in_torch(aim: str, timed: dict) -> list[str]:
+    """The rows of a record: ours first, then the fastest, by whole trainings."""
+    rows = []
+    steps = timed["steps"]
+    for name in sorted(steps, key=lambda name: (name != next(iter(steps)), steps[name]["seconds_computed"])):
+        row = steps[name]
+        low, ratio, high = row["ours_over_theirs"]
+        whole = "-"
+        if name in timed["whole"]:
+            trials = timed["whole"][name]
+            accuracy = 100 * sum(trial["test_accuracy"] for trial in trials) / len(trials)
+            seconds = sum(trial["seconds"] for trial in trials) / len(trials)
+            whole = f"{seconds:.2f} ({accuracy:.2f} % of {len(trials)})"
+        cells = [
+            aim,
+            name,
+            f"{1e3 * row['seconds_of_step']:.1f}",
+            str(row["images_of_step"]),
+            str(row["steps"]),
+            f"{row['seconds_computed']:.1f}",
+            f"{ratio:.2f} ({low:.2f} to {high:.2f})",
+            whole,
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows

@@ -29,7 +29,6 @@ OF_EXPERIMENT = {
     "benchmark_conv_step_avx2": "benchmark_conv_step",
     "benchmark_conv_step_xeon": "benchmark_conv_step",
     "benchmark_step_xeon": "benchmark_step",
-    "benchmark_subnormals_xeon": "benchmark_subnormals",
 }
 DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is not MNIST
 
