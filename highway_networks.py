@@ -1669,8 +1669,8 @@ def md5_of(data: bytes) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
-    the README compares with ours, draws the same images in the same order."""
+    """The images that a run of this seed uses, still uint8.  The published program draws the
+    same images in the same order."""
     for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
         if not 1 <= asked <= n:
             raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")

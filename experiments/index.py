@@ -41,10 +41,10 @@ def asks(room: str) -> str:
 
 def finding(read, room: str) -> str:
     """The first sentence of a room's page, with its numbers filled in, without marks and links."""
-    sentence = re.search(r"^\w.*?[.?!](?=\s|\Z)", page_of(room), re.M | re.S)
+    sentence = re.search(r"^(\*\*)?\w.*?[.?!](?=\s|\*\*|\Z)", page_of(room), re.M | re.S)
     if not sentence:
         return "-"
-    without_marks = re.sub(r"<!--.*?-->", "", fill(sentence[0], read))
+    without_marks = re.sub(r"<!--.*?-->|\*\*", "", fill(sentence[0], read))
     return cell(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without_marks))
 
 

@@ -13,7 +13,7 @@ Count = Annotated[int, Meta(ge=0)]
 Size = Annotated[int, Meta(ge=1)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Positive = Annotated[float, Meta(ge=0)]  # or zero
+NotNegative = Annotated[float, Meta(ge=0)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern="^[0-9a-f]{12,64}(-dirty)?$")]
 
@@ -40,13 +40,13 @@ class History(Strict):
     train_loss: list[float]
     train_acc: list[Share]
     test_acc: list[Share]
-    grad_norm: list[Positive]
+    grad_norm: list[NotNegative]
 
 
 class LayerHistory(Strict):
     step: list[Count]
     loss: list[float]
-    gradient: list[list[Positive]]
+    gradient: list[list[NotNegative]]
     T: list[list[Share]] | UnsetType = UNSET
 
 
@@ -57,7 +57,7 @@ class Net(Strict):
     hidden: Size
     epochs: Size
     batch_size: Size
-    lr: Positive
+    lr: NotNegative
     seed: Seed
     n_parameters: Size
     diverged: bool
@@ -66,7 +66,7 @@ class Net(Strict):
     final_train_acc: Share | None
     final_test_acc: Share | None
     final_train_loss: float | None
-    wallclock_sec: Positive
+    wallclock_sec: NotNegative
     gate_bias: float | UnsetType = UNSET
     above_guessing: bool | UnsetType = UNSET
     layer_T_history: list[tuple[Count, list[Share]]] | UnsetType = UNSET
@@ -77,7 +77,7 @@ class Net(Strict):
 class Pair(Strict):
     depth: Size
     seed: Seed
-    wallclock_sec: Positive
+    wallclock_sec: NotNegative
     highway: Net
     plain: Net
 
@@ -88,11 +88,11 @@ class Runs(Strict):
     depth: Size | None
     epochs: Size
     batch_size: Size
-    lr: Positive
+    lr: NotNegative
     n_train: Size
     n_test: Size
     gate_bias: float | None
-    clip: Positive
+    clip: NotNegative
     dtype: Literal["float32", "float64"]
     activation: str
     optimizer: str
@@ -114,7 +114,7 @@ class ConvHistory(Strict):
     train_loss: list[float]
     train_accuracy: list[Share]
     test_accuracy: list[Share]
-    grad_norm: list[Positive]
+    grad_norm: list[NotNegative]
     test_loss: list[float] | UnsetType = UNSET
 
 
@@ -122,7 +122,7 @@ class Parent(Strict):
     """The checkpoint from which a branch began."""
 
     epoch: Size
-    lr: Positive
+    lr: NotNegative
     sha256: Sha256
 
 
@@ -134,14 +134,14 @@ class ConvSettings(Strict, kw_only=True):
     block: str
     protocol: str
     epochs: Size
-    lr: Positive
+    lr: NotNegative
     n_train: Size | UnsetType = UNSET
     n_test: Size | UnsetType = UNSET
     dropout: list[Share] | UnsetType = UNSET
     shift: Count | UnsetType = UNSET
     schedule: str | UnsetType = UNSET
-    weight_decay: Positive | UnsetType = UNSET
-    decay_of_last: Positive | UnsetType = UNSET
+    weight_decay: NotNegative | UnsetType = UNSET
+    decay_of_last: NotNegative | UnsetType = UNSET
     init: str | UnsetType = UNSET
     first: float | str | UnsetType | None = UNSET
     last: float | str | UnsetType = UNSET
@@ -158,7 +158,7 @@ class ConvRun(ConvSettings, kw_only=True):
     commits: Annotated[list[Commit | None], Meta(min_length=1)]
     diverged: bool
     history: ConvHistory
-    wallclock_sec: Positive
+    wallclock_sec: NotNegative
     diverged_at: str | UnsetType | None = UNSET
     parent: Parent | UnsetType = UNSET
     stopped_after: Size | UnsetType = UNSET
@@ -197,8 +197,8 @@ class Trial(Struct):
     n_train: Size | UnsetType = UNSET
     n_test: Size | UnsetType = UNSET
     n_parameters: Size | UnsetType = UNSET
-    seconds: Positive | UnsetType = UNSET
-    wallclock_sec: Positive | UnsetType = UNSET
+    seconds: NotNegative | UnsetType = UNSET
+    wallclock_sec: NotNegative | UnsetType = UNSET
     diverged: bool | str | UnsetType | None = UNSET
     diverged_at: str | UnsetType | None = UNSET
     commits: list[Commit | None] | UnsetType = UNSET

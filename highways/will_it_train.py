@@ -33,7 +33,7 @@ class Rule:
     nets: int
 
 
-# as results/will_it_train.json has them; tests/test_will_it_train.py compares
+# as experiments/results/will_it_train.json has them; tests/test_will_it_train.py compares
 RULES = {
     "sgd": Rule(-3.4007, math.inf, 0.9222, (0.8463, 0.9682), 0.8222, 90),
     "adam": Rule(-11.0699, math.inf, 0.9556, (0.8901, 0.9878), 0.9333, 90),

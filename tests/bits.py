@@ -5,7 +5,6 @@
 
 A line is a name and a checksum: two settings of every set of trials of every question, under the smoke test's budget;
 the numbers of run.json's pair; the logits of the trained nets.  Words and times are not in it.
-This file goes when the rebuilding ends.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ twelve in the guards of the five promises.
     python tests/mutants.py RESULTS.json 7 11     these two of them
 
 The tests run in a copy of the last commit.  A line is looked for in the file of its name, and a test file by its own,
-wherever they lie: so both may move.  This file goes when the rebuilding ends.
+wherever they lie: so both may move.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def rows(record: dict) -> list[dict]:
         row["test_accuracy"] = mean_sd_n(values_of(final, "accuracy", kind=kind, depth=depth))
         row["loss"] = mean_sd_n(values_of(final, "loss", kind=kind, depth=depth))
         if depth and kind != PAPER:
-            row["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth))
+            row["paper_less_kind"] = mean_sd_n(differences(record, PAPER, kind, depth))
             row |= beside_the_paper(record, kind, depth, depth)
         result.append(row)
     return result + nothing_beside_the_paper(record)

@@ -156,7 +156,7 @@ def measured(record: dict, kind: str, depth: int, depth_of_paper: int) -> dict:
         "loss": mean_sd_n(values_of(final, "loss", kind=kind, depth=depth)),
     }
     if depth_of_paper and kind != PAPER:
-        found["less_than_paper"] = mean_sd_n(differences(record, PAPER, kind, depth_of_paper, depth))
+        found["paper_less_kind"] = mean_sd_n(differences(record, PAPER, kind, depth_of_paper, depth))
         found |= beside_the_paper(record, kind, depth, depth_of_paper)
     return found
 

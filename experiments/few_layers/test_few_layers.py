@@ -94,7 +94,7 @@ def test_a_rate_at_an_end_leaves_a_part_open():
 def test_rows_have_the_difference_from_the_papers_net():
     record = record_of(lambda kind, depth: 0.90 if kind == "plain" else 0.92)
     [row] = [row for row in few_layers.rows(record) if (row.get("kind"), row.get("depth")) == ("plain", 4)]
-    assert row["less_than_paper"]["mean"] == pytest.approx(0.02, abs=2e-3)
+    assert row["paper_less_kind"]["mean"] == pytest.approx(0.02, abs=2e-3)
     assert row["lr"] == BUDGET["rates"][3]
 
 

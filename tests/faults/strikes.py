@@ -1,8 +1,7 @@
-"""To strike is to kill a process, to interrupt it, or to throw an example of garbage at it.  Here
-stands how often the tests in this folder strike, and how they start and watch what they strike:
-commands and their worker processes.
+"""How the tests in this folder start commands and their worker processes, watch them, and strike them: a strike kills
+a process, interrupts it, or throws an example of garbage at it.
 
-By default they strike a few times; `python -m pytest -m thorough` strikes as often as the numbers below say.
+By default they strike a few times; `python -m pytest -m thorough` strikes more often.
 """
 
 import contextlib

@@ -27,11 +27,6 @@ def cell(text: str) -> str:
     return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))
 
 
-def verdict_cell(word: str) -> str:
-    """A verdict from a JSON as the pages put it: what the rules leave open is not clear."""
-    return "not clear" if word == "open" else cell(word)
-
-
 def percent(stat: dict) -> str:
     """An accuracy {mean, sd, n} in percent."""
     if stat["mean"] is None:
