@@ -80,7 +80,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
         head, arrays = read_arrays(path, lambda _: {"parameters": size, "v": size})
         if head["about"] != about:
             return []
-    except (OSError, LookupError, TypeError, ValueError):
+    except Exception:  # as read_arrays() says: a file that is no checkpoint
         return []
     net.parameters[:] = arrays["parameters"]
     optimizer.v[:] = arrays["v"]
