@@ -121,7 +121,8 @@ def check_shapes(layer: Callable, d: int, rng) -> str:
         y = layer(x)
     except Exception as error:
         said = " ".join(str(error).split())
-        return f"the layer fails for x of shape {x.shape}, {d + 3} inputs of {d} units ({type(error).__name__}: {said})"
+        given = f"x of shape {x.shape}, {d + 3} inputs of {d} units"
+        return f"the layer fails for {given}; give an object, not its class ({type(error).__name__}: {said})"
     if y.shape != x.shape:
         return f"y has the shape {y.shape} for x {x.shape}: a highway layer keeps the shape, because y adds x to H"
     if not np.isfinite(y).all():
@@ -198,7 +199,7 @@ def why_the_gate_does_not_turn(both: float, neither: float) -> str:
         return "x is carried in full where the gate is open, too: 1 - T, which is 0 there, must carry it"
     return (
         f"far from 0 a unit must carry either x or -x; here a share of {both:.2f} carries both, {neither:.2f} "
-        "neither: T = sigmoid(W_T x + b_T) must see x, not H"
+        "neither: does T = sigmoid(W_T x + b_T) see x, not H, is x carried once, and is this one layer, not a stack?"
     )
 
 
@@ -210,7 +211,8 @@ def check_mean_gate(layer: Callable, d: int, rng) -> str:
     if T > HIGHEST_T:
         return (
             f"mean T is {T:.2f} at the start: b_T = -2 gives 0.12, mostly carry; "
-            "is the bias left as the library draws it, subtracted, or never added?"
+            "is the bias left as the library draws it, subtracted, or never added, "
+            "or do T and 1 - T stand the other way round?"
         )
     if T < LOWEST_T:
         return f"mean T is {T:.1g} at the start, so the layer does nothing but carry x: b_T of -1 to -4 would be right"

@@ -47,11 +47,14 @@ def train_net(
     history      what an earlier call returned, with which this one goes on
 
     A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
-    "epoch"; such a history cannot be gone on with (ValueError)."""
+    "epoch"; such a history cannot be gone on with (ValueError).  Raises ValueError for floats in y without a
+    loss of their own."""
     history = list(history)
     if history and "diverged" in history[-1]:
         raise ValueError(f"the training diverged in epoch {history[-1]['epoch']}: it cannot be gone on with")
     x = np.asarray(x)
+    if loss is softmax_cross_entropy and np.asarray(y).dtype.kind == "f":
+        raise ValueError("y holds floats, not labels: give a loss, loss(outputs, y) -> (value, gradient by outputs)")
     steps_an_epoch = len(x) // batch_size
     while len(history) < epochs:
         epoch = len(history) + 1
