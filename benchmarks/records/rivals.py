@@ -10,7 +10,7 @@ timed, and weighed by their number.
 Numbers are medians.  A whole training is computed: the start, all steps, and the test.  With --whole each program
 trains MNIST's net in turn with three seeds, as a record is measured; what is compiled was compiled before.
 
-CIFAR's images are where CIFAR_DIR says, as for all commands.  Where a processor only emulates bfloat16, as one without
+Where a processor only emulates bfloat16, as one without
 AVX-512, no net is timed in it: it is some seven times slower.
 """
 
@@ -34,7 +34,7 @@ from benchmarks.records.mnist_99 import in_torch as mnist_99
 from benchmarks.records.mnist_99.training import FIRST_LEARNS
 from benchmarks.report import Report, arguments, checked, end, ratios
 from benchmarks.step import interleaved, pin
-from highways.commands import number
+from highways.commands import number, path_name
 from highways.conv.images import load_images
 
 WHOLE_SEEDS = range(3)
@@ -221,6 +221,7 @@ def main(argv=None) -> int:
     parser = arguments("records.rivals", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=2, help="turns for each program (%(default)s)")
     parser.add_argument("--whole", action="store_true", help="train MNIST's net whole, too")
+    parser.add_argument("--data-dir", type=path_name, metavar="DIR", help="CIFAR-10 (by default the cache, or the web)")
     args = parser.parse_args(argv)
     where = pin()
     report = Report(parser, args, ("torch",), more=("whole",))
@@ -228,7 +229,8 @@ def main(argv=None) -> int:
     summary = {}
     for name, timed in TIMED.items():
         record = RECORDS[name]
-        data = training_images(load_images(record.recipe.data), record)
+        data_dir = args.data_dir if name == "cifar" else None
+        data = training_images(load_images(record.recipe.data, data_dir), record)
         rows, missing = measure(name, data, args.rounds)
         show(f"{timed.title}, {where}", rows, missing)
         whole = {}
