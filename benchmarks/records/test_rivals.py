@@ -113,7 +113,7 @@ def test_the_command_writes_what_the_table_shows(tmp_path, monkeypatch):
     few = images(1, 28, 250)
     timed = rivals.TIMED["mnist"]._replace(rivals=(Few, FewAgain), steps=2, rounds=1, tested=50)
     monkeypatch.setattr(rivals, "TIMED", {"mnist": timed})
-    monkeypatch.setattr(rivals, "load_images", lambda name: few)
+    monkeypatch.setattr(rivals, "load_images", lambda name, data_dir: few)
     monkeypatch.setattr(rivals, "pin", lambda: "core 0")
     monkeypatch.setattr(rivals, "WHOLE_SEEDS", range(2))
     monkeypatch.setitem(RECORDS, "mnist", RECORDS["mnist"]._replace(recipe=replace(RECIPE, n_train=250)))
