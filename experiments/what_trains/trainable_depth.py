@@ -41,6 +41,7 @@ BUDGETS = {
     "quick": {
         "depths": [2, 3],
         "gate_biases": [-2.0, 2.0],
+        "few_biases_from": 300,
         "slice_depths": [2],
         "slice_biases": [0.0],
         "deepest": 4,
@@ -55,6 +56,7 @@ BUDGETS = {
     "default": {
         "depths": [10, 30, 100, 300],
         "gate_biases": [float(bias) for bias in range(-8, 9)],
+        "few_biases_from": 300,  # blocks; every other b_T
         "slice_depths": [30, 100],
         "slice_biases": [-6.0, -2.0, 0.0, 2.0, 6.0],
         "deepest": 1000,
@@ -91,9 +93,12 @@ def grid(settings: dict) -> list[dict]:
     """The cells of the grid, the shallow ones first."""
     cells = []
     for depth in settings["depths"]:
+        biases = settings["gate_biases"]
+        if depth >= settings["few_biases_from"]:
+            biases = biases[::2]
         for start in STARTS:
             for kind in GATES:
-                for bias in settings["gate_biases"]:
+                for bias in biases:
                     cells.append(cell(GRID, kind, bias, start, depth))
     return cells
 
