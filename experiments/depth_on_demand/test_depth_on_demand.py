@@ -392,17 +392,15 @@ CHAINS = {"chains": 3, "length": 4, "deepest": 3, "width": 5, "depth": 3, "seed"
 def test_where_a_chain_ends():
     needs = np.arange(1, 4).repeat(20)
     x, y = untold_need_trial.problems(CHAINS, needs, np.random.default_rng(0))
-    tables = x[:, : 12 * 13].reshape(-1, 12, 13).argmax(axis=2)
-    places = x[:, 12 * 13 :].argmax(axis=1)
+    tables = x[:, : 12 * 15].reshape(-1, 12, 15).argmax(axis=2)
+    places = x[:, 12 * 15 :].argmax(axis=1)
     for table, place, need, answer in zip(tables, places, needs, y, strict=True):
         assert place in table  # so that no start is the first of its chain
-        pointed_to = [number for number in table if number != 12]
-        assert len(set(pointed_to)) == len(pointed_to) == 9
-        for _ in range(need - 1):
+        assert len(set(table)) == 12  # nothing is pointed to twice
+        for _ in range(need):
+            assert place < 12
             place = table[place]
-            assert place != 12
-        assert table[place] == 12
-        assert place == answer
+        assert place == 12 + answer
 
 
 def test_kinds_of_equal_width_are_about_equally_large():
@@ -467,7 +465,7 @@ def test_the_slope_over_needs_and_that_of_permuted_ones():
     assert found["slope"] == 2
     assert found["permuted"] < 0.3
     assert found["p"] == 0
-    assert untold_need_trial.by_block(holds, needs, [True, True, False, False], 0.5, rng)["slope"] is None
+    assert untold_need_trial.by_block(holds, needs, [True, False, False, False], 0.5, rng)["slope"] is None
 
 
 @pytest.mark.parametrize(
@@ -478,36 +476,42 @@ def test_the_block_from_which_on_most_is_known(share, block):
 
 
 def chained(untied: float, tied: float = 0.0, seeing: float = 0.0, shallow: float = 0.6, n_lost: int = 0) -> dict:
-    """A record of nets that know the answer this much later, in blocks, for one more step."""
+    """A record of nets in which the answer can be read this much later, in blocks, for one more step."""
     groups = {"search": [], "final": [], "shallow": []}
     for is_tied in untold_need.TIED:
         for kind in untold_need.KINDS:
             for search in range(5):
                 slope = (tied if is_tied else untied) + seeing * (kind == "highway") + 0.01 * np.sin(search)
-                look = {"slope": None if search < n_lost else slope, "permuted": 0.05, "p": 0.0, "half_way": [1.0] * 4}
-                net = {"kind": kind, "tied": is_tied, "search": search, "width": 96, "depth": 12, "n_test": 1000,
-                       "diverged": False, "accuracy": [1.0] * 3 + [0.98 + 0.001 * search],
+                look = {"slope": None if search < n_lost else slope, "permuted": 0.05, "p": 0.0, "half_way": [1.0] * 3}
+                net = {"kind": kind, "tied": is_tied, "search": search, "length": 4, "width": 96, "depth": 12,
+                       "n_test": 1000, "diverged": False, "accuracy": [1.0, 1.0, 0.98 + 0.001 * search],
                        "trained": {"probe": look, "patched": look, "donor": look},
-                       "untrained": {"probe": {"share": [[0.5, 0.51 + 0.001 * search]] * 4}}}  # fmt: skip
+                       "untrained": {"probe": {"share": [[0.5, 0.51 + 0.001 * search]] * 3}}}  # fmt: skip
                 groups["final"].append(net)
-                groups["shallow"].append({**net, "accuracy": [1.0] * 3 + [shallow + 0.001 * search]})
-    return {"settings": {"chains": 2, "deepest": 4}, "trials": groups}
+                if not is_tied:
+                    for depth in untold_need.SHALLOW:
+                        accuracy = [1.0, 1.0, shallow + 0.001 * search]
+                        groups["shallow"].append({**net, "depth": depth, "accuracy": accuracy})
+    return {"settings": {"chains": 2, "deepest": 3}, "trials": groups}
 
 
 @pytest.mark.parametrize(
     ("claim", "record", "verdict"),
     [
-        ("untold-need-is-followed", chained(1), "reproduced"),
-        ("untold-need-is-followed", chained(1, n_lost=1), "reproduced"),
-        ("untold-need-is-followed", chained(1, n_lost=2), "not clear"),
-        ("untold-need-is-followed", chained(-1), "not reproduced"),
+        ("untold-need-is-read-later", chained(1), "reproduced"),
+        ("untold-need-is-read-later", chained(1, n_lost=1), "reproduced"),
+        ("untold-need-is-read-later", chained(1, n_lost=2), "not clear"),
+        ("untold-need-is-read-later", chained(-1), "not reproduced"),
         ("untold-need-without-seeing-x", chained(1), "reproduced"),
         ("untold-need-with-tied-blocks", chained(1, tied=-1), "not reproduced"),
+        ("work-goes-on-for-all-needs-alike", chained(0.1), "reproduced"),
+        ("work-goes-on-for-all-needs-alike", chained(1), "not reproduced"),
         ("untold-need-gates-that-see-x", chained(1, seeing=0.5), "reproduced"),
         ("untold-need-gates-that-see-x", chained(1, seeing=-0.5), "not reproduced"),
         ("tied-blocks-spread-the-need", chained(1, tied=2), "reproduced"),
-        ("untold-need-needs-depth", chained(1), "reproduced"),
-        ("untold-need-needs-depth", chained(1, shallow=0.95), "in part"),
+        ("untold-need-needs-blocks", chained(1), "reproduced"),
+        ("untold-need-needs-blocks", chained(1, shallow=0.95), "in part"),
+        ("untold-need-needs-three-blocks", chained(1, shallow=0.95), "not reproduced"),
     ],
 )
 def test_verdicts_on_a_need_that_nobody_tells(claim, record, verdict):
