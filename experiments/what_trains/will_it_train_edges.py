@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from experiments.what_trains.will_it_train import (
     BUDGETS as HELD_OUT,
+)
+from experiments.what_trains.will_it_train import (
     CLIP,
     COMMON,
     OURS,
