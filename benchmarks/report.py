@@ -121,7 +121,7 @@ class Report:
     ):
         options = {}
         for name, value in vars(args).items():
-            if name != "out" and value != parser.get_default(name):
+            if name not in ("out", "data_dir") and value != parser.get_default(name):  # where files lie is no setting
                 options[name] = f"--{name}" if value is True else f"--{name} {value}"
         self.command = " ".join([parser.prog, *options.values()])
         other = [option for name, option in options.items() if name not in more]
