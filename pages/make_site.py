@@ -63,7 +63,7 @@ REDIRECT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title
 <meta http-equiv="refresh" content="0; url={address}"><a href="{address}">{title}</a></html>
 """
 COPIED = (".html", ".png", ".gif", ".pdf")  # what a browser shows as it is
-PACKED = (".json", ".csv")  # what readers load down: with gzip a fifth of the size
+PACKED = (".json", ".jsonl", ".csv")  # what readers load down: with gzip a fifth of the size
 COLORS = 128  # of a picture
 STYLED = {"c", "c1", "cm", "sd", "k", "kn", "kc", "ow", "nc", "nf", "s", "s1", "s2", "sa", "si", "se"}  # by site.css
 NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
@@ -73,7 +73,7 @@ LONGEST_DESCRIPTION = 160  # in letters; what search engines show
 # what a reader of Markdown does not see; code is matched first and stays
 COMMENT = re.compile(r"(^```.*?^```$|`[^`\n]+`)|<!--.*?-->", re.M | re.S)
 # a link in a browser page, where its programs write it, too
-LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py|ipynb|json|csv))(?=["'`#])""")
+LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py|ipynb|jsonl?|csv))(?=["'`#])""")
 TEXT_FILE = re.compile(r"\s*\((?:a )?(?:text file|notebook)\)")  # what the browser pages say of links
 
 
