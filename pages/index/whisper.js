@@ -74,6 +74,7 @@ SCENES.whisper = {
     drawPad([0, below + 8, pad, pad]);
     const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
+    this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     if (isTold("whisper")) {
       const g = FACTORS.program;
@@ -83,11 +84,21 @@ SCENES.whisper = {
     } else {
       stage.text(across(0.2), down(-2) + 4, "what is left,", "small faint");
       stage.text(across(0.2), down(-2) + 22, "for each T you try", "small faint");
+      stage.text(across(0.2), down(-2) + 40, "drag here, too", "small pen");
     }
     for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
   },
 
-  point: pointAtPad,
+  /* A drag along the chart sets T. */
+  point(kind, x, y) {
+    const [left, top, width, height] = this.chart;
+    const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
+    if (kind === "down") this.isDragging = isIn;
+    if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
+    if (kind === "up") this.isDragging = false;
+    pointAtPad(kind, x, y);
+  },
+
 
   caption() {
     return `T = ${state.T.toFixed(2)}: after ${LAYERS} layers ${shareInWords(this.left)} of your digit is left.`;
