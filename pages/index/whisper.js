@@ -81,7 +81,7 @@ SCENES.whisper = {
       const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
       stage.line(points, "law");
       stage.text(across(0.5), down(-2), "the law", "small");
-    } else {
+    } else if (visited.size < 4) {
       stage.text(across(0.2), down(-2) + 4, "what is left,", "small faint");
       stage.text(across(0.2), down(-2) + 22, "for each T you try", "small faint");
       stage.text(across(0.2), down(-2) + 40, "drag here, too", "small pen");
