@@ -59,7 +59,7 @@ SCENES.whisper = {
     if (norm(states[0])) visited.set(T, left);
     this.left = left;
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const size = Math.min(40, side / 2.6);
+    const size = Math.min(40, side / 3);
     const numbers = stage.text(x, y + side / 2, shareInWords(left), "strong");
     numbers.style.fontSize = `${left < 0.0095 ? size * 0.62 : size}px`;
     stage.text(x, y + side / 2 + 18, "is left", "small");
