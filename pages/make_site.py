@@ -65,7 +65,6 @@ REDIRECT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title
 COPIED = (".html", ".png", ".gif", ".pdf")  # what a browser shows as it is
 PACKED = (".json", ".jsonl", ".csv")  # what readers load down: with gzip a fifth of the size
 COLORS = 128  # of a picture
-STYLED = {"c", "c1", "cm", "sd", "k", "kn", "kc", "ow", "nc", "nf", "s", "s1", "s2", "sa", "si", "se"}  # by site.css
 NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
 SAID = "text", "code_inline", "math_inline"  # the kinds of Markdown's parts that have words of their own
 FEW = 4  # headings of a page that needs no list of them
@@ -138,13 +137,16 @@ def code_box(text: str, language: str = "", kind: str = "code") -> str:
     from pygments.filter import simplefilter
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
-    from pygments.token import STANDARD_TYPES, Text
+    from pygments.token import Comment, Keyword, Name, Operator, String, Text
     from pygments.util import ClassNotFound
+
+    styled = {String.Doc: Comment, Comment: Comment, String: String, Keyword: Keyword, Operator.Word: Keyword}
+    styled |= {Name.Function: Keyword, Name.Class: Keyword}
 
     @simplefilter
     def only_styled(self, lexer, stream, options):
         for kind, value in stream:
-            yield kind if STANDARD_TYPES.get(kind) in STYLED else Text, value
+            yield next((look for group, look in styled.items() if kind in group), Text), value
 
     try:
         lexer = get_lexer_by_name(language, stripnl=False, filters=[only_styled()])
