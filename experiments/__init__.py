@@ -74,3 +74,9 @@ def find_question(name: str):
 def all_questions() -> list:
     """Every Question, in the order of their names."""
     return [find_question(name) for name in question_names()]
+
+
+def register_pictures_and_tables() -> None:
+    """Imports the show.py of every room."""
+    for file in sorted(FOLDER.glob("*/show.py")):
+        importlib.import_module(f"experiments.{file.parent.name}.show")

@@ -27,7 +27,6 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib
 import json
 import re
 import subprocess
@@ -41,7 +40,7 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import FOLDER, all_questions, index, results_table
+from experiments import all_questions, index, register_pictures_and_tables, results_table
 from experiments.judging import is_judged_already, judged_record, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
@@ -58,7 +57,6 @@ from pages.show import BROWSER_PAGES, BrowserPage
 SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
-PUBLISHED = ("published", "authors_logs_cifar")  # sources of pictures that lie in data/
 VISUALIZE = "visualize_highway_networks.py"
 GIF = "make_highway_networks_gif.py"
 CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
@@ -74,12 +72,6 @@ DRAWING = re.compile(
     "|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
-
-
-def register_pictures_and_tables() -> None:
-    """Imports the show.py of every room; those that all share have registered theirs when this was imported."""
-    for file in sorted(FOLDER.glob("*/show.py")):
-        importlib.import_module(f"experiments.{file.parent.name}.show")
 
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
@@ -161,7 +153,7 @@ def products(read) -> list[Product]:
 
     for name, picture in registry.PICTURES.items():
         program = Path(sys.modules[picture.draw.__module__].__file__)
-        sources = [file_of(source) for source in picture.sources]
+        sources = picture.files
         if all((ROOT / source).exists() for source in sources):  # a question may await its results
             add(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
     for name, source in CARD.items():
@@ -223,13 +215,6 @@ def run_program(program: str, *words) -> None:
     process = subprocess.run([sys.executable, ROOT / program, *words], capture_output=True, text=True, check=False)
     if process.returncode:
         raise InputError(f"{program} failed: {process.stderr.strip()}")
-
-
-def file_of(source: str) -> str:
-    """The file of a record that pictures name so."""
-    if source in PUBLISHED:
-        return f"data/{source}.json"
-    return path_of(source)
 
 
 def numbers(value):

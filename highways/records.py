@@ -29,7 +29,7 @@ COMMANDS = {  # that make the run*.json of the repository
     "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
 }
-MEASURED = ("benchmark_", "explorer", "pointers")  # how the names of results begin whose trials have any form
+MEASURED = ("benchmark_", "explorer", "pointers", "scenes")  # how the names of results begin whose trials have any form
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
 NAMES = ("seed", "label")  # of a trial
 TIMES = ("seconds", "wallclock_sec")

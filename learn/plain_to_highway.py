@@ -20,6 +20,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, "..")  # the programs of this project
+sys.path.append("exercises")
+from checks import check
+
 import straightforward as net_of
 from highways import check_layer
 
@@ -80,7 +83,21 @@ for name, accuracies in curves.items():
 # Three layers learn. Thirty guess: one digit in ten is right. Before you read on, write down why.
 #
 # ## A highway layer
-# Equation 3: for each unit and each image a gate T decides how much of H to take; 1 - T of x stays.
+# Equation 3: for each unit and each image a gate T decides how much of H to take; 1 - T of x stays. Write it
+# yourself, with the functions `np.tanh` and `net_of.sigmoid`. The cell says what is wrong, as the test of [exercise
+# 2](exercises/README.md) does.
+
+
+# %%
+def highway(layer, x):
+    """`layer` is a dict of W_H, b_H, W_T and b_T. Returns y, and the tuple (x, H, T)."""
+    raise NotImplementedError("write equation 3 here, in place of this line")
+
+
+check(2, highway)
+
+# %% [markdown]
+# Ours:
 
 # %%
 print(inspect.getsource(net_of.highway))
@@ -108,8 +125,7 @@ print("faults found:", check_layer(layer, 12, layer_backward))
 # ## Train it
 
 # %%
-highway = new_net("highway", DEPTH)
-curves[f"highway, {DEPTH} layers"] = train(highway)
+curves[f"highway, {DEPTH} layers"] = train(new_net("highway", DEPTH))
 
 figure, axis = plt.subplots(figsize=(6, 3.5))
 for name, accuracies in curves.items():

@@ -19,6 +19,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, "..")  # the programs of this project
+sys.path.append("exercises")
+from checks import check
+from solutions import highway
+
 import highway_networks as hn
 from highways.nets import initial, layer_by_layer
 
@@ -54,6 +58,19 @@ STARTS = {
 COLOURS = dict(zip(STARTS, ("#D55E00", "#E69F00", "#6A3D9A", "#777777", "#0072B2"), strict=True))
 for name, make in STARTS.items():
     print(f"{name:20} variance {50 * make().W_H.var():.2f}")
+
+# %% [markdown]
+# Draw a highway layer's start yourself: the uniform one, and every b_T the gate's bias. The cell checks it as the test
+# of [exercise 3](exercises/README.md) does.
+
+
+# %%
+def new_layer(rng, d, gate_bias):
+    """Returns a dict of W_H and W_T (d, d), b_H and b_T (d,); rng draws."""
+    raise NotImplementedError("draw the layer here, in place of this line")
+
+
+check(3, new_layer, highway)
 
 # %% [markdown]
 # ## Forward and backward

@@ -22,6 +22,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, "..")  # the programs of this project
+sys.path.append("exercises")
+from checks import check
+
 import highway_networks as hn
 
 DEPTH = 30
@@ -34,6 +37,23 @@ N_TRAIN = 6000
 # The net makes the matrix products z_H and z_T. [A block](../docs/your_own_block.md) does the rest, unit by unit.
 # `backward` gets dy, the loss's gradient with respect to y. It writes dz_H and dz_T, and returns what reaches x past
 # the weights. The slope of s is (1 + z²)^(-3/2) = (1 - s²)^(3/2). T' is half of that, so s is kept, not z.
+
+#
+# First that of the sigmoid's gate, by hand. With what the layer kept, (x, H, T), and dy: which gradient reaches the
+# arguments z_H of tanh and z_T of the sigmoid? The cell says what is wrong, as the test of [exercise
+# 4](exercises/README.md) does.
+
+
+# %%
+def gate_backward(kept, dy):
+    """`kept` is the tuple (x, H, T)."""
+    raise NotImplementedError("return (dz_H, dz_T) here, in place of this line")
+
+
+check(4, gate_backward)
+
+# %% [markdown]
+# Then the root gate.
 
 
 # %%

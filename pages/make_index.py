@@ -37,7 +37,7 @@ PAGE_PARTS = (
     WORDS,
     *(f"{name}.js" for name in PROGRAMS.split()),
 )
-RECORDS = ("pointers", "why_plain_fails", "shut_gates", "claims")
+RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "claims")
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long
@@ -227,7 +227,13 @@ def words_from(record: dict) -> dict[str, str]:
     headline = load_results(ROOT / "experiments" / "results" / "why_plain_fails.json")["summary"]
     free = select(headline, row="headline", block="highway", depth=30, n_train=6000)
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
+    scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")["summary"]
+    cuts = select(scenes, cut=20)
     return {
+        "n_nets": str(cuts["seeds"]),
+        "n_faded": str(cuts["faded"]),
+        "faded": f"{100 * cuts['read_if_faded']:.0f}&nbsp;%",
+        "not_faded": f"{100 * cuts['read_if_not']:.0f}&nbsp;%",
         "blocks": f"{', '.join(first)} and {last}",
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from experiments import file_of, question_names
 from highways.files import ROOT
+from highways.lab.showing.registry import table
+from highways.lab.showing.tables import markdown_table
 from pages import make_claims, make_explorer, make_index, measure_pointers
 from pages.explorer_net import NET
 
@@ -31,3 +33,13 @@ BROWSER_PAGES = [
     BrowserPage(make_index, OF_INDEX, (measure_pointers.NET, *IMAGES, *SHOTS)),
     BrowserPage(make_claims, ("experiments/results/claims.json",), RULES),
 ]
+
+
+@table("scenes")
+def promises(read) -> str:
+    """How many seeds keep each promise of the scenes."""
+    lines = []
+    for row in read("experiments/results/scenes.json")["summary"]:
+        if "promise" in row:
+            lines.append(f"| {row['scene']} | {row['promise']} | {row['kept']} of {row['seeds']} |")
+    return markdown_table("| scene | what it promises | kept by |", lines)

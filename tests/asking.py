@@ -66,7 +66,7 @@ def draw(name, results) -> dict[str, bytes]:
     pictures = {}
     for picture, made in registry.PICTURES.items():
         if made.sources[0] == name:
-            sources = [publish.file_of(source) for source in made.sources]
+            sources = made.files
             pictures[picture] = publish.draw(made, sources, partial(read_results_in, results))
     return pictures
 

@@ -111,6 +111,7 @@ def test_the_solutions_pass(tests_of_exercises):
         (3, "float(gate_bias)", "0.0"),
         (4, "(H - x) * dy", "H * dy"),
         (5, "(1 - T) * dy + ", ""),
+        (5, "(H - x) * dy", "H * dy"),
         (6, "x, kept_by_layer = ", "_, kept_by_layer = "),
         (7, "/ N\n", "\n"),
         (8, "insert(0, gradient_of_layer)", "append(gradient_of_layer)"),

@@ -3,8 +3,9 @@
     python -m pip install -r requirements-article.txt
     python -m docs.article.make            -> docs/article/article.pdf
 
-pandoc turns the text into typst's markup, and typst sets it.  The same text, pictures and versions of
-both give the same bytes: the date is that of CITATION.cff, and typst's own fonts are used.  The PDF
+pandoc turns the text into typst's markup, and typst sets it.  The pictures of viz/ are drawn again as vectors, with the
+text's font.  The same text, records and versions of both give the same bytes: the date is that of CITATION.cff, and
+typst's own fonts are used.  The PDF
 holds the digest of what it was made from, so that a test knows whether it is as old as its text.
 """
 
@@ -12,12 +13,20 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import re
 import sys
 
+import matplotlib
+from matplotlib import pyplot as plt
+
+import docs.article.show  # noqa: F401  registers the article's pictures
 from docs.article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
+from experiments import register_pictures_and_tables
 from highways.files import ROOT, write_whole
-from highways.lab.showing.style import NO_BREAK
+from highways.lab.committed import read_committed
+from highways.lab.showing.registry import PICTURES
+from highways.lab.showing.style import NO_BREAK, house_style
 
 FOLDER = ROOT / "docs" / "article"
 TEXT = FOLDER / "article.md"
@@ -26,6 +35,8 @@ PDF = FOLDER / "article.pdf"
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 BYLINE = re.compile(r"<!-- article-byline -->.*?<!-- end -->", re.S)  # the PDF's title block has it
 PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./\.\./(viz/\w+\.png)\)")
+IMAGE = re.compile(r'image\("/viz/(\w+)\.png"')  # in typst's markup
+FONT = "Libertinus Serif"  # as in style.typ
 LINK_IN_CLONE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)")  # leads nowhere from a PDF
 END_OF_SUMMARY = "\n## Introduction"
 REFERENCES = "\n## References"
@@ -73,6 +84,7 @@ def markup(text: str) -> str:
 
     title, body = title_and_body(text)
     body = pypandoc.convert_text(body, "typst", format="markdown-auto_identifiers", extra_args=["--wrap=none"])
+    body = IMAGE.sub(lambda found: f'image(bytes({in_quotes(as_vector(found[1]))}), format: "svg"', body)
     made_from = digest(text)
     dated = f"Version {version()}, {date_in_words()}, text {made_from[:12]}"
     question, _, subtitle = title.partition("? ")
@@ -86,6 +98,19 @@ def markup(text: str) -> str:
     }
     settings = ", ".join(f"{name}: {in_quotes(value)}" for name, value in given.items())
     return f"{STYLE.read_text(encoding='utf-8')}\n#show: paper.with({settings})\n\n{body}"
+
+
+def as_vector(name: str) -> str:
+    """A picture of viz/ as SVG.  Its letters stay letters, for typst to set."""
+    register_pictures_and_tables()
+    picture = PICTURES[name]
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name}
+    file = io.StringIO()
+    with house_style(), matplotlib.rc_context(settings):
+        figure = picture.draw(*map(read_committed, picture.files))
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+        plt.close(figure)
+    return file.getvalue().replace("DejaVu Sans", FONT)
 
 
 def in_quotes(text: str) -> str:

@@ -55,7 +55,7 @@ def gates_figure_2(record):
     nets = nets_with_maps(record)
     fig = blank(2.9 * len(nets) + 0.9)
     draw_units(fig, nets)
-    headline(fig, biases_and_gates(nets), "one net a row; a cell is one unit; images enter at the top")
+    headline(fig, biases_and_gates(nets), "one net a row; a cell is one unit; images enter at the bottom")
     return fig
 
 
@@ -84,7 +84,7 @@ def draw_units(fig, nets: list[dict]) -> None:
     columns = (
         ("gate bias:\nblue has fallen", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
         ("mean T of\nall images", means, OPEN, (0, highest_mean), None, "max"),
-        ("T of one image:\nyellow is open", gates, OPEN, (0, 1), None, "neither"),
+        ("T of one image:\nblue is open", gates, OPEN, (0, 1), None, "neither"),
         ("its block outputs:\nstripes are carried", outputs, SIGNED, (-1, 1), None, "neither"),
     )
     for column, (title, maps, colors, limits, norm, extend) in zip(axes.T, columns, strict=True):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from statistics import mean
 
+import numpy as np
+
 from highway_networks import table as table_of_runs
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels, trials_with
+from highways.lab.showing.style import COLOR, GREY, MARKER, headline, note, panels, shades, trials_with
 from highways.lab.showing.tables import cell, markdown_table
 from highways.records import PAIR
 from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
@@ -156,6 +158,53 @@ def lost_to_no_blocks(read) -> str:
 
 def line_of(name: str, accuracy: dict, loss: dict) -> str:
     return f"| {name} | {format_stat(accuracy, 3)} | {format_stat(loss, 3)} |"
+
+
+# ---- Thirty layers as a stream ----------------------------------------------------------------------
+
+
+def shares_of_origin(mean_T: list[float]) -> np.ndarray:
+    """Of what leaves each block, the share that each block put in: entry [k, l] is that of block k in what leaves
+    block l.  Index 0 is what enters the first block.  Every T is taken as its block's mean."""
+    shares = np.eye(len(mean_T) + 1)
+    for block, T in enumerate(mean_T, start=1):
+        shares[:block, block] = (1 - T) * shares[:block, block - 1]
+        shares[block, block] = T
+    return shares
+
+
+@picture("run_seeds")
+def stream(record):
+    """What is carried, and what each block adds, in highway nets and in plain nets of thirty blocks."""
+    gates = np.array([pair["highway"]["final_T_per_layer"] for pair in record["runs"]])
+    mean_T = gates.mean(axis=0).tolist()
+    depth = len(mean_T)
+    fig, axes = panels(2, 1, 6.2, sharex=True)
+    by_kind = {"highway": shares_of_origin(mean_T), "plain": shares_of_origin([1.0] * depth)}
+    for ax, (kind, shares) in zip(axes, by_kind.items(), strict=True):
+        colors = ["0.6", *shades(COLOR[kind], depth)]
+        ax.stackplot(range(depth + 1), shares, colors=colors, edgecolor="white", lw=0.4)
+        ax.set(ylim=(0, 1), xlim=(0, depth), ylabel="share of what leaves it")
+        ax.grid(visible=False)
+    carried = by_kind["highway"][0]
+    axes[0].set_title("highway: each block carries the stream on, and adds a little")
+    axes[0].text(1, 0.4 * carried[1], "carried from\nbelow the blocks", color="white", va="center")
+    note(
+        axes[0],
+        f"{carried[-1]:.2f}",
+        (depth, carried[-1] / 2),
+        (4, 0),
+        GREY,
+        ha="left",
+        va="center",
+        annotation_clip=False,
+    )
+    axes[1].set_title("plain: each block replaces all")
+    axes[1].set_xlabel("block")
+    last_ten = by_kind["highway"][-10:, -1].sum()
+    words = f"Of what leaves a trained highway net, the last ten blocks put in {100 * last_ten:.0f} %"
+    headline(fig, words, f"bands: where it comes from, by each block's mean T; {len(gates)} seeds")
+    return fig
 
 
 LOOKS = {

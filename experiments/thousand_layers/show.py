@@ -40,7 +40,7 @@ def thousand_layers(record):
     headline(fig, what_the_blocks_add(record["trials"]["best"]), nets)
     for ax in axes:
         ax.set(xticks=range(len(biases)), xticklabels=[f"{bias:g}" for bias in biases])
-        ax.set_xlim(-0.7, len(biases) - 0.5)  # the more negative, the further to the right
+        ax.set_xlim(-0.7, len(biases) - 0.2)  # the more negative, the further to the right
     below.set_xlabel("initial gate bias")
     return fig
 
@@ -61,11 +61,11 @@ def draw_sums(ax, trials: list[dict]) -> None:
     sums = {place: trial["sum_of_mean_T"] for place, trial in enumerate(trials) if trial["sum_of_mean_T"] is not None}
     ax.plot(sums.keys(), sums.values(), "o-", color=COLOR["highway"], lw=2)
     for point in sums.items():
-        note(ax, f"{point[1]:.2g}", point, (-5, -11), COLOR["highway"], ha="right")
+        note(ax, f"{point[1]:.2g}", point, (5, 3), COLOR["highway"], ha="left")
     ax.axhline(1, color=GREY, ls=":", lw=1.5)
     ax.set(yscale="log", ylabel="sum of mean T")
     ax.set_title("how many layers' worth all blocks transform")
-    ax.margins(y=0.12)
+    ax.margins(y=0.2)
 
 
 def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> None:

@@ -1,6 +1,7 @@
 """Stage 2: the way back, compared with the complex step."""
 
 import numpy as np
+import pytest
 from checks import D, as_complex, derivatives, fail, made_up_layer, must_agree, must_be_pair
 
 
@@ -52,6 +53,23 @@ def test_exercise_4_gate_backward(work):
 
 
 def test_exercise_5_highway_backward(work):
+    try:
+        check_highway_backward(work)
+    except pytest.fail.Exception as failure:
+        if not passes(test_exercise_4_gate_backward, work):
+            fail(f"begin with exercise 4, which is not right yet. {failure}")
+        raise
+
+
+def passes(test, work):
+    try:
+        test(work)
+    except (pytest.fail.Exception, NotImplementedError):
+        return False
+    return True
+
+
+def check_highway_backward(work):
     layer, x, dy = problem()
     _, _, kept = kept_of(layer, x)
     real = {name: array.real.copy() for name, array in layer.items()}

@@ -29,12 +29,12 @@ const ACTS = [
       `${nHarmless()} of ${N_BLOCKS} blocks are harmless one by one; closed together they cost ` +
       `${small(DATA.lesion.error_all_idle)} of the training images.`,
     text: () =>
-      "A closed block hands on its input, as if it were not there. It is harmless if the net then misreads fewer " +
-      `than ${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images (${misreadWhole()} with all ` +
+      "A closed block hands on its input, as if it were not there. That is harmless if the net then misreads " +
+      `fewer than ${misread(DATA.lesion.limit)} more of ${imagesMeasured()} training images (${misreadWhole()} with all ` +
       "blocks open).",
     questions: [
       {
-        asks: `How many of ${N_BLOCKS} blocks are harmless?`,
+        asks: `How many of the ${N_BLOCKS} could you close, one at a time, without harm?`,
         most: N_BLOCKS,
         unit: () => `of ${N_BLOCKS}`,
         truth: nHarmless,

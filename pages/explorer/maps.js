@@ -106,20 +106,21 @@ class Plot {
     }
   }
 
-  /* Block numbers; a closed block has a filled square.  The row that the pointer is on is marked. */
+  /* Block numbers; an open block has a square of the colour of open gates, a closed one an empty square.  The row that the pointer is on is marked. */
   drawStrip() {
     const ctx = fresh(this.strip, plotHeight());
     const width = this.strip.clientWidth;
     const every = rowHeight() < 16 ? Math.ceil(40 / rowHeight() / 5) * 5 : 1;
-    Object.assign(ctx, { textAlign: "right", textBaseline: "middle", strokeStyle: css("faint") });
+    Object.assign(ctx, { textAlign: "right", textBaseline: "middle", strokeStyle: css("ink") });
     if (this.pointed) this.shadeRow(ctx, width, this.pointed);
     for (let row = 0; row <= net.depth; row++) {
       const y = topOf(row) + rowHeight() / 2;
       const closed = shown.closed.has(row - 1);
-      ctx.fillStyle = closed ? css("ink") : css("faint");
       const high = Math.min(8, rowHeight() - 2);
-      if (closed) ctx.fillRect(width - 10, y - high / 2, 8, high);
-      else if (row && isAnswered(play.act)) ctx.strokeRect(width - 10.5 + (8 - high) / 2, y - high / 2 + 0.5, high - 1, high - 1);
+      ctx.fillStyle = css("highway");
+      if (closed) ctx.strokeRect(width - 9.5, y - high / 2 + 0.5, 7, high - 1);
+      else if (row && isAnswered(play.act)) ctx.fillRect(width - 10, y - high / 2, 8, high);
+      ctx.fillStyle = closed ? css("ink") : css("faint");
       const is_first = row === 1 && rowHeight() >= 8;
       if (is_first || row % every === 0) ctx.fillText(row, width - 14, Math.min(y, plotHeight() - DIGIT_HIGH / 2));
     }

@@ -13,6 +13,12 @@ function score() {
   return { made: made.length, won: won.length };
 }
 
+/* A text as two lines, of which the first is the longer one. */
+function brokenInTwo(text) {
+  const at = text.indexOf(" ", text.length / 2);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
 SCENES.judge = {
   levers: [],
 
@@ -30,21 +36,21 @@ SCENES.judge = {
     });
     const { made, won } = score();
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
-    const each = (height - side - 56) / 3;
-    DATA.claims.forEach((claim, i) => this.drawClaim(claim, state.verdicts[i], side + 72 + i * each, each));
+    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i], width < 560));
+    const step = Math.min(24, (height - side - 56) / lines.length);
+    lines.forEach(([words, look], i) => stage.text(0, side + 60 + i * step, words, look));
   },
 
-  /* The parts of a claim: for each the interval that was measured, and the bound that was asked for. */
-  drawClaim({ claim, verdict, tests }, yours, top, height) {
-    const isNarrow = stage.width < 560;
-    stage.text(0, top, isNarrow ? `${claim.slice(0, 38)} …` : claim, isNarrow ? "small strong" : "strong");
-    stage.text(0, top + 18, yours === "-" ? "Your verdict first." : `yours: ${VERDICTS[yours]}; ours: ${verdict}`, "small");
-    if (yours === "-") return;
-    const step = Math.min(18, (height - 30) / tests.length);
-    tests.forEach(({ name, found, holds }, i) => {
-      const mark = { true: "✓", false: "✗", null: "?" }[holds];
-      stage.text(0, top + 38 + i * step, `${mark} ${name}${isNarrow ? "" : `: ${found}`}`, "small");
+  /* A claim, and its parts: for each the interval that was measured, and the bound that was asked for. */
+  linesOfClaim({ claim, verdict, tests }, yours, isNarrow) {
+    const isJudged = yours !== "-";
+    const verdicts = isJudged ? `yours: ${VERDICTS[yours]}; ours: ${verdict}` : "Your verdict first. What was measured:";
+    const parts = tests.map(({ name, found, holds }) => {
+      const mark = isJudged ? { true: "✓", false: "✗", null: "?" }[holds] : "·";
+      return [`${mark} ${name}${isJudged && !isNarrow ? `: ${found}` : ""}`, "small"];
     });
+    const titles = isNarrow ? brokenInTwo(claim) : [claim];
+    return [...titles.map((words) => [words, "strong"]), [verdicts, "small"], ...parts, ["", ""]];
   },
 
   caption() {

@@ -7,8 +7,5 @@ const FACTORS = { program: Math.sqrt(1 / 3), glorot: 1, he: Math.SQRT2, orthogon
 
 const keptByBlock = (T, g) => Math.sqrt((1 - T) ** 2 + g ** 2 * T ** 2);
 
-/* The T at which r is smallest. */
-const valleyOf = (g) => 1 / (1 + g ** 2);
-
 /* log10 of what is left after so many blocks. */
 const decadesLeft = (T, g, depth) => depth * Math.log10(keptByBlock(T, g));

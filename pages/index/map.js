@@ -2,7 +2,7 @@
 /* Scene 3: a map that is filled by small nets.  A column is a start, a row a rate; above the columns stands what the law
    says of the start. */
 
-const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 4, 6]; // of highway nets; the last column is the plain net
+const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4]; // of highway nets; the last column is the plain net
 const COLUMNS = BIASES.length + 1;
 const LOSS_OF_GUESSING = Math.log(10);
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
@@ -47,6 +47,7 @@ const isLearning = (column, row) => maps[state.weights].get(`${column} ${row}`)?
 SCENES.start = {
   levers: ["weights"],
   isPlaying: () => filling.isPlaying,
+  isUntouched: () => maps[state.weights].size === 0,
 
   play() {
     filling.isPlaying = !filling.isPlaying;
@@ -71,10 +72,11 @@ SCENES.start = {
       const look = column < BIASES.length ? "highway" : "plain";
       for (let row = 0; row < RATES.length; row++) {
         const found = cells.get(`${column} ${row}`);
-        const learned = found ? Math.max(0, 1 - found.loss / LOSS_OF_GUESSING) || 0 : 0;
+        const learned = found ? Math.sqrt(Math.max(0, 1 - found.loss / LOSS_OF_GUESSING)) || 0 : 0;
         const place = [left + column * across + 1, top + (RATES.length - 1 - row) * high + 1, across - 2, high - 2];
         stage.tile(`map ${column} ${row}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : untried]);
         if (found) stage.box(place, "cell");
+        if (isLearning(column, row)) stage.dot(place[0] + place[2] / 2, place[1] + place[3] / 2, "learns");
         if (pointed === `${column} ${row}`) stage.box(place, "chosen");
       }
     }
@@ -99,9 +101,7 @@ SCENES.start = {
     stage.text(left, 12, stage.width > 560 ? "signal and gradient left after 30 layers: line, the law; dots, measured" : "left after 30 layers; line: the law", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
-      const column = Math.floor(i / 8);
-      const share = i / 8 - column;
-      const bias = (BIASES[column] ?? 8) + share * ((BIASES[column + 1] ?? 8) - (BIASES[column] ?? 8));
+      const bias = BIASES[0] + i / 8;
       const T = i === 8 * (COLUMNS - 1) ? 1 : sigmoid(bias);
       return [middle(i / 8), down(decadesLeft(T, FACTORS[state.weights], LAYERS))];
     });
@@ -130,7 +130,7 @@ SCENES.start = {
   caption() {
     const n = maps[state.weights].size;
     const done = `${n} of ${COLUMNS * RATES.length} nets of thirty layers are trained, 60 steps each.`;
-    if (!pointed) return `${done} Full colour: it learns. Press a cell: it comes next.`;
+    if (!pointed) return `${done} A dot: it learns. Press a cell: it comes next.`;
     const [column, row] = pointed.split(" ").map(Number);
     const found = maps[state.weights].get(pointed);
     const net = column < BIASES.length ? `highway, T = ${gateAt(column).toFixed(3)}` : "plain";

@@ -72,9 +72,10 @@ function showScene(name) {
   if (!calm.matches && !isLesson) waiting = setTimeout(() => begin(name), AUTOPLAY);
 }
 
-/* Towers train while one reads: a race that nobody has begun begins. */
+/* Nets train while one reads: what nobody has begun begins. */
 function begin(name) {
-  if (state.scene === name && ABOUT[name] && runs[name].step === 0) play();
+  const isUntouched = runs[name]?.step === 0 || SCENES[name].isUntouched?.();
+  if (state.scene === name && isUntouched && !isPlaying()) togglePlay();
 }
 
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runs[state.scene]?.isPlaying ?? false;

@@ -82,7 +82,7 @@ SCENES.pointers = {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    stage.text(wide + 28, 14, "read after each block", "small");
+    stage.text(wide + 28, 14, each > 40 ? "read after each block" : "read after each block, k =", "small");
   },
 
   placeOf(number) {
@@ -141,7 +141,7 @@ SCENES.pointers = {
       const colors = shares.map((share) => (isRead ? stage.colors.share[Math.round(share * SHADES)] : stage.colors.ink[0]));
       stage.tile(`${{ 1: 0, 4: 1 }[k] ?? k}:${block}`, place, SIZE, colors);
     });
-    stage.text(left + wide / 2, top - 12, `k = ${k}`, "strong", "middle");
+    stage.text(left + wide / 2, top - 12, wide > 40 ? `k = ${k}` : String(k), "strong", "middle");
     if (!isShown) {
       stage.text(left + wide / 2, top + height / 2, "?", "number", "middle");
       return;
@@ -153,7 +153,7 @@ SCENES.pointers = {
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
-    stage.text(left + wide / 2, top + height + 20, `reads ${answer}`, "small", "middle");
+    stage.text(left + wide / 2, top + height + 20, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
     stage.text(left + wide / 2, top + height + 38, answer === right ? "right" : "wrong", `small strong ${answer === right ? "" : "miss"}`, "middle");
   },
 

@@ -9,7 +9,7 @@ const CHANCE = 0.1;
 const runs = {}; // {scene: its race}
 const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x" };
 
-const shared = { width: WIDTH, seed: 1, optimizer: "adam" };
+const shared = { width: WIDTH, seed: 1 };
 const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
 const ABOUT = {
   race: () => ({

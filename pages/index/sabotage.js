@@ -71,8 +71,8 @@ SCENES.sabotage = {
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
     if (!last) return `Step ${run.step}: it reads ${now}.`;
-    return `${last.count} of 30 layers were cut at step ${last.step}. Before, it read ${percent(last.before)}; ` +
-      `right after, ${percent(last.after)}; now, at step ${run.step}, ${now}.`;
+    return `${last.count} layers cut at step ${last.step}: it read ${percent(last.before)}, then ${percent(last.after)}; ` +
+      `at step ${run.step}, ${now}.`;
   },
 
   bet: {

@@ -24,6 +24,7 @@ class Stage {
     this.colors = paletteNow();
     this.tiles = new Map();
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.svg.classList.toggle("large", this.width > 860);
     this.svg.replaceChildren();
   }
 

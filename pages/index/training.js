@@ -28,12 +28,12 @@ function takeRows(images, rows) {
 
 class Race {
   /* `nets`: {kind, b_T} of each; all see the same batches. */
-  constructor({ nets, depth, width, rate, init, seed, optimizer }, train, test) {
+  constructor({ nets, depth, width, rate, init, seed }, train, test) {
     const shared = { depth, width, init, seed, d_in: train.d_in, d_out: 10, n: BATCH };
     this.train = train;
     this.test = test;
     this.nets = nets.map((one) => new DeepNet({ ...shared, ...one }));
-    this.optimizers = this.nets.map((net) => new OPTIMIZERS[optimizer](net, rate));
+    this.optimizers = this.nets.map((net) => new Adam(net, rate));
     this.nextBatch = batchesOf(train.labels.length, seed);
     this.steps = 0;
   }

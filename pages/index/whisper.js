@@ -12,8 +12,8 @@ const rooms = [];
 const visited = new Map(); // {T: what was left}, of all T that the finger has been at
 
 /* The weights W_H of the layers, drawn when they are needed first. */
-function roomsDrawn() {
-  const uniform = uniformFrom(1);
+function roomsDrawn(seed = 1) {
+  const uniform = uniformFrom(seed);
   while (rooms.length < LAYERS) {
     const W = new Float64Array(PIXELS * PIXELS);
     INITS.program(W, PIXELS, PIXELS, uniform);
@@ -59,7 +59,7 @@ SCENES.whisper = {
     if (norm(states[0])) visited.set(T, left);
     this.left = left;
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const size = Math.min(40, side / 2.6);
+    const size = Math.min(40, side / 3);
     const numbers = stage.text(x, y + side / 2, shareInWords(left), "strong");
     numbers.style.fontSize = `${left < 0.0095 ? size * 0.62 : size}px`;
     stage.text(x, y + side / 2 + 18, "is left", "small");
@@ -72,21 +72,33 @@ SCENES.whisper = {
     const room = stage.height - below - 12;
     const pad = Math.min(room, 0.38 * stage.width);
     drawPad([0, below + 8, pad, pad]);
-    const place = [pad + 64, below + 12, stage.width - pad - 80, Math.min(room, 1.2 * pad) - 28];
+    const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
+    this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     if (isTold("whisper")) {
       const g = FACTORS.program;
       const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
       stage.line(points, "law");
-      stage.text(across(valleyOf(g)), down(FLOOR) - 6, "the law", "small", "middle");
-    } else {
-      stage.text(across(1), down(0) + 16, "left at the top, for each T that you try", "small faint", "end");
+      stage.text(across(0.5), down(-2), "the law", "small");
+    } else if (visited.size < 4) {
+      stage.text(across(0.2), down(-2) + 4, "what is left,", "small faint");
+      stage.text(across(0.2), down(-2) + 22, "for each T you try", "small faint");
+      stage.text(across(0.2), down(-2) + 40, "drag here, too", "small pen");
     }
     for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
   },
 
-  point: pointAtPad,
+  /* A drag along the chart sets T. */
+  point(kind, x, y) {
+    const [left, top, width, height] = this.chart;
+    const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
+    if (kind === "down") this.isDragging = isIn;
+    if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
+    if (kind === "up") this.isDragging = false;
+    pointAtPad(kind, x, y);
+  },
+
 
   caption() {
     return `T = ${state.T.toFixed(2)}: after ${LAYERS} layers ${shareInWords(this.left)} of your digit is left.`;

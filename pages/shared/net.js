@@ -309,7 +309,6 @@ class DeepNet {
     this.logits = new Float64Array(n * d_out);
     this.dy = new Float64Array(n * width);
     this.dx = new Float64Array(n * width);
-    this.dpixels = new Float64Array(n * d_in);
     if (init) this.drawWeights(INITS[init], seed, b_T); // else whoever made the net sets its parameters
   }
 
@@ -380,12 +379,6 @@ class DeepNet {
     for (let i = 0; i < size; i++) first.dz[i] = dy[i] * (1 - first.y[i] * first.y[i]);
     first.affine.gradientOfParameters(first.dz, x, n);
     return norms;
-  }
-
-  /* dL/dx of the pixels (n, d_in), after backward(). */
-  gradientOfPixels(n) {
-    this.first.affine.gradientOfInput(this.dpixels, this.first.dz, n);
-    return this.dpixels;
   }
 
   /* How much the states of the n images that forward() saw last differ: for the first layer and every block the
@@ -462,19 +455,3 @@ class Adam {
     }
   }
 }
-
-/* Plain gradient descent, clipped in the same way. */
-class SGD {
-  constructor(net, rate) {
-    this.net = net;
-    this.rate = rate;
-  }
-
-  step() {
-    const { parameters, gradient } = this.net;
-    const scale = this.rate * Math.min(1, CLIP / norm(gradient));
-    for (let i = 0; i < parameters.length; i++) parameters[i] -= scale * gradient[i];
-  }
-}
-
-const OPTIMIZERS = { adam: Adam, sgd: SGD };

@@ -10,12 +10,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from highways.records import path_of
+
+PUBLISHED = ("published", "authors_logs_cifar")  # records that lie in data/
+
 
 class Picture(NamedTuple):
     """A picture in viz/, of those that visualize_highway_networks.py does not draw."""
 
     sources: tuple[str, ...]  # the names of the records it is drawn from
     draw: Callable  # makes the figure from these records
+
+    @property
+    def files(self) -> list[str]:
+        """The files of its sources."""
+        return [f"data/{source}.json" if source in PUBLISHED else path_of(source) for source in self.sources]
 
 
 PICTURES: dict[str, Picture] = {}

@@ -12,6 +12,7 @@ from itertools import cycle
 
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from highways.files import InputError
@@ -31,7 +32,8 @@ LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
 NO_BREAK = "\N{NO-BREAK SPACE}"
 GREY = "0.35"  # for reference lines and notes
 SIGNED = "RdBu_r"  # the colour map of numbers with a sign: red is +
-OPEN = "viridis"  # the colour map of T
+# the colour map of T, as on the browser pages: the more open a gate, the more of the colour of highway nets
+OPEN = LinearSegmentedColormap.from_list("open", ["#ffffff", COLOR["highway"]])
 LOSSES = "Greys"  # the colour map of losses: darker is higher
 
 WIDTH = 6.5  # inches; on a phone, 400 pixels wide, the smallest letters are 8 pixels high
@@ -164,10 +166,10 @@ def by_data(record):
 
 
 def heat_map(ax, rows, colors, limits):
-    """Blocks from top to bottom, the units of a block from left to right."""
-    extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
+    """Blocks from bottom to top, as on the browser pages, the units of a block from left to right."""
+    extent = (0.5, len(rows[0]) + 0.5, 0.5, len(rows) + 0.5)  # both counted from 1
     ax.grid(visible=False)
-    style = {"aspect": "auto", "interpolation": "nearest", "origin": "upper", "extent": extent}
+    style = {"aspect": "auto", "interpolation": "nearest", "origin": "lower", "extent": extent}
     return ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
 
 
