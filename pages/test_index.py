@@ -44,11 +44,15 @@ def images():
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_what_the_program_writes(mnist, monkeypatch, images):
+@pytest.mark.thorough  # `publish --check` says each time whether the page is up to date
+def test_the_page_is_what_the_program_writes(mnist, monkeypatch):
     monkeypatch.setattr(make_index, "load_page_mnist", lambda: mnist)
     written = make_index.whole_page()
     of_libraries = f"{IMAGES}|{PICTURES}"  # another zlib may pack in another way
     assert re.sub(of_libraries, "", written) == re.sub(of_libraries, "", PAGE), "python -m pages.make_index"
+
+
+def test_the_page_has_the_images_of_mnist(mnist, images):
     x, labels = images
     drawn = hn.subset(mnist, 0, PACKED["n_train"], PACKED["n_test"])
     assert (labels == np.concatenate([drawn.y_train, drawn.y_test])).all()
@@ -327,6 +331,7 @@ CUT = """
 """
 
 
+@pytest.mark.thorough  # 20 s; that the page trains as straightforward.py does is compared above
 @browser_only
 @together
 @pytest.mark.parametrize("seed", [2])

@@ -144,7 +144,7 @@ def test_download_once_then_cache(mirror):
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("answer", ["a web page", "corrupted", "not there", "interrupted"])
+@pytest.mark.parametrize("answer", ["corrupted", "interrupted"])
 def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, monkeypatch, answer):
     files, _ = mirror
     name = f"{TRAIN_LABELS}.gz"
