@@ -12,7 +12,6 @@ import highway_networks as hn
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 
-pytestmark = pytest.mark.quick
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 BLOCK, CHECK, TRAINING, LEAKY_GATE, ACTIVATION = EXAMPLES
