@@ -43,6 +43,8 @@ def pytest_configure(config):
     """-m quick leaves out the thorough tests, as no -m does.  Otherwise Hypothesis tries more examples."""
     if config.option.markexpr == "quick":
         config.option.markexpr = QUICK
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return  # this process runs no tests: it starts those that do, which then wait for no import here
     os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"  # one of them is trio's, and takes half a second to import
     from hypothesis import settings
 

@@ -53,6 +53,7 @@ def same_on_any_processor(page: str) -> str:
     return re.sub(r"no logit differs .*?\"", "", page)
 
 
+@pytest.mark.thorough  # `publish --check` says each time whether the page is up to date
 @pytest.mark.usefixtures("given_mnist")
 def test_the_page_is_what_the_program_writes():
     written = explorer.whole_page()

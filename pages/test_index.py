@@ -44,11 +44,15 @@ def images():
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_what_the_program_writes(mnist, monkeypatch, images):
+@pytest.mark.thorough  # `publish --check` says each time whether the page is up to date
+def test_the_page_is_what_the_program_writes(mnist, monkeypatch):
     monkeypatch.setattr(make_index, "load_page_mnist", lambda: mnist)
     written = make_index.whole_page()
     of_libraries = f"{IMAGES}|{PICTURES}"  # another zlib may pack in another way
     assert re.sub(of_libraries, "", written) == re.sub(of_libraries, "", PAGE), "python -m pages.make_index"
+
+
+def test_the_page_has_the_images_of_mnist(mnist, images):
     x, labels = images
     drawn = hn.subset(mnist, 0, PACKED["n_train"], PACKED["n_test"])
     assert (labels == np.concatenate([drawn.y_train, drawn.y_test])).all()
@@ -309,6 +313,7 @@ def test_the_browser_reads_pointers_as_numpy_does(driver):
 MEASURE = COMPUTE + measure_scenes.MEASURES.read_text() + "run((images) => {measure}(2, images));"
 
 
+@pytest.mark.thorough  # 20 s; that the page trains as straightforward.py does is compared above
 @browser_only
 @together
 def test_scenes_keep_their_promises(driver):
@@ -370,15 +375,15 @@ def test_the_address_holds_the_state(driver):
 
 @browser_only
 @together
-def test_every_scene_fits_and_is_accessible(driver):
-    for width, colors in ((400, "dark"), (1280, "light")):
-        screenshots.look_as(driver, width, 900, colors=colors)
-        open_anew(driver, f"{FILE.as_uri()}#judge&{ALL_BETS}")
-        assert violations(driver) == []
-        for scene in SCENES:
-            driver.execute_script("showScene(arguments[0]); draw();", scene)
-            assert shown(driver, "document.documentElement.scrollWidth") <= width, scene
-            assert shown(driver, "$('caption').textContent.length") > 10
+@pytest.mark.parametrize(("width", "colors"), [(400, "dark"), pytest.param(1280, "light", marks=pytest.mark.thorough)])
+def test_every_scene_fits_and_is_accessible(driver, width, colors):
+    screenshots.look_as(driver, width, 900, colors=colors)
+    open_anew(driver, f"{FILE.as_uri()}#judge&{ALL_BETS}")
+    assert violations(driver) == []
+    for scene in SCENES:
+        driver.execute_script("showScene(arguments[0]); draw();", scene)
+        assert shown(driver, "document.documentElement.scrollWidth") <= width, scene
+        assert shown(driver, "$('caption').textContent.length") > 10
 
 
 @browser_only

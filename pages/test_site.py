@@ -1,5 +1,6 @@
 """The site: every link leads somewhere, every page has what it needs, and a folder is replaced whole or not at all."""
 
+import html
 import posixpath
 import re
 from html.parser import HTMLParser
@@ -40,7 +41,10 @@ class Parts(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site() -> dict[str, bytes]:
-    return make_site.whole_site()
+    """The whole site, whose programs have no colours, which take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(make_site, "code_box", lambda text, *_, **kind: f"<pre>{html.escape(text)}</pre>")
+        return make_site.whole_site()
 
 
 @pytest.fixture(scope="module")
@@ -171,8 +175,8 @@ def test_a_site_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 @pytest.mark.thorough
 @browser_only
 @together
-def test_in_a_browser_every_page_fits_a_phone_and_is_accessible(site, parts, tmp_path, opened):
-    make_site.write_folder(tmp_path / "site", site)
+def test_in_a_browser_every_page_fits_a_phone_and_is_accessible(parts, tmp_path, opened):
+    make_site.write_folder(tmp_path / "site", make_site.whole_site())
     screenshots.look_as(opened, 400, 800)
     faults = []
     for name in parts:

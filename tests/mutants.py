@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant("training.py", "(self.steps + 0.5)", "self.steps", CONV_TRAINING),
     # highways/lab/judging
     Mutant("rules.py", "ERROR = 0.05", "ERROR = 0.1", RULES),
-    Mutant("rules.py", "equal_var=False", "equal_var=True", RULES),
+    Mutant("rules.py", "of_mean**2 / (len(sample) - 1)", "of_mean**2 / len(sample)", RULES),
     Mutant("rules.py", "resolution / 12**0.5", "resolution / 12", RULES),
     Mutant("rules.py", "np.arange(len(p), 0, -1)", "np.arange(1, len(p) + 1)", RULES),
     Mutant("rules.py", '(1 / runs + 1 / published["runs"])', '(1 / published["runs"])', RULES),

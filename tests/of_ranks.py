@@ -18,6 +18,7 @@ from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
 from highways.conv.protocols import settings_of
+from highways.conv.runs import train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training, make_net, train_conv
 from highways.nets.optimizers import SGD, Nesterov
@@ -106,6 +107,23 @@ def draw(ranks, folder):
             numbers.append(training.rng_of_rank.random())
             training.history["epoch"].append(epoch)
     return orders, numbers
+
+
+def stop_and_go_on(ranks, folder):
+    """Two runs of a net with running statistics: whole, and stopped after an epoch.  Of each the settings, the history,
+    what the net learned, and the arrays of its checkpoint."""
+    data = hn.load_mnist(folder / "shapes")
+    images = {"n_train": len(data.x_train), "n_test": len(data.x_test)}
+    settings = settings_of(net="mnist-3", block="highway-bn", epochs=2, ranks=ranks.count, **images)
+    found = []
+    for name, stops in (("whole", [None]), ("stopped", [1, None])):
+        checkpoint = folder / f"{name}.npz"
+        for stop in stops:
+            run = train_one(settings, data, checkpoint, stop_after=stop, resume=ranks.index == 0, ranks=ranks)
+        with np.load(checkpoint) as net:
+            arrays = [net[array].tobytes() for array in ("parameters", "statistics", "v")]
+        found.append([run["ranks"], run["history"], run["filters"], run["wrong"], arrays])
+    return found
 
 
 def work(names: list[str], folder: Path) -> None:

@@ -2,6 +2,7 @@
 NumPy <- highway_networks <- highways.nets <- experiments <- pages, docs <- the programs that run and publish all."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ OF_NETS_IN_CONV = (
 )
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """The modules that a file imports, anywhere in it."""
     found = set()

@@ -1,7 +1,10 @@
 """docs/make_it_yours.md does what it shows: its programs run in an empty folder, and print what stands below them."""
 
+import contextlib
+import io
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -61,25 +64,36 @@ def is_alike(word: str, other: str) -> bool:
     return word == other
 
 
-@pytest.fixture
-def digit(tmp_path):
+def run_here(folder, name) -> str:
+    """What a program in the folder prints, in this process."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        runpy.run_path(str(folder / name), run_name="__main__")
+    return printed.getvalue()
+
+
+def write_digit(path, image):
     """A photograph of a 7, dark on light, in a corner of the paper."""
-    image = hn.load_mnist().x_test[0].reshape(28, 28)
     paper = 225 - np.kron(image, np.ones((5, 5))) * 0.7
     paper += np.random.default_rng(0).normal(0, 6, paper.shape)
     paper = np.pad(paper, ((100, 25), (15, 75)), constant_values=225)
-    imageio.imwrite(tmp_path / "digit.png", paper.clip(0, 255).astype(np.uint8))
+    imageio.imwrite(path, paper.clip(0, 255).astype(np.uint8))
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_recipe_prints_what_the_page_shows(section, tmp_path, digit, clone):
+SWEEP = "A sweep"  # of twelve nets, in processes; tests/test_sweeps.py tries the function
+
+
+@pytest.mark.parametrize("section", [pytest.param(SWEEP, marks=pytest.mark.thorough), *sorted({*SECTIONS} - {SWEEP})])
+def test_a_recipe_prints_what_the_page_shows(section, tmp_path, monkeypatch, mnist, clone):
+    monkeypatch.chdir(tmp_path)
+    write_digit(tmp_path / "digit.png", mnist.x_test[0].reshape(28, 28))
     printed = ""
     n_shown = 0
     for kind, text in SECTIONS[section]:
         if kind == "python":
             name = re.match(r"# (\w+\.py)\n", text)[1]
             (tmp_path / name).write_text(text)
-            printed = run(tmp_path, name, imports_from=clone)
+            printed = run_here(tmp_path, name) if section != SWEEP else run(tmp_path, name, imports_from=clone)
         elif kind == "sh":
             python, *words = shlex.split(text)
             assert python == "python"

@@ -90,12 +90,6 @@ def test_the_names_that_the_files_of_the_family_have_are_read(data_set, who):
     assert data.name == f'folder "{(data_set / chosen).name}"'
 
 
-def test_mnist_is_recognised_anywhere(tmp_path):
-    for path in hn.BUNDLED.glob("*.gz"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert hn.load_mnist(tmp_path).name == "MNIST"
-
-
 @pytest.mark.parametrize("name", ["MNIST", "fashion-mnist"])
 def test_the_name_of_a_known_set_is_given_by_its_checksum_alone(tmp_path, monkeypatch, name):
     folder = write_data_set(tmp_path / name)
@@ -150,7 +144,7 @@ def test_download_once_then_cache(mirror):
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("answer", ["a web page", "corrupted", "not there", "interrupted"])
+@pytest.mark.parametrize("answer", ["corrupted", "interrupted"])
 def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, monkeypatch, answer):
     files, _ = mirror
     name = f"{TRAIN_LABELS}.gz"

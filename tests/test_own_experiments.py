@@ -234,20 +234,20 @@ def in_black_on_nothing(digit, rng):
     "drawn", [in_shadow, at_the_edge_of_a_shadow, with_specks, in_white_on_nothing, in_black_on_nothing]
 )
 def test_a_trained_net_reads_digits_as_people_bring_them(tmp_path, mnist, drawn):
-    """Of 20 digits that it reads as MNIST has them it reads 95 % so."""
+    """Of eight digits that it reads as MNIST has them it reads all."""
     net = load("record-mnist")
-    labels = mnist.y_test[:20]
-    assert (net.classify(mnist.x_test[:20]) == labels).all()
+    labels = mnist.y_test[:8]
+    assert (net.classify(mnist.x_test[:8]) == labels).all()
     rng = np.random.default_rng(0)
     images = []
-    for image in mnist.x_test[:20].reshape(-1, 28, 28):
+    for image in mnist.x_test[:8].reshape(-1, 28, 28):
         digit = np.zeros((400, 300))
         row, column = rng.integers(0, (160, 60))
         large = Image.fromarray(image).resize((240, 240), Image.Resampling.BICUBIC)
         digit[row : row + 240, column : column + 240] = np.asarray(large) / 255
         imageio.imwrite(tmp_path / "digit.png", drawn(digit, rng))
         images.append(like_mnist(read_grey(tmp_path / "digit.png"))[0])
-    assert (net.classify(np.array(images)) == labels).mean() >= 0.95
+    assert (net.classify(np.array(images)) == labels).all()
 
 
 UPRIGHT = np.repeat(np.repeat(np.array([[0, 255], [255, 255], [255, 255]], np.uint8), 16, axis=0), 16, axis=1)

@@ -1,9 +1,7 @@
 """docs/your_own_block.md does what it shows: a block in a file of the user's own, checked by one command, trained."""
 
 import contextlib
-import os
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -14,18 +12,27 @@ import highway_networks as hn
 from highways.files import InputError
 from highways.nets.extra_blocks import Residual
 
-pytestmark = pytest.mark.quick
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 BLOCK, CHECK, TRAINING, LEAKY_GATE, ACTIVATION = EXAMPLES
 [CHECK_ACTIVATION] = re.findall(r"`(check_block\(\"plain\"[^`]+\))`", PAGE)
 
 
-def run(folder, *words):
-    path = os.pathsep.join(map(str, (folder, ROOT)))
-    environment = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg"}
-    words = [sys.executable, *words]
-    return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
+@contextlib.contextmanager
+def module_of(text: str, name: str, folder, monkeypatch):
+    """The module of the user's own that defines the block or the activation of this name, forgotten afterwards."""
+    (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    try:
+        yield
+    finally:
+        sys.modules.pop(name, None)
+        hn.BLOCKS.pop(name, None)
+        hn.ACTIVATIONS.pop(name, None)
+
+
+def refused_if(is_wrong: bool):
+    return pytest.raises(ValueError) if is_wrong else contextlib.nullcontext()
 
 
 @pytest.mark.parametrize(
@@ -35,32 +42,31 @@ def run(folder, *words):
         ("(layer.H * dy).sum()", "(layer.x * dy).sum()"),
     ],
 )
-def test_the_page_s_block_is_checked(tmp_path, right, wrong):
+def test_the_page_s_block_is_checked(tmp_path, monkeypatch, right, wrong):
     """The check passes the page's block as it is, and fails where a part of it, `right`, is replaced by `wrong`."""
-    (tmp_path / "rezero.py").write_text(BLOCK.replace(right, wrong))
-    process = run(tmp_path, "-c", CHECK)
-    assert (process.returncode == 0) == (right == wrong), process.stderr
+    text = BLOCK.replace(right, wrong)
+    with module_of(text, "rezero", tmp_path, monkeypatch), refused_if(right != wrong):
+        exec(CHECK, {})
 
 
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [("", ""), ("s + H * (1 - s)", "s + z * (1 - s)")],
 )
-def test_the_page_s_activation_is_checked(tmp_path, right, wrong):
-    (tmp_path / "silu.py").write_text(ACTIVATION.replace(right, wrong))
+def test_the_page_s_activation_is_checked(tmp_path, monkeypatch, right, wrong):
+    text = ACTIVATION.replace(right, wrong)
     check = CHECK_ACTIVATION.replace("\n", " ")
-    process = run(tmp_path, "-c", f"import silu\nfrom highways.check_block import check_block\n{check}")
-    assert (process.returncode == 0) == (right == wrong), process.stderr
+    with module_of(text, "silu", tmp_path, monkeypatch), refused_if(right != wrong):
+        exec(f"import silu\nfrom highways.check_block import check_block\n{check}", {})
 
 
-def test_the_page_s_block_trains_at_depth_30(tmp_path):
+def test_the_page_s_block_trains_at_depth_30(tmp_path, monkeypatch, capsys):
     """For two epochs."""
-    (tmp_path / "rezero.py").write_text(BLOCK)
     assert "depth=30, seed=0)" in TRAINING
     shorter = TRAINING.replace("seed=0)", "seed=0, epochs=2)")
-    process = run(tmp_path, "-c", shorter)
-    assert process.returncode == 0, process.stderr
-    accuracies = dict(re.findall(r"(\w+): test accuracy (\S+),", process.stdout))
+    with module_of(BLOCK, "rezero", tmp_path, monkeypatch):
+        exec(shorter, {})
+    accuracies = dict(re.findall(r"(\w+): test accuracy (\S+),", capsys.readouterr().out))
     assert accuracies.keys() == {"highway", "rezero"}
     assert min(map(float, accuracies.values())) > 0.5
 

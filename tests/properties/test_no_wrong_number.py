@@ -12,7 +12,6 @@ from hypothesis.extra import numpy as arrays
 
 import highway_networks as hn
 
-pytestmark = pytest.mark.quick
 DTYPES = st.sampled_from(["bool", "int8", "uint8", "int64", "float16", "float32", "float64", "complex128", "U3", "O"])
 NUMBERS = st.sampled_from([0.0, 1.0, -1.5, 1e-30, 1e30, math.inf, math.nan])
 
@@ -41,7 +40,7 @@ def logits_in_float64(net, x):
     return y @ net.W_out.T.astype(float) + net.b_out
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     x=any_array(st.sampled_from([(3, 2), (2, 2), (3,)])),
     y=any_array(st.sampled_from([(3,), (3, 1), (2,)])) | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
@@ -70,6 +69,7 @@ def test_a_data_set_has_right_arrays_or_is_refused(x, y, of_test):
 SHAPES_OF_X = st.sampled_from([(2, 3), (1, 3), (0, 3), (3,), (2, 4), (3, 2), (1, 2, 3), ()])
 
 
+@pytest.mark.quick
 @settings(max_examples=60)
 @given(x=any_array(SHAPES_OF_X))
 @example(x=np.array([[1.0, math.nan, 1.0]]))
@@ -84,6 +84,7 @@ def test_a_net_answers_right_or_refuses(x):
         np.testing.assert_allclose(logits, logits_in_float64(net, x), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.quick
 @settings(max_examples=60)
 @given(
     logits=any_array(st.sampled_from([(2, 3), (1, 3), (3,), (2, 1)])),
@@ -110,6 +111,7 @@ def test_the_loss_is_right_or_refused(logits, y):
         assert not np.isfinite(loss)
 
 
+@pytest.mark.quick
 @settings(max_examples=30)
 @given(
     lr=st.sampled_from([1e-12, 1e-3, 1.0, 1e30, 1e300]), clip=st.sampled_from([1e-3, 5.0, 1e9]), seed=st.integers(0, 9)
