@@ -53,7 +53,6 @@ import time
 import warnings
 import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import cycle
@@ -619,7 +618,7 @@ class DeepNet(FixedNames):
         net |= record_of(self.activation)
         file = io.BytesIO()
         np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
-        check_replaceable(Path(path), ".npz", is_net)
+        check_replaceable(Path(path), is_net)
         write_whole(Path(path), file.getvalue())
 
     @classmethod
@@ -1314,7 +1313,7 @@ def run_one(
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
-        check_replaceable(Path(save), ".npz", is_net)
+        check_replaceable(Path(save), is_net)
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     elif "n_train" in changes or "n_test" in changes:
@@ -1426,11 +1425,8 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def check_replaceable(path: Path, suffix: str, is_ours) -> None:
-    """Raises InputError for a name that does not end in `suffix`, for a folder that is not there, and
-    for a file that is_ours(path) does not know."""
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}")
+def check_replaceable(path: Path, is_ours) -> None:
+    """Raises InputError for a folder that is not there, and for a file that is_ours(path) does not know."""
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
     if not path.exists():
@@ -1722,31 +1718,15 @@ PAIR = (Highway.name, Plain.name)  # the two nets of a pair
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
-class Parser(argparse.ArgumentParser):
-    """Answers a bad flag with one line.  Only --help prints the usage, which has many."""
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
-
-
 def numbers(text: str) -> list[int]:
-    """An argparse type: 0,1,2."""
-    values = [int(word) for word in text.split(",")]
-    if len(set(values)) < len(values):
-        raise argparse.ArgumentTypeError(f"{text} names a number twice")
-    return values
-
-
-def all_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """An argparse type: 0,1,2.  A number that stands twice counts once."""
+    return list(dict.fromkeys(int(word) for word in text.split(",")))
 
 
 def parse_arguments(argv=None) -> argparse.Namespace:
     """The arguments in `argv`, by default those of the command line."""
-    parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
+    about = "Train a highway and a plain net on MNIST; write what happened to JSON."
+    parser = argparse.ArgumentParser(usage="%(prog)s [--help] [flags]", description=about)
     add = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
@@ -1765,7 +1745,7 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--n-test", type=int, help="test images (%(default)s)")
     add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
-    add("--jobs", type=int, default=all_cores(), help="nets trained at a time (%(default)s)")
+    add("--jobs", type=int, default=os.cpu_count(), help="nets trained at a time (%(default)s)")
     add("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add("--out", metavar="FILE.json", help=out)
@@ -1789,8 +1769,6 @@ def plan(args) -> list[Settings]:
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
             planned.append(replace(settings_of(args), seed=seed, depth=depth))
-    if args.jobs < 1:
-        raise InputError(f"--jobs must be at least 1, not {args.jobs}")
     if args.save and len(planned) > 1:
         raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     return planned
@@ -1839,11 +1817,10 @@ def environment() -> dict:
 def commit() -> str | None:
     """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
     cannot tell."""
-    if not (ROOT / ".git").exists():  # git would look in the folders above
-        return None
 
     def git(*words):
-        return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        command = ("git", "--git-dir=.git", "--work-tree=.", *words)  # not a repository in a folder above
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")
@@ -1852,17 +1829,9 @@ def commit() -> str | None:
         return None
 
 
-def say(line: str) -> None:
-    """Prints a line, in one write.  A training does not end because nobody reads on."""
-    try:
-        print(f"{line}\n", end="", flush=True)
-    except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-
-
-def say_epoch(label: str, row: dict) -> None:
+def print_epoch(block: str, row: dict) -> None:
     line = "epoch {epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}"
-    say(f"{label}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}")
+    print(f"{block}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}", flush=True)
 
 
 def begin_worker() -> None:
@@ -1878,19 +1847,18 @@ def begin_worker() -> None:
 
 def train_all(tasks: list[dict], jobs: int):
     """Yields run_one(**task) as the tasks finish, `jobs` of them at a time, in processes of their
-    own; with jobs=1 in this one.  However this ends, no process is left."""
+    own; with jobs=1 in this one."""
     if jobs == 1:
         yield from (run_one(**task) for task in tasks)
         return
     # spawned, for a process that has threads cannot be forked safely
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
-        try:
-            for finished in as_completed([pool.submit(run_one, **task) for task in tasks]):
-                yield finished.result()
-        except BaseException:  # Ctrl-C, a worker that died: the others need not finish
-            for process in multiprocessing.active_children():
-                process.kill()
-            raise
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker)
+    try:
+        for finished in as_completed([pool.submit(run_one, **task) for task in tasks]):
+            yield finished.result()
+    finally:  # also after Ctrl-C, or an error: the others need not finish
+        for process in multiprocessing.active_children():
+            process.kill()
 
 
 def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: str | None = None) -> list[dict]:
@@ -1904,13 +1872,13 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: 
             if save and block == Highway.name:
                 task["save"] = save
             if len(planned) == 1 and not quiet:
-                task["report"] = partial(say_epoch, block)
+                task["report"] = partial(print_epoch, block)
             tasks.append(task)
     runs = {}
     with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
         for run in finished:
             if not quiet:
-                say(f"{run['label']}: {outcome(run)}")
+                print(f"{run['label']}: {outcome(run)}", flush=True)
             runs[run["depth"], run["seed"], run["block"]] = run
     pairs = []
     for settings in planned:
@@ -1955,19 +1923,17 @@ def train_pairs(args) -> None:
     data = load_mnist(args.data_dir)
     path = path_of_record(args, data)
     if not args.no_save:
-        check_replaceable(path, ".json", is_record)
-    if args.save:
-        check_replaceable(Path(args.save), ".npz", is_net)
+        check_replaceable(path, is_record)
     env = environment()  # now, for another commit may be checked out while the nets train
     if not args.quiet:
-        say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
+        print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
-    say(table(pairs))
+    print(table(pairs))
     if not args.no_save:
         record = {**common_to_runs(args, data), "env": env, "runs": pairs}
-        check_replaceable(path, ".json", is_record)  # again: another program may have written it meanwhile
+        check_replaceable(path, is_record)  # again: another program may have written it meanwhile
         write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
-        say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 
 
 def common_to_runs(args, data: Dataset) -> dict:
@@ -1989,20 +1955,11 @@ def main(argv=None) -> int:
     args = parse_arguments(argv)
     try:
         train_pairs(args)
-        return 0
-    except (InputError, OSError, MemoryError) as error:
-        line = f"error: {' '.join(str(error).split())}"
-        status = 2
-    except BrokenProcessPool:
-        line = "a worker process died: it was killed, or out of memory"
-        status = 1
-    except KeyboardInterrupt:
-        line = "interrupted"
-        status = 130
-    print(f"highway_networks.py: {line}", file=sys.stderr)
-    return status
+    except (InputError, OSError) as error:
+        print(f"highway_networks.py: error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the command as Ctrl-C does
     sys.exit(main())
