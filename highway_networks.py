@@ -660,18 +660,6 @@ class DeepNet(FixedNames):
             logits[rows] = self._run(x_rows, work)
         return logits
 
-    def classify(self, x: np.ndarray) -> np.ndarray:
-        """The labels (N,) of N examples: floats as predict() takes them, or bytes, which are scaled
-        as in the net's training.  An image may be a row, or have rows and columns.
-
-        Raises InputError for a net that has learned numbers, and FloatingPointError for logits that
-        are not finite."""
-        x = np.asanyarray(x)
-        if self.about.get("targets") or self.d_out == 1:
-            raise InputError("the net has learned numbers, not classes: net.predict(x) gives them")
-        rows = x.reshape(len(x), -1)
-        return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
-
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden)."""
@@ -1022,18 +1010,6 @@ class Adam(Optimizer):
 
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
-
-def python_number(value):
-    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def use_python_numbers(settings) -> None:
-    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
-    for name, value in vars(settings).items():
-        object.__setattr__(settings, name, python_number(value))
-
-
 MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
 
 
@@ -1057,7 +1033,6 @@ class Settings:
     dtype: str = "float32"
 
     def __post_init__(self):
-        use_python_numbers(self)
         for name in ("hidden", "epochs", "batch_size", "n_train", "n_test"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -1073,11 +1048,6 @@ class Settings:
 
 
 DEFAULTS = Settings()
-
-
-def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
-    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
-    return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 def ignore(*_) -> None:
@@ -1107,7 +1077,7 @@ def train_epoch(
     losses = np.empty(steps)
     norms = np.empty(steps)
     right = 0
-    is_labelled = holds_labels(y)
+    is_labelled = y.ndim == 1 and y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
@@ -1165,14 +1135,9 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
-def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
-    """The accuracy on test examples or, where y holds targets, their loss."""
-    if holds_labels(y):
-        return {"test_acc": accuracy(net, x, y)}
-    test_loss = float(loss(finite_logits(net, x), y)[0])
-    if not math.isfinite(test_loss):
-        raise FloatingPointError(f"the loss of the test examples is {test_loss}")
-    return {"test_loss": test_loss}
+def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
+    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
+    return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
@@ -1187,25 +1152,30 @@ class LayerHistory:
     "gradient", |dL/dy| of every block, [depth numbers]; and, if the net has gates, "T", the mean
     transform gate of every block.  Numbers are rounded to four digits."""
 
-    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray, loss=softmax_cross_entropy):
+    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
         self.net = net
         self.x = x
         self.y = y
-        self.loss_of = loss
+        self.steps_done = 0
         self.columns = {"step": [], "loss": [], "gradient": []}
         if net.block.gates:
             self.columns["T"] = []
 
-    def look(self, step: int) -> None:
-        """Adds a row for the net after this step, unless its numbers are not finite."""
-        if step in self.columns["step"]:
+    def before_step(self) -> None:
+        if self.steps_done in STEPS_LOOKED_AT:
+            self.look()
+        self.steps_done += 1
+
+    def look(self) -> None:
+        """Adds a row for the net as it is now, unless its numbers are not finite."""
+        if self.steps_done in self.columns["step"]:
             return
-        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
+        loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
             return
-        row = {"step": step, "loss": four_digits(loss), "gradient": [four_digits(norm) for norm in norms]}
+        row = {"step": self.steps_done, "loss": four_digits(loss), "gradient": [four_digits(norm) for norm in norms]}
         if self.net.block.gates:
             row["T"] = [four_digits(T) for T in mean_gates(self.net, self.x)]
         for name, value in row.items():
@@ -1216,71 +1186,48 @@ def four_digits(number) -> float:
     return float(f"{number:.4g}")
 
 
-def train(
-    net: DeepNet,
-    data: Dataset,
-    settings: Settings = DEFAULTS,
-    shuffle: np.random.Generator | None = None,
-    report=ignore,
-    *,
-    optimizer=Adam,
-    loss=softmax_cross_entropy,
-) -> dict:
-    """Trains the net on all of `data`, in a new random order each epoch.
+def train(net: DeepNet, data: Dataset, settings: Settings = DEFAULTS, report=ignore) -> dict:
+    """Trains the net by Adam on all of `data`, in a new random order each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip.  Without `shuffle`, the generator of
-    the orders, it makes one from the seed.  `optimizer` is a class, called as
-    optimizer(net.parameters, lr=..., clip=...).  loss(outputs, y) gives the loss of a batch and
-    its gradient.  report(row) is called after each epoch.  Floats in `data` are the net's inputs
-    as they are; bytes are scaled, and net.about["pixels"] then says how.
+    Of the settings it reads seed, epochs, batch_size, lr and clip.  report(row) is called after
+    each epoch.  If `data` holds bytes, they are scaled, and net.about["pixels"] then says how.
 
     Returns "history", lists with an entry for each epoch; "layer_history" (see LayerHistory);
     and the final loss and accuracies.  Of nets with gates also the mean T of every block:
-    "layer_T_history" after each epoch, "final_T_per_layer" at the end.  Where y holds targets,
-    the loss of the test examples stands in the accuracies' place.
+    "layer_T_history" after each epoch, "final_T_per_layer" at the end.
 
     If the run diverges, the history ends with the last completed epoch, and "diverged_at" says
     where."""
-    if shuffle is None:
-        shuffle = np.random.default_rng([settings.seed, 1])
-    if not holds_floats(data.x_train):
+    if data.x_train.dtype == np.uint8:
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
     x_test = inputs_for(net, data.x_test)
-    learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
+    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
     T_history = []
-    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
-    steps_done = 0
-
-    def before_step():
-        nonlocal steps_done
-        if steps_done in STEPS_LOOKED_AT:
-            layers.look(steps_done)
-        steps_done += 1
 
     def after_epoch(row):
-        row |= measure_test(net, x_test, data.y_test, loss)
+        row["test_acc"] = accuracy(net, x_test, data.y_test)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(steps_done)
+        layers.look()
         report(row)
 
+    optimizer = Adam(net.parameters, lr=settings.lr, clip=settings.clip)
+    shuffle = np.random.default_rng([settings.seed, 1])
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        net, learner, x_train, data.y_train, orders, settings.batch_size,
-        loss=loss, report=after_epoch, before_step=before_step,
+        net, optimizer, x_train, data.y_train, orders, settings.batch_size,
+        report=after_epoch, before_step=layers.before_step,
     )  # fmt: skip
     diverged = diverged_at is not None
-    measured = ("train_acc", "test_acc") if holds_labels(data.y_train) else ("test_loss",)
     history = {}
-    for name in ("epoch", "train_loss", *measured, "grad_norm"):
+    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in (*measured, "train_loss"):
+    for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    if loss is softmax_cross_entropy:
-        # a net that only guesses can end a little above log(n_classes)
-        result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
+    # a net that only guesses can end a little above log(n_classes)
+    result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -1296,8 +1243,6 @@ def run_one(
     *,
     activation: str | Activation = "tanh",
     init: str = "uniform",
-    optimizer=Adam,
-    loss=softmax_cross_entropy,
     save: str | os.PathLike | None = None,
     report=ignore,
     **changes,
@@ -1305,41 +1250,23 @@ def run_one(
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
     final numbers.
 
-    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  Of `data` it learns all, unless n_train or n_test is among the
-    changes: then so many, drawn by the seed.  `save` names a file for the trained net; it is not
-    written if the run diverges.  DeepNet explains activation and init; train() explains optimizer,
-    loss and report."""
+    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
+    and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
+    `save` names a file for the trained net; it is not written if the run diverges.  DeepNet explains
+    activation and init."""
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
         check_replaceable(Path(save), is_net)
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
-    elif "n_train" in changes or "n_test" in changes:
-        n_train = changes.get("n_train", len(data.x_train))
-        n_test = changes.get("n_test", len(data.x_test))
-        data = subset(data, settings.seed, n_train, n_test)
+    elif changes.keys() & {"n_train", "n_test"}:
+        data = subset(data, settings.seed, settings.n_train, settings.n_test)
     net = DeepNet(
         data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
     )  # fmt: skip
-    run = description(net, settings, init, optimizer, loss)  # may raise: now, not after the training
-    run |= train(net, data, settings, report=report, optimizer=optimizer, loss=loss)
-    if save and not run["diverged"]:
-        net.about |= {"data_set": data.name, "shape": list(data.shape)}
-        if not holds_labels(data.y_train):
-            net.about["targets"] = True
-        net.save(save)
-    run["wallclock_sec"] = time.perf_counter() - start
-    return run
-
-
-def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) -> dict:
-    """What a run says of its net and its training.  Activation, init, optimizer and loss are named
-    only where they are not the defaults."""
-    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
-    run |= record_of(net.block)
+    run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}", **record_of(net.block)}
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
         run[name] = getattr(settings, name)
     if net.block.gates:
@@ -1348,18 +1275,13 @@ def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) ->
         run |= record_of(net.activation)
     if init != INITS[0]:
         run["init"] = init
-    if optimizer is not Adam:
-        run["optimizer"] = name_of(optimizer)
-    if loss is not softmax_cross_entropy:
-        run["loss"] = name_of(loss)
     run["n_parameters"] = len(net.parameters)
+    run |= train(net, data, settings, report)
+    if save and not run["diverged"]:
+        net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        net.save(save)
+    run["wallclock_sec"] = time.perf_counter() - start
     return run
-
-
-def name_of(function) -> str:
-    """The name of a class, a function, or the function of a functools.partial, in small letters."""
-    function = getattr(function, "func", function)
-    return getattr(function, "__name__", type(function).__name__).lower()
 
 
 # ---- Checks of what a caller passes ----------------------------------------------------------------------------------
@@ -1392,13 +1314,6 @@ def check_inputs(x, dtype: np.dtype) -> None:
         raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
 
 
-def check_bytes(x: np.ndarray) -> None:
-    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
-    check_numbers("x", x)
-    if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
-
-
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
     """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
     would take None for a random seed, and the run could not be repeated."""
@@ -1414,9 +1329,8 @@ def write_whole(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all: beside its target, then renamed."""
     path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    file = temporary.open("xb")
     try:
-        with file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -1457,91 +1371,54 @@ KNOWN_SETS = {  # names by Dataset.sha256
     "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
     "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
 }
-UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
 
 
 class Dataset(NamedTuple):
-    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
-    them of your own arrays."""
+    """Images for training and testing.  load_mnist() reads them from files; Dataset.of() makes them
+    of your own arrays."""
 
-    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
-    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_train: np.ndarray  # (n_train, features): bytes, 0 is background; or floats, the net's inputs
+    y_train: np.ndarray  # (n_train,) intp, labels
     x_test: np.ndarray  # (n_test, features)
     y_test: np.ndarray  # (n_test,)
     name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
     source: str  # the folder it was read from
-    n_classes: int  # how many outputs a net needs: one for each class, or for each number of a target
+    n_classes: int
     sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
 
     @classmethod
-    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
-        """A data set of your own arrays, of any shape with an example at each first index.
+    def of(cls, x_train, y_train, x_test, y_test, name="own data", source="arrays", sha256=None) -> Dataset:
+        """A data set of your own arrays.
 
-        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
-        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
-
-        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
-        (n, outputs), are targets of a regression, which needs a loss of its own.
-
-        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
-        and for arrays that do not fit each other."""
-        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
-        arrays = {part: np.asanyarray(array) for part, array in given.items()}
-        checksum = hashlib.sha256()
-        for part, array in arrays.items():
-            check_numbers(part, array)
-            checksum.update(f"{array.dtype} {array.shape}".encode())
-            checksum.update(np.ascontiguousarray(array))
-        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
-
-
-def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
-    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
-    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must have as many rows, one or more")
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
-        if not (is_pixels or holds_floats(x)):
-            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
-        is_labelled = holds_labels(y) and y.min() >= 0
-        if not (is_labelled or holds_floats(y)):
-            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
-        if holds_floats(x) and np.abs(x).max() > UNSCALED:
-            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
-    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
-        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
-            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
-            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
-    n_classes = math.prod(y_train.shape[1:])  # of targets
-    if holds_labels(y_train):
-        n_classes = 1 + int(max(y_train.max(), y_test.max()))
-    return Dataset(
-        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
-        name, source, n_classes, sha256, shape=x_train.shape[1:],
-    )  # fmt: skip
-
-
-def holds_floats(array: np.ndarray) -> bool:
-    return array.dtype.kind == "f"
-
-
-def holds_labels(y: np.ndarray) -> bool:
-    """Whether y may be labels: whole numbers, one for each example."""
-    return y.ndim == 1 and y.dtype.kind in "iu"
-
-
-def as_rows(x: np.ndarray) -> np.ndarray:
-    """(n, ...) -> (n, features), whole numbers as uint8."""
-    rows = x.reshape(len(x), -1)
-    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
-
-
-def as_answers(y: np.ndarray) -> np.ndarray:
-    """Labels as intp (n,), or targets as (n, outputs)."""
-    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
+        x has an example at each first index: bytes, which are scaled to -1 to 1 as MNIST's pixels
+        are, or floats, the net's inputs as they are.  y has their labels, whole numbers from 0 on.
+        Raises InputError for arrays that would give a wrong number."""
+        arrays = [np.asanyarray(array) for array in (x_train, y_train, x_test, y_test)]
+        x_train, y_train, x_test, y_test = arrays
+        for x, y in ((x_train, y_train), (x_test, y_test)):
+            if x.size == 0 or y.shape != x.shape[:1]:
+                raise InputError(f"{name}: x {x.shape} and y {y.shape} must hold as many examples, one or more")
+            if y.dtype.kind not in "iu" or y.min() < 0:
+                raise InputError(f"{name}: y must hold labels, whole numbers from 0 on")
+            if x.dtype != np.uint8 and x.dtype.kind != "f":
+                raise InputError(f"{name}: x must hold bytes or floats, not {x.dtype}")
+            if not np.isfinite(x).all():
+                raise InputError(f"{name}: x must be finite; it holds NaN or infinity")
+            if hasattr(x, "mask") or hasattr(y, "mask"):
+                raise InputError(f"{name}: the mask of a masked array would be ignored")
+        if x_train.shape[1:] != x_test.shape[1:] or x_train.dtype.kind != x_test.dtype.kind:
+            raise InputError(f"{name}: x must be alike in training and in test: {x_train.shape}, {x_test.shape}")
+        if sha256 is None:
+            checksum = hashlib.sha256()
+            for array in arrays:
+                checksum.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
+            sha256 = checksum.hexdigest()
+        return cls(
+            x_train.reshape(len(x_train), -1), y_train.astype(np.intp),
+            x_test.reshape(len(x_test), -1), y_test.astype(np.intp),
+            name, source, 1 + int(max(y_train.max(), y_test.max())), sha256, shape=x_train.shape[1:],
+        )  # fmt: skip
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -1551,22 +1428,14 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
 
     Raises InputError where there is no whole set."""
-    chosen = data_dir
-    if chosen is None:
-        chosen = os.environ.get("MNIST_DIR") or None
-    if chosen is not None:
-        return read_set(Path(os.path.expanduser(chosen)))
-    if any(BUNDLED.glob("*ubyte*")):
-        return read_mnist(BUNDLED)
-    try:
-        return read_mnist(CACHE)
-    except InputError:
-        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
-        return read_mnist(CACHE)
-
-
-def read_mnist(folder: Path) -> Dataset:
-    """MNIST from a folder.  Raises InputError for another data set."""
+    if data_dir is None:
+        data_dir = os.environ.get("MNIST_DIR") or None
+    if data_dir is not None:
+        return read_set(Path(data_dir).expanduser())
+    folder = BUNDLED
+    if not any(BUNDLED.glob("*ubyte*")):
+        folder = CACHE
+        download(CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
     data = read_set(folder)
     if data.name != "MNIST":
         raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
@@ -1578,35 +1447,25 @@ def read_set(chosen: Path) -> Dataset:
     FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
     arrays = []
     checksum = hashlib.sha256()
-    for name, path in zip(FILES, find_files(chosen), strict=True):
-        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
+    for name in FILES:
+        array, checksum_of_file = read_idx(find_file(chosen, name), rank=3 if "images" in name else 1)
         arrays.append(array)
         checksum.update(checksum_of_file.encode())
     sha256 = checksum.hexdigest()
     name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
     source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
-    return checked_set(*arrays, name, str(source), sha256)
+    return Dataset.of(*arrays, name, str(source), sha256)
 
 
-def find_files(chosen: Path) -> list[Path]:
-    """The four files of a data set, in the order of FILES, as they are or as .gz.
-
-    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
-    folder = chosen
-    name_of_set = ""
-    if not chosen.is_dir():
-        folder = chosen.parent
-        name_of_set = f"{chosen.name}-"
-    paths = []
-    for name in FILES:
-        candidates = []
-        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
-            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
-        found = [path for path in candidates if path.is_file()]
-        if not found:
-            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
-        paths.append(found[0])
-    return paths
+def find_file(chosen: Path, name: str) -> Path:
+    """One of a data set's FILES, as it is or as .gz.  Its name may have "test" for "t10k", as
+    EMNIST's do, or a dot before "idx"."""
+    start = chosen / name if chosen.is_dir() else chosen.with_name(f"{chosen.name}-{name}")
+    for spelling in (start.name, start.name.replace("t10k", "test"), start.name.replace("-idx", ".idx")):
+        for path in (start.with_name(f"{spelling}.gz"), start.with_name(spelling)):
+            if path.is_file():
+                return path
+    raise InputError(f"there is no {start}, as it is or as .gz")
 
 
 def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
@@ -1631,7 +1490,7 @@ def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
     return array, hashlib.sha256(data).hexdigest()
 
 
-def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
+def download(folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
     """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
 
     If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
@@ -1641,13 +1500,13 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
     failures = []
     for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, checksum in md5.items():
                 path = folder / name
                 if path.is_file() and md5_of(path.read_bytes()) == checksum:
                     continue
+                print(f"downloading {mirror}{name} to {folder}", file=sys.stderr)
                 with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
                     data = response.read()
                 if md5_of(data) != checksum:
@@ -1656,8 +1515,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
             return
         except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {error}")
-    why = "; ".join(failures)
-    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
+    raise InputError(f"the files could not be downloaded to {folder}: {'; '.join(failures)}; use --data-dir")
 
 
 def md5_of(data: bytes) -> str:
@@ -1665,12 +1523,12 @@ def md5_of(data: bytes) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program draws the
-    same images in the same order."""
+    """The images that a run of this seed uses, as they are.  The published program draws the same
+    images in the same order."""
     for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
         if not 1 <= asked <= n:
             raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
-    rng = generator(seed)
+    rng = np.random.default_rng(seed)
     train_rows = rng.permutation(len(data.x_train))[:n_train]
     test_rows = rng.permutation(len(data.x_test))[:n_test]
     return data._replace(
@@ -1687,8 +1545,8 @@ PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.
 def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     """(N, features) uint8 -> dtype, in the interval `pixels`."""
     check_bytes(x)
-    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
-        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
+    if pixels not in PIXELS:
+        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, not to {pixels}")
     dtype = np.dtype(dtype).type
     x = x.astype(dtype)
     if pixels == "[0, 1]":
@@ -1696,20 +1554,18 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     return x * dtype(2 / 255) - dtype(1)
 
 
-def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
-    return scale_pixels(x, net.dtype, net.about.get("pixels"))
+def check_bytes(x: np.ndarray) -> None:
+    """Raises ValueError for pixels that are not bytes: perhaps they are scaled already."""
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
 
 
 def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
-    check_numbers("x", x)
-    if not holds_floats(x):
-        return pixels_for(net, x)
-    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
-        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
-    return x.astype(net.dtype)
+    """(N, features) as net.predict() takes it: floats as they are, bytes scaled as in the net's
+    training, to net.about["pixels"]."""
+    if x.dtype.kind == "f":
+        return x.astype(net.dtype)
+    return scale_pixels(x, net.dtype, net.about.get("pixels"))
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -1862,8 +1718,8 @@ def train_all(tasks: list[dict], jobs: int):
 
 
 def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: str | None = None) -> list[dict]:
-    """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time.
-    Returns the pairs as the JSON holds them."""
+    """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time, and
+    prints how each ends.  Returns the pairs as the JSON holds them."""
     tasks = []
     for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
         images = subset(data, settings.seed, settings.n_train, settings.n_test)
@@ -1877,8 +1733,7 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: 
     runs = {}
     with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
         for run in finished:
-            if not quiet:
-                print(f"{run['label']}: {outcome(run)}", flush=True)
+            print(outcome(run), flush=True)
             runs[run["depth"], run["seed"], run["block"]] = run
     pairs = []
     for settings in planned:
@@ -1890,34 +1745,12 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: 
 
 def outcome(run: dict) -> str:
     if run["diverged"]:
-        return f"DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
-    return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
-
-
-def table(pairs: list[dict]) -> str:
-    """A line for each pair, and for several seeds of a depth the mean ± standard deviation."""
-    lines = ["depth   seed  " + "".join(f"{f'{block} test acc':>17}  train loss" for block in PAIR)]
-    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
-    for pair in pairs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for block in PAIR:
-            run = pair[block]
-            of_block = accuracies.setdefault((pair["depth"], block), [])
-            if run["diverged"]:
-                line += f"{'DIVERGED':>17} {'-':>11}"
-            else:
-                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
-                of_block.append(run["final_test_acc"])
-        lines.append(line)
-    for (depth, block), of_block in accuracies.items():
-        if len(of_block) > 1:
-            found = f"{np.mean(of_block):.3f} ± {np.std(of_block, ddof=1):.3f}"
-            lines.append(f"depth {depth}, {block}: test accuracy {found} over {len(of_block)} seeds")
-    return "\n".join(lines)
+        return f"{run['label']}: DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
+    return f"{run['label']}: test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
 
 
 def train_pairs(args) -> None:
-    """Trains all pairs, prints the table and writes the JSON."""
+    """Trains all pairs and writes the JSON."""
     start = time.perf_counter()
     planned = plan(args)
     data = load_mnist(args.data_dir)
@@ -1928,7 +1761,6 @@ def train_pairs(args) -> None:
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
-    print(table(pairs))
     if not args.no_save:
         record = {**common_to_runs(args, data), "env": env, "runs": pairs}
         check_replaceable(path, is_record)  # again: another program may have written it meanwhile

@@ -258,18 +258,16 @@ def test_pixels_for_a_net_are_scaled_as_in_its_training(mnist, tmp_path):
     net = hn.DeepNet.load(tmp_path / "net.npz")
     x_test = mnist.x_test[:1000]
     y_test = mnist.y_test[:1000]
-    x = hn.pixels_for(net, x_test)
+    x = hn.inputs_for(net, x_test)
     assert (x.min(), x.max(), x.dtype) == (0, 1, net.dtype)
     assert hn.accuracy(net, x, y_test) > 0.96
     assert hn.accuracy(net, hn.scale_pixels(x_test, np.float32), y_test) < 0.6
     net = hn.DeepNet(784, 10, 8, 2, "highway", 0)
     s = hn.Settings(epochs=1, n_train=256, n_test=64)
     with pytest.raises(ValueError):
-        hn.pixels_for(net, x)
-    with pytest.raises(ValueError):
-        hn.pixels_for(net, x_test)
-    hn.train(net, hn.subset(mnist, 0, 256, 64), s, np.random.default_rng(0))
-    np.testing.assert_array_equal(hn.pixels_for(net, x_test[:9]), hn.scale_pixels(x_test[:9], np.float32))
+        hn.inputs_for(net, x_test)
+    hn.train(net, hn.subset(mnist, 0, 256, 64), s)
+    np.testing.assert_array_equal(hn.inputs_for(net, x_test[:9]), hn.scale_pixels(x_test[:9], np.float32))
 
 
 def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
