@@ -45,7 +45,7 @@ MUTANTS = (
     Mutant("activations.py", "multiply(H, 0.5, H)", "multiply(H, 0.25, H)", GRADIENTS),
     Mutant("carries.py", "layer.S.sum()", "layer.S.mean()", GRADIENTS),
     Mutant("carries.py", "divide(layer.H, layer.q, layer.P)", "multiply(layer.H, layer.q, layer.P)", GRADIENTS),
-    Mutant("equal_size.py", "width, depth, hn.block_of", "width, depth + 1, hn.block_of", "test_static_gates.py"),
+    Mutant("equal_size.py", "width, depth, hn.Block.find", "width, depth + 1, hn.Block.find", "test_static_gates.py"),
     Mutant("extra_blocks.py", "1 / max(net.depth, 1)", "1 / max(net.depth + 1, 1)", "test_net.py"),
     Mutant("extra_blocks.py", "net.b_C[:] = -gate_bias", "net.b_C[:] = gate_bias", "test_net.py"),
     Mutant("extra_blocks.py", "sigmoid_back(layer, f, S,", "sigmoid_back(layer, i, S,", GRADIENTS),

@@ -111,7 +111,9 @@ def main(*words):
     ],
 )
 def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
-    assert hn.path_of_record(hn.parse_arguments(words), mnist) == Path(name)
+    args = hn.parse_arguments(words)
+    settings = hn.Settings(**{setting: getattr(args, setting) for setting in vars(hn.DEFAULTS)})
+    assert hn.path_of_record(args, settings, mnist) == Path(name)
 
 
 def test_save_replaces_nothing_but_a_net(tmp_path, data_set):

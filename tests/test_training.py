@@ -275,8 +275,8 @@ def test_an_epoch_refuses_an_invalid_x_or_y():
     order = np.arange(8)
     for bad_x, bad_y, error in (
         (x, y[:, None], ValueError),
-        (x, y.astype(str), TypeError),
-        (x, np.ma.masked_equal(y, 0), TypeError),
+        (x, y.astype(str), ValueError),
+        (x, np.ma.masked_equal(y, 0), ValueError),
         (np.ma.masked_equal(x, 0), y, TypeError),
         (x + 1j, y, TypeError),
         (x, np.zeros(9, int), ValueError),
