@@ -444,15 +444,12 @@ class DeepNet(FixedNames):
         self.activation = Activation.find(activation)
         self.dtype = np.dtype(dtype)
         self.about = {}
-        size = size_of(self._shapes())
-        self.parameters = zeros(size, self.dtype)
-        self.gradient = zeros(size, self.dtype)
+        self.shapes = shapes_of_net(d_in, d_out, hidden, depth, self.block)
+        self.parameters = zeros(size_of(self.shapes), self.dtype)
+        self.gradient = zeros(size_of(self.shapes), self.dtype)
         self._name_views()
         self._draw_weights(generator(rng), init)
         self.block.start(self, gate_bias)
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        return shapes_of_net(self.d_in, self.d_out, self.hidden, self.depth, self.block)
 
     def _draw_weights(self, rng: np.random.Generator, init: str) -> None:
         for name in ("W_in", "W_H", "W_T", "W_C", "W_out"):
@@ -483,7 +480,7 @@ class DeepNet(FixedNames):
     def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
         """Gives `owner` the named views into a flat vector as attributes."""
         hidden = self.hidden
-        views = views_into(flat, self._shapes())
+        views = views_into(flat, self.shapes)
         blocks = views["blocks"]
         owner._blocks = blocks  # (depth, rows, hidden + 1)
         owner._output = views["output"]  # (d_out, hidden + 1)
@@ -505,7 +502,7 @@ class DeepNet(FixedNames):
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
         names = ["d_in", "d_out", "hidden", "depth", "block", "activation"]
-        names += ["about", "dtype", "parameters", "gradient"]
+        names += ["about", "dtype", "shapes", "parameters", "gradient"]
         return {name: vars(self)[name] for name in names}
 
     def __setstate__(self, state):
@@ -1559,17 +1556,30 @@ def begin_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def train_all(tasks: list[dict], jobs: int):
-    """Yields run_one(**task) for one task after another, `jobs` of them at a time, in processes of
-    their own; with jobs=1 in this one."""
+def train_and_tell(task: dict) -> dict:
+    """run_one(**task); prints how it ends."""
+    run = run_one(**task)
+    print(outcome(run), flush=True)
+    return run
+
+
+def outcome(run: dict) -> str:
+    if run["diverged"]:
+        return f"{run['label']}: DIVERGED in {run['diverged_at']}"
+    measured = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
+    return f"{run['label']}: {measured}"
+
+
+def train_all(tasks: list[dict], jobs: int) -> list[dict]:
+    """The runs of all tasks, `jobs` of them at a time, in processes of their own; with jobs=1 in
+    this one."""
     if jobs == 1:
-        yield from (run_one(**task) for task in tasks)
-        return
+        return [train_and_tell(task) for task in tasks]
     # spawned, for a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
+        futures = [pool.submit(train_and_tell, task) for task in tasks]
         try:
-            for future in [pool.submit(run_one, **task) for task in tasks]:
-                yield future.result()
+            return [future.result() for future in futures]
         except BaseException:  # Ctrl-C, an error, a worker that died: the others need not finish
             for process in multiprocessing.active_children():
                 process.kill()
@@ -1589,24 +1599,13 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save=N
             if len(planned) == 1 and not quiet:
                 task["report"] = partial(print_epoch, block)
             tasks.append(task)
-    runs = []
-    with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
-        for run in finished:
-            print(outcome(run), flush=True)
-            runs.append(run)
+    runs = train_all(tasks, min(jobs, len(tasks)))
     pairs = []
     for settings, *nets in zip(planned, runs[::2], runs[1::2], strict=True):
         seconds = sum(net["wallclock_sec"] for net in nets)
         pair = {"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds}
         pairs.append(pair | dict(zip(PAIR, nets, strict=True)))
     return pairs
-
-
-def outcome(run: dict) -> str:
-    if run["diverged"]:
-        return f"{run['label']}: DIVERGED in {run['diverged_at']}"
-    measured = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
-    return f"{run['label']}: {measured}"
 
 
 def train_pairs(args) -> None:

@@ -107,10 +107,20 @@ MUTANTS = (
     Mutant("controls.py", "parts_of_control, strict=True) if part]", "parts_of_control, strict=True)]", RULES),
     Mutant("ledger.py", "for name in names) / 60", "for name in names) / 3600", "test_claims.py test_publish.py"),
     # guards of the five promises
-    Mutant("highway_networks.py", "np.isfinite(x).all() and np.isfinite(y).all()", "True", NO_WRONG_NUMBER),
+    Mutant(
+        "highway_networks.py",
+        "not np.isfinite(x).all():\n                raise",
+        "False:\n                raise",
+        NO_WRONG_NUMBER,
+    ),
     Mutant("highway_networks.py", "max(y_train.max(), y_test.max())", "y_train.max()", NO_WRONG_NUMBER),
     Mutant("highway_networks.py", "y.astype(np.uintp)) >= n_classes", "y) >= n_classes", NO_WRONG_NUMBER),
-    Mutant("highway_networks.py", "not (np.isfinite(z_in).all() or np.isfinite(x).all())", "False", NO_WRONG_NUMBER),
+    Mutant(
+        "highway_networks.py",
+        "x = x.astype(self.dtype, copy=False)\n        if not np.isfinite(x).all()",
+        "x = x.astype(self.dtype, copy=False)\n        if False",
+        NO_WRONG_NUMBER,
+    ),
     Mutant("highway_networks.py", "diverged = diverged_at is not None", "diverged = False", NO_WRONG_NUMBER),
     Mutant("highway_networks.py", "data[:4] != magic or len(data)", "len(data)", "test_known_data.py"),
     Mutant("highway_networks.py", "KNOWN_SETS.get(sha256, ", "KNOWN_SETS.get([*KNOWN_SETS][0], ", "test_known_data.py"),
