@@ -66,16 +66,14 @@ ROOT = Path(__file__).resolve().parent
 
 
 class InputError(ValueError):
-    """Input from the user that cannot be used.  The message, one line, says what is wrong and what
-    is needed."""
+    """Input from the user that cannot be used."""
 
 
-# ---- What a net chooses by name --------------------------------------------------------------------------------------
+# ---- Activations and blocks ------------------------------------------------------------------------------------------
 
 
 class Named:
-    """Base of Activation and Block.  A subclass that has a name registers itself, and a net finds
-    it by that name.
+    """Base of Activation and Block.  A net finds a subclass by its name, once it is defined.
 
     The attributes of an object are its settings, the arguments of __init__: records and saved nets
     store the name and these settings."""
@@ -108,8 +106,6 @@ class Named:
             raise ValueError(f"{cls.family} {wanted!r} is none of {', '.join(cls.registry)}")
         return cls.registry[wanted](**settings)
 
-
-# ---- Activations -----------------------------------------------------------------------------------------------------
 
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
 # NumPy's functions take an array of shape () faster than a number
@@ -162,8 +158,6 @@ class Relu(Activation):
         greater(H, ZERO[H.dtype], slope)
 
 
-# ---- Blocks ----------------------------------------------------------------------------------------------------------
-
 BLOCKS: dict[str, type[Block]] = {}
 
 
@@ -182,15 +176,12 @@ class Block(Named):
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parameters that one layer has beside W and b.
-
-        For example {"alpha": ()} gives the net the parameter net.alpha of shape (depth,); its
-        entry of one layer is layer.alpha, with the gradient layer.d_alpha, both of shape ()."""
+        """Shapes of the parameters that one layer has beside W and b: {"alpha": ()} gives it
+        layer.alpha, with the gradient layer.d_alpha, and the net net.alpha of shape (depth,)."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets the initial values of the block's parameters.  The W are drawn already; all other
-        parameters are 0."""
+        """Sets initial values.  The W are drawn already; all other parameters are 0."""
 
     def forward(self, layer: LayerArrays) -> None:
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
@@ -700,15 +691,12 @@ class Workspace:
 
 class LayerArrays(FixedNames):
     """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block
-    read and write.
+    read and write.  Write into them, layer.y[...] = ..., for layer.y = ... raises AttributeError.
 
-    Write into the arrays, layer.y[...] = ...; assigning an attribute, layer.y = ..., raises
-    AttributeError.  Where no shape is given below, an array is (hidden, n): a row for each unit,
-    a column for each image.  `rows` stands for hidden (1 + gates).
-
-    The block's own arrays, which its `kept`, `shared` and `parameters` name, are attributes, too.
-    Between forward() and backward() x, y and the `kept` arrays stay as they are.  The `shared`
-    arrays, z, dz, dH, dy and dx are memory that all layers use."""
+    Where no shape is given below, an array is (hidden, n): a row for each unit, a column for each
+    image.  `rows` stands for hidden (1 + gates).  The arrays that a block's `kept`, `shared` and
+    `parameters` name are attributes, too.  Between forward() and backward() x, y and the `kept`
+    arrays stay as they are; `shared` arrays, z, dz, dH, dy and dx are memory that all layers use."""
 
     def __init__(self, net: DeepNet, work: Workspace, index: int):
         hidden = net.hidden
@@ -1245,8 +1233,7 @@ KNOWN_SETS = {  # names by Dataset.sha256
 
 
 class Dataset(NamedTuple):
-    """Images for training and testing.  load_mnist() reads them from files; Dataset.of() makes them
-    of your own arrays."""
+    """Images for training and testing, from files by load_mnist(), from arrays by Dataset.of()."""
 
     x_train: np.ndarray  # (n_train, features): bytes, 0 is background; or floats, the net's inputs
     y_train: np.ndarray  # (n_train,) intp, labels
