@@ -423,8 +423,6 @@ class DeepNet(FixedNames):
     ):  # fmt: skip
         if init not in INITS:
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
-        if np.dtype(dtype) not in DTYPES:
-            raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
             raise ValueError(f"sizes must be positive, not {d_in}, {d_out}, {hidden}, {depth}")
         self.d_in = d_in
@@ -633,8 +631,6 @@ class DeepNet(FixedNames):
                 settings = arguments.pop(f"{kind.family}_settings", {})
                 arguments[kind.family] = kind.find(arguments[kind.family], **settings)
             net = cls(**arguments, rng=0, dtype=parameters.dtype)
-            if parameters.shape != net.parameters.shape:
-                raise ValueError(f"its parameters {parameters.shape} are not those of such a net")
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = head["about"]
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
