@@ -313,7 +313,8 @@ def check_floats(name: str, array, dtype: np.dtype) -> None:
     complex numbers, and has no mask, which would be ignored."""
     kinds = ("f", dtype.kind)
     if not isinstance(array, np.ndarray) or hasattr(array, "mask") or array.dtype.kind not in kinds:
-        raise TypeError(f"{name} must be a NumPy array of floats, and without a mask")
+        what = f"{name}.astype(np.float32), or inputs_for(net, {name}) of pixels"
+        raise TypeError(f"{name} must be a NumPy array of floats, without a mask: {what}")
 
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
@@ -776,7 +777,8 @@ def check_labels(y, n: int, n_classes: int) -> np.ndarray:
     are_labels = y.shape == (n,) and y.dtype.kind in "iu" and not hasattr(y, "mask")
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
     if not are_labels or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
-        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y.shape}")
+        given = f"{y.dtype} {np.unique(y)[:9]} in shape {y.shape}"
+        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {given}")
     return y
 
 
