@@ -964,7 +964,7 @@ def train_epoch(
 
     `loss(logits, y)` gives the loss and its gradient.  before_step() must not change the parameters.
     Returns the means over the batches of loss, accuracy (None where y holds no labels) and gradient
-    norm, measured before a batch's update, and the norm before clipping.
+    norm before clipping, all measured before a batch's update.
 
     Raises FloatingPointError at the first loss or gradient that is not finite, and ValueError for
     an optimiser that changes other parameters than the net's."""
@@ -1586,10 +1586,10 @@ def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save=N
             tasks.append(task)
     runs = train_all(tasks, min(jobs, len(tasks)))
     pairs = []
-    for settings, *nets in zip(planned, runs[::2], runs[1::2], strict=True):
-        seconds = sum(net["wallclock_sec"] for net in nets)
-        pair = {"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds}
-        pairs.append(pair | dict(zip(PAIR, nets, strict=True)))
+    for settings, highway, plain in zip(planned, runs[::2], runs[1::2], strict=True):
+        pair = {"depth": settings.depth, "seed": settings.seed}
+        pair["wallclock_sec"] = highway["wallclock_sec"] + plain["wallclock_sec"]
+        pairs.append({**pair, Highway.name: highway, Plain.name: plain})
     return pairs
 
 
