@@ -18,8 +18,8 @@ first of a hundred layers receives a gradient to learn from:
 
 straightforward.py writes just this down.  This file computes the same faster, for blocks of any
 kind, and trains a highway and a plain net of the same depth and width on MNIST.  From top to
-bottom: names, arrays, activations, blocks, the net, loss, optimiser, training, checks, data, the
-command line.  It needs NumPy and nothing else.
+bottom: activations and blocks, the equations above; arrays and the net, the matrix products around
+them; loss and optimiser; training; data; the command line.  It needs NumPy and nothing else.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -44,16 +44,13 @@ import io
 import json
 import math
 import multiprocessing
-import operator
 import platform
 import signal
 import subprocess
 import threading
 import time
-import warnings
 import zlib
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import cycle
@@ -69,20 +66,17 @@ ROOT = Path(__file__).resolve().parent
 
 
 class InputError(ValueError):
-    """Input from the user that cannot be used.  The message, one line, says what is wrong and what
-    is needed."""
+    """Input from the user that cannot be used."""
 
 
-# ---- What a net chooses by name --------------------------------------------------------------------------------------
+# ---- Activations and blocks ------------------------------------------------------------------------------------------
 
 
 class Named:
-    """Base of Activation and Block.  A subclass that has a name registers itself, and a net finds
-    it by that name.
+    """Base of Activation and Block.  A net finds a subclass by its name, once it is defined.
 
-    The attributes of an object are its settings.  They must have the names of the arguments of
-    __init__, and JSON must be able to hold them: records and saved nets store the class's name
-    and these settings."""
+    The attributes of an object are its settings, the arguments of __init__: records and saved nets
+    store the name and these settings."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -94,7 +88,7 @@ class Named:
             return
         known = cls.registry.get(name, cls)
         if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"{known.__module__}.{known.__qualname__} is the {cls.family} {name!r} already")
+            raise ValueError(f"{known} is the {cls.family} {name!r} already")
         cls.registry[name] = cls  # also in place of itself, when its module is imported again
 
     def __repr__(self):
@@ -108,132 +102,14 @@ class Named:
             if settings:
                 raise ValueError(f"{wanted} has its settings already: it cannot take {settings}")
             return wanted
-        if not isinstance(wanted, str) or wanted not in cls.registry:
-            known = ", ".join(cls.registry)
-            raise ValueError(f"{cls.family} {wanted!r} is not an object, or one of {known}: import what defines it")
+        if wanted not in cls.registry:
+            raise ValueError(f"{cls.family} {wanted!r} is none of {', '.join(cls.registry)}")
         return cls.registry[wanted](**settings)
 
 
-def activation_of(activation: str | Activation, **settings) -> Activation:
-    return Activation.find(activation, **settings)
-
-
-def block_of(block: str | Block, **settings) -> Block:
-    return Block.find(block, **settings)
-
-
-# ---- Arrays: their memory, named views into one flat array, one thread for their products ----------------------------
-
-CACHE_LINE = 64  # bytes
-HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
-
-
-def zeros(size: int, dtype) -> np.ndarray:
-    """(size,) zeros that begin at a cache line, in a block large enough for huge pages.
-
-    Vector instructions are fastest on whole cache lines; NumPy's own arrays begin 16 bytes after
-    the start of one."""
-    itemsize = np.dtype(dtype).itemsize
-    block = np.zeros(max(size, HUGE // itemsize) + CACHE_LINE // itemsize, dtype)
-    start = -block.ctypes.data % CACHE_LINE // itemsize
-    return block[start : start + size]
-
-
-def zero_rows(n: int, size: int, dtype) -> np.ndarray:
-    """(n, size) zeros.  Every row begins at a cache line."""
-    items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
-    lines = -(-size // items_a_line)  # rounded up
-    return zeros(n * lines * items_a_line, dtype).reshape(n, lines * items_a_line)[:, :size]
-
-
-def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Views of these shapes, by name, one after another in a flat array."""
-    views = {}
-    start = 0
-    for name, shape in shapes.items():
-        end = start + math.prod(shape)
-        views[name] = flat[start:end].reshape(shape)
-        start = end
-    return views
-
-
-class FixedNames:
-    """Base of objects whose attributes named in `_fixed` cannot be assigned anew, because other
-    objects hold the same arrays and would keep the old ones.
-
-    `net.b_T += 1` is allowed: it writes into the array, then assigns the same array again."""
-
-    _fixed: frozenset[str] = frozenset()
-
-    def __setattr__(self, name, value):
-        if name in self._fixed and value is not vars(self)[name]:
-            raise AttributeError(f"{name} is fixed, since others use it: write into the array, {name}[...] = ...")
-        super().__setattr__(name, value)
-
-
-def cached(work: dict, key, make):
-    """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
-    this key, and forgets all results when it is full."""
-    if key not in work:
-        if len(work) == 6:  # three purposes, each with whole batches and a smaller last one
-            work.clear()
-        work[key] = make()
-    return work[key]
-
-
-@cache
-def _blas():
-    """NumPy's BLAS as threadpoolctl knows it, or None where that is not installed."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-            warnings.warn(
-                "training may be many times slower: import highway_networks before numpy, or install threadpoolctl",
-                stacklevel=2,
-            )
-        return None
-    return ThreadpoolController().select(user_api="blas")
-
-
-@contextlib.contextmanager
-def one_blas_thread():
-    """Limits BLAS to one thread in a `with`, or in a decorated function.
-
-    More threads slow the products of small matrices down, and round differently.  Without
-    threadpoolctl only the environment can limit them, before NumPy is imported."""
-    blas = _blas()
-    with blas.limit(limits=1) if blas else contextlib.nullcontext():
-        yield
-
-
-FEW = 10000  # up to so many parameters are all compared
-SAMPLED = 193  # of more parameters one in 193, which meets every weight matrix of 20 units or more
-
-
-class Stamp:
-    """A sample of the parameters at the time of forward().
-
-    Comparing it in backward() costs less than 1 % of a step.  Every forward() samples other
-    parameters: a program that changes a single one before backward(), again and again, is found
-    after some steps."""
-
-    def __init__(self, net):
-        self.sampled = slice(next(net._firsts), None, SAMPLED)
-        if len(net.parameters) <= FEW:
-            self.sampled = slice(None)
-        self.sample = net.parameters[self.sampled].tobytes()
-
-    def check(self, net) -> None:
-        """Raises RuntimeError where a sampled parameter has changed."""
-        if net.parameters[self.sampled].tobytes() != self.sample:
-            raise RuntimeError("the parameters changed after forward(): call forward() again before backward()")
-
-
-# ---- Activations -----------------------------------------------------------------------------------------------------
-
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
-ZERO = {dtype: np.zeros((), dtype) for dtype in DTYPES}  # NumPy's functions take an array faster than a number
+# NumPy's functions take an array of shape () faster than a number
+ZERO = {dtype: np.zeros((), dtype) for dtype in DTYPES}
 ONE = {dtype: np.ones((), dtype) for dtype in DTYPES}
 ACTIVATIONS: dict[str, type[Activation]] = {}
 
@@ -244,8 +120,7 @@ class Activation(Named):
 
     Both methods get arrays of one shape and write their result into the last one.  slope() may
     compute H' from H alone.  If it needs z as well, set keeps_z = True, and the net keeps z.
-    `slope` may share its memory with H or with z: write it last.  docs/your_own_block.md has an
-    example."""
+    `slope` may share its memory with H or with z: write it last."""
 
     family = "activation"
     registry = ACTIVATIONS
@@ -283,8 +158,6 @@ class Relu(Activation):
         greater(H, ZERO[H.dtype], slope)
 
 
-# ---- Blocks ----------------------------------------------------------------------------------------------------------
-
 BLOCKS: dict[str, type[Block]] = {}
 
 
@@ -299,20 +172,16 @@ class Block(Named):
     # 0: a net has W_H and b_H;  1: also W_T and b_T, and z is z_H over z_T;
     # 2: also W_C and b_C, and z is z_H over z_T over z_C
     gates = 0
-    kept: tuple[str, ...] = ()  # names of arrays that each layer keeps from forward() to backward()
+    kept: tuple[str, ...] = ()  # names of arrays that each layer keeps until backward()
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parameters that one layer has beside W and b.
-
-        For example {"alpha": ()} gives the net the parameter net.alpha of shape (depth,); its
-        entry of one layer is layer.alpha, with the gradient layer.d_alpha, both of shape ().  A
-        parameter of shape (hidden,) meets a layer's arrays as layer.alpha[:, None]."""
+        """Shapes of the parameters that one layer has beside W and b: {"alpha": ()} gives it
+        layer.alpha, with the gradient layer.d_alpha, and the net net.alpha of shape (depth,)."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets the initial values of the block's parameters.  The W are drawn already; all other
-        parameters are 0."""
+        """Sets initial values.  The W are drawn already; all other parameters are 0."""
 
     def forward(self, layer: LayerArrays) -> None:
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
@@ -324,14 +193,12 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or,
-        where nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take
-        the activation's slope before you write dz_H."""
+        dy = dL/dy may be overwritten; it is layer.dy or, where nothing is carried, perhaps layer.dx.
+        layer.dz_H and layer.z_H are one array: take the activation's slope before you write dz_H."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
-        """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
-        after forward(layer)."""
+        """Returns T, (hidden, n), right after forward(layer).  Only a block with gates needs it."""
         raise NotImplementedError
 
 
@@ -389,74 +256,116 @@ class Plain(Block):
         multiply(layer.dz_H, dy, layer.dz_H)  # dz_H = H' dy; nothing is carried
 
 
-class LayerArrays(FixedNames):
-    """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block
-    read and write.
+# ---- Arrays: their memory, named views into one flat array, one thread for their products ----------------------------
 
-    Write into the arrays, layer.y[...] = ...; assigning an attribute, layer.y = ..., raises
-    AttributeError.  Where no shape is given below, an array is (hidden, n): a row for each unit,
-    a column for each image.  `rows` stands for hidden (1 + gates).
-
-    The block's own arrays, which its `kept`, `shared` and `parameters` name, are attributes, too.
-    Between forward() and backward() x, y and the `kept` arrays stay as they are.  The `shared`
-    arrays, z, dz, dH, dy and dx are memory that all layers use."""
-
-    def __init__(self, net: DeepNet, work: Workspace, index: int):
-        hidden = net.hidden
-        self.activation = net.activation  # value(z, H) and slope(z, H, slope)
-        # constants as arrays of shape (): NumPy's functions take them faster than Python's numbers
-        self.one = ONE[net.dtype]
-        self.minus_log2_e = np.array(-1 / math.log(2), net.dtype)
-
-        # [W_H b_H] over [W_T b_T] over [W_C b_C]: one product gives z
-        self.W = net._blocks[index]  # (rows, hidden + 1)
-        self.W_transposed = self.W.T  # (hidden + 1, rows)
-        self.dW = net.grad._blocks[index]  # (rows, hidden + 1), dL/dW
-
-        # the y of a layer is the x of the next: one array
-        self.x_1 = work.state(index)  # (hidden + 1, n), x over the row of ones that multiplies b
-        self.x_1_transposed = self.x_1.T  # (n, hidden + 1)
-        self.x = self.x_1[:-1]  # the block's input
-        self.y = work.state(index + 1)[:-1]  # the block's output
-
-        # scratch of all layers; but where the activation keeps z, each layer has its own
-        self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
-        self.z_H = self.z[:hidden]
-        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
-        self.dz_H = self.z_H
-        if net.block.gates > 0:
-            self.z_T = self.z[hidden : 2 * hidden]
-            self.dz_T = self.z_T
-        if net.block.gates > 1:
-            self.z_C = self.z[2 * hidden :]
-            self.dz_C = self.z_C
-        self.dH = work.dH  # dL/dH; not used where y = H
-        self.dy = work.dy  # dL/dy, where the block carries
-        self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
-        self.dx = self.dx_1[:-1]  # dL/dx without what is carried
-        self.x_1_copy = work.x_1_copy  # (n, hidden + 1), a copy of x_1_transposed
-
-        # the block's own; last, so that none of them can have the name of another
-        block = net.block
-        for name in block.kept:
-            stack = work.kept[name]
-            add_array(self, block, name, stack[index % len(stack)])
-        for name in block.shared:
-            add_array(self, block, name, work.shared[name])
-        for name in block.parameters(hidden):
-            add_array(self, block, name, vars(net)[name][index, ...])
-            add_array(self, block, f"d_{name}", vars(net.grad)[name][index, ...])
-        # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
-        self.__dict__ = dict(vars(self))
-        self._fixed = frozenset(vars(self))
+CACHE_LINE = 64  # bytes
+HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
 
-def add_array(owner, block: Block, name: str, array: np.ndarray) -> None:
-    """Gives `owner` an array of the block as an attribute.  Raises ValueError for a name that is
-    taken."""
-    if hasattr(owner, name):
-        raise ValueError(f"block {block.name!r} cannot call an array {name!r}: {type(owner).__name__} has one")
-    vars(owner)[name] = array
+def zeros(size: int, dtype) -> np.ndarray:
+    """(size,) zeros that begin at a cache line, in a block large enough for huge pages.
+
+    Vector instructions are fastest on whole cache lines; NumPy's own arrays begin 16 bytes after
+    the start of one."""
+    itemsize = np.dtype(dtype).itemsize
+    block = np.zeros(max(size, HUGE // itemsize) + CACHE_LINE // itemsize, dtype)
+    start = -block.ctypes.data % CACHE_LINE // itemsize
+    return block[start : start + size]
+
+
+def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Views of these shapes, by name, one after another in a flat array."""
+    views = {}
+    start = 0
+    for name, shape in shapes.items():
+        end = start + math.prod(shape)
+        views[name] = flat[start:end].reshape(shape)
+        start = end
+    return views
+
+
+class FixedNames:
+    """Base of objects whose attributes named in `_fixed` cannot be assigned anew, because other
+    objects hold the same arrays and would keep the old ones.
+
+    `net.b_T += 1` is allowed: it writes into the array, then assigns the same array again."""
+
+    _fixed: frozenset[str] = frozenset()
+
+    def __setattr__(self, name, value):
+        if name in self._fixed and value is not vars(self)[name]:
+            raise AttributeError(f"{name} is fixed: write into the array, {name}[...] = ...")
+        super().__setattr__(name, value)
+
+
+def cached(work: dict, key, make):
+    """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
+    this key, and forgets all results when it is full."""
+    if key not in work:
+        if len(work) == 6:  # three purposes, each with whole batches and a smaller last one
+            work.clear()
+        work[key] = make()
+    return work[key]
+
+
+def check_floats(name: str, array, dtype: np.dtype) -> None:
+    """Raises TypeError unless `array` is a NumPy array of floats or, where the dtype is complex, of
+    complex numbers, and has no mask, which would be ignored."""
+    kinds = ("f", dtype.kind)
+    if not isinstance(array, np.ndarray) or hasattr(array, "mask") or array.dtype.kind not in kinds:
+        what = f"{name}.astype(np.float32), or inputs_for(net, {name}) of pixels"
+        raise TypeError(f"{name} must be a NumPy array of floats, without a mask: {what}")
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """The generator itself, or a new one from a seed."""
+    if rng is None:
+        raise ValueError("a seed is needed: nobody could repeat what NumPy draws from None")
+    return np.random.default_rng(rng)
+
+
+@cache
+def _blas():
+    """NumPy's BLAS as threadpoolctl knows it, or None where that is not installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextlib.contextmanager
+def one_blas_thread():
+    """Limits BLAS to one thread in a `with`, or in a decorated function.
+
+    More threads slow the products of small matrices down, and round differently.  Without
+    threadpoolctl only the environment can limit them, before NumPy is imported."""
+    blas = _blas()
+    with blas.limit(limits=1) if blas else contextlib.nullcontext():
+        yield
+
+
+FEW = 10000  # up to so many parameters are all compared
+SAMPLED = 193  # of more parameters one in 193, which meets every weight matrix of 20 units or more
+
+
+class Stamp:
+    """A sample of the parameters at the time of forward().
+
+    Comparing it in backward() costs less than 1 % of a step.  Every forward() samples other
+    parameters: a program that changes a single one before backward(), again and again, is found
+    after some steps."""
+
+    def __init__(self, net):
+        self.sampled = slice(next(net._firsts), None, SAMPLED)
+        if len(net.parameters) <= FEW:
+            self.sampled = slice(None)
+        self.sample = net.parameters[self.sampled].tobytes()
+
+    def check(self, net) -> None:
+        """Raises RuntimeError where a sampled parameter has changed."""
+        if net.parameters[self.sampled].tobytes() != self.sample:
+            raise RuntimeError("the parameters changed after forward(): call forward() again before backward()")
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -465,7 +374,7 @@ INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images at a time in evaluation, so that a layer's arrays stay in the cache
 
 
-def shapes_of_net(d_in: int, d_out: int, hidden: int, depth: int, block: Block) -> dict[str, tuple[int, ...]]:
+def shapes_of_net(d_in, d_out, hidden, depth, block: Block) -> dict[str, tuple[int, ...]]:
     """The parts of a net's flat parameter vector, in order."""
     rows = hidden * (1 + block.gates)
     shapes = {
@@ -487,37 +396,27 @@ class DeepNet(FixedNames):
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to
     d_out logits.
 
-    `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was
-    imported.  `activation` is an Activation, or a name: "tanh", "relu", or one whose module was
-    imported.  The first layer uses it, too.
+    `block` is "highway" or "plain"; `activation`, which the first layer uses, too, is "tanh" or
+    "relu".  Either may also be an object, or a name that an imported module defines.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  From the
     blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of
     ones.  A highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
-    name.  W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
+    name; write into them, net.W_H[:] = ..., for net.W_H = ... raises AttributeError:
 
         W_in (hidden, d_in)               b_in (hidden,)
-        W_H (depth, hidden, hidden)       b_H (depth, hidden)      W_T, b_T, W_C, b_C likewise
+        W_H (depth, hidden, hidden)       b_H (depth, hidden)
+        W_T, b_T                          likewise, where the block has a gate
+        W_C, b_C                          likewise, where it has two
         W_out (d_out, hidden)             b_out (d_out,)
 
-    Weights are drawn from `rng`, a generator or a seed, in float64, in the order W_in, all W_H,
-    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in), of variance 1/(3 fan_in).
-    init="glorot": normal with variance 2/(fan_in + fan_out).  init="he", for ReLU: normal with
-    variance 2/fan_in in W_in and W_H, whose outputs go into the activation; elsewhere as glorot.
-    Biases start at 0, except those that block.start() sets from gate_bias: b_T = gate_bias in a
-    highway block.
+    The W are drawn in this order from `rng`, a generator or a seed, in float64.  init="uniform": in
+    +-1/sqrt(fan_in).  "glorot": normal with variance 2/(fan_in + fan_out).  "he", for ReLU: normal
+    with variance 2/fan_in in W_in and W_H; elsewhere as glorot.  Biases start at 0, b_T at gate_bias.
 
-    Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: give every thread a net of its own, copy.deepcopy(net).
-
-    `dtype` is float32, float64, or complex128 for complex-step derivatives.  All that the net
-    computes is analytic, except where ReLU or maxout has a kink.
-
-    `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
-    pixels were scaled (see pixels_for()).
-
-    forward(), predict() and gates() raise ValueError for an x of another shape or not finite, and
-    TypeError where check_inputs() does."""
+    `dtype` is float32, float64, or complex128 for complex-step derivatives.  `about` is a dict that
+    save() keeps; about["pixels"] says how pixels were scaled.  A net has one set of work arrays:
+    give every thread a net of its own, copy.deepcopy(net)."""
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -525,19 +424,19 @@ class DeepNet(FixedNames):
     ):  # fmt: skip
         if init not in INITS:
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
-        if np.dtype(dtype) not in DTYPES:
-            raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
-        self.d_in = operator.index(d_in)  # a Python number: JSON holds no NumPy numbers
-        self.d_out = operator.index(d_out)
-        self.hidden = operator.index(hidden)
-        self.depth = operator.index(depth)
-        if min(self.d_in, self.d_out, self.hidden) < 1 or self.depth < 0:
-            raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
-        self.block = block_of(block)
-        self.activation = activation_of(activation)
+        if min(d_in, d_out, hidden) < 1 or depth < 0:
+            raise ValueError(f"sizes must be positive, not {d_in}, {d_out}, {hidden}, {depth}")
+        self.d_in = d_in
+        self.d_out = d_out
+        self.hidden = hidden
+        self.depth = depth
+        self.block = Block.find(block)
+        self.activation = Activation.find(activation)
         self.dtype = np.dtype(dtype)
         self.about = {}
-        self.parameters, self.gradient = zero_rows(2, size_of(self._shapes()), self.dtype)
+        self.shapes = shapes_of_net(d_in, d_out, hidden, depth, self.block)
+        self.parameters = zeros(size_of(self.shapes), self.dtype)
+        self.gradient = zeros(size_of(self.shapes), self.dtype)
         self._name_views()
         self._draw_weights(generator(rng), init)
         self.block.start(self, gate_bias)
@@ -557,30 +456,21 @@ class DeepNet(FixedNames):
                 variance = 2 / fan_in
             W[:] = rng.normal(0, math.sqrt(variance), W.shape)
 
-    def __repr__(self):
-        sizes = f"{self.d_in}, {self.d_out}, hidden={self.hidden}, depth={self.depth}"
-        size = f"{len(self.parameters)} parameters"
-        return f"DeepNet({sizes}, {self.block}, {self.activation}, {self.dtype}, {size})"
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        return shapes_of_net(self.d_in, self.d_out, self.hidden, self.depth, self.block)
-
     def _name_views(self) -> None:
-        self._work = {}
-        self._saved = None
-        self._stamp = None
-        self._firsts = cycle(range(SAMPLED))
+        self._work = {}  # Workspaces by batch size and purpose
+        self._saved = None  # the Workspace of the last forward(), until backward() uses it up
+        self._stamp = None  # the Stamp of that forward()
+        self._firsts = cycle(range(SAMPLED))  # where the next Stamp begins
         self.grad = FixedNames()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
         self.grad._fixed = frozenset(vars(self.grad))
-        assigned_anew = {"about", "_work", "_saved", "_stamp"}
-        self._fixed = frozenset(vars(self)) - assigned_anew
+        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved", "_stamp"}
 
     def _add_views(self, owner: FixedNames, flat: np.ndarray) -> None:
         """Gives `owner` the named views into a flat vector as attributes."""
         hidden = self.hidden
-        views = views_into(flat, self._shapes())
+        views = views_into(flat, self.shapes)
         blocks = views["blocks"]
         owner._blocks = blocks  # (depth, rows, hidden + 1)
         owner._output = views["output"]  # (d_out, hidden + 1)
@@ -601,49 +491,18 @@ class DeepNet(FixedNames):
 
     def __getstate__(self):
         """What pickles and copies hold: no views, since a copied view has memory of its own."""
-        names = ("d_in", "d_out", "hidden", "depth", "block", "activation", "about", "dtype", "parameters", "gradient")
+        names = ["d_in", "d_out", "hidden", "depth", "block", "activation"]
+        names += ["about", "dtype", "shapes", "parameters", "gradient"]
         return {name: vars(self)[name] for name in names}
 
     def __setstate__(self, state):
         vars(self).update(state)
         self._name_views()
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises ValueError
-        for what load() could not restore, and InputError where it would replace another file."""
-        check_json(self.about, "net.about")
-        if not np.isfinite(self.parameters).all():
-            raise ValueError("the parameters of a net that is saved must be finite")
-        net = {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth")}
-        net |= record_of(self.block)
-        net |= record_of(self.activation)
-        file = io.BytesIO()
-        np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
-        check_replaceable(Path(path), ".npz", is_net)
-        write_whole(Path(path), file.getvalue())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> DeepNet:
-        """The net that save() wrote, to the last bit; raises InputError for anything else.  Runs
-        no code from the file."""
-        try:
-            head, parameters = read_net(path)
-            arguments = head["net"]
-            arguments["block"] = block_of(arguments["block"], **arguments.pop("block_settings", {}))
-            activation = activation_of(arguments.pop("activation"), **arguments.pop("activation_settings", {}))
-            net = cls(**arguments, rng=0, activation=activation, dtype=parameters.dtype)
-            if parameters.shape != net.parameters.shape or not np.isfinite(parameters).all():
-                raise ValueError(f"its parameters {parameters.shape} are not finite, or not those of such a net")
-            net.parameters[:] = parameters  # in place of those that were drawn
-            net.about = dict(head["about"])
-        except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
-            raise InputError(f"{path} is not a net that can be loaded: {error}") from error
-        return net
-
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
-        self._check(x)
+        x = self._checked(x)
         work = self.workspace(len(x), "train")
         copyto(work.x, x)  # the caller may change x before backward()
         logits = self._run(work.x, work)
@@ -652,45 +511,35 @@ class DeepNet(FixedNames):
         return logits
 
     @one_blas_thread()
-    def predict(self, x: np.ndarray) -> np.ndarray:
+    def predict(self, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
         """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
-        nothing.  It may be called between forward() and backward()."""
-        self._check(x)
+        nothing.  It may be called between forward() and backward().
+
+        `gates` (depth, N, hidden), if given, receives the transform gates T."""
+        x = self._checked(x)
         logits = np.empty((len(x), self.d_out), self.dtype)
-        for rows, x_rows, work in self._in_slices(x):
-            logits[rows] = self._run(x_rows, work)
+        for start in range(0, len(x), SLICE):
+            rows = slice(start, start + SLICE)
+            work = self.workspace(len(x[rows]), "predict")
+            logits[rows] = self._run(x[rows], work, None if gates is None else gates[:, rows])
         return logits
 
-    def classify(self, x: np.ndarray) -> np.ndarray:
-        """The labels (N,) of N examples: floats as predict() takes them, or bytes, which are scaled
-        as in the net's training.  An image may be a row, or have rows and columns.
-
-        Raises InputError for a net that has learned numbers, and FloatingPointError for logits that
-        are not finite."""
-        x = np.asanyarray(x)
-        if self.about.get("targets") or self.d_out == 1:
-            raise InputError("the net has learned numbers, not classes: net.predict(x) gives them")
-        rows = x.reshape(len(x), -1)
-        return finite_logits(self, inputs_for(self, rows)).argmax(axis=1)
-
-    @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden)."""
-        self._check(x)
         gates = np.empty((self.depth, len(x), self.hidden), self.dtype)
-        for rows, x_rows, work in self._in_slices(x):
-            self._run(x_rows, work, gates[:, rows])
+        self.predict(x, gates)
         return gates
 
-    def _in_slices(self, x):
-        for start in range(0, len(x), SLICE):
-            x_rows = x[start : start + SLICE]
-            yield slice(start, start + len(x_rows)), x_rows, self.workspace(len(x_rows), "predict")
-
-    def _check(self, x: np.ndarray) -> None:
-        check_inputs(x, self.dtype)
+    def _checked(self, x: np.ndarray) -> np.ndarray:
+        """x in the net's dtype.  Raises ValueError or TypeError where the logits would be wrong:
+        whole numbers, for example, are pixels that nobody has scaled."""
+        check_floats("x", x, self.dtype)
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
+        x = x.astype(self.dtype, copy=False)
+        if not np.isfinite(x).all():
+            raise ValueError(f"x must be finite in {self.dtype}; it holds NaN or infinity")
+        return x
 
     def workspace(self, n: int, purpose: str) -> Workspace:
         """Work arrays for n rows, made once for each purpose; "train" keeps the arrays of every
@@ -699,14 +548,9 @@ class DeepNet(FixedNames):
 
     def _run(self, x, work, gates=None):
         """The logits; writes T into gates (depth, N, hidden), if given."""
-        x = np.asarray(x, self.dtype)
-        z_in = work.z_in
-        dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
-        # x, which is larger, is checked only if z_in is not finite
-        if not (np.isfinite(z_in).all() or np.isfinite(x).all()):
-            raise ValueError("x must be finite; it holds NaN or infinity")
-        add(z_in, self.b_in, z_in)
-        self.activation.value(z_in.T, work.H_in)
+        dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        add(work.z_in, self.b_in, work.z_in)
+        self.activation.value(work.z_in.T, work.H_in)
         # exp(-z_T) of a tightly shut gate overflows to inf, and T = 1 / inf = 0 is right
         with np.errstate(over="ignore"):
             for index, layer in enumerate(work.layers):
@@ -743,17 +587,14 @@ class DeepNet(FixedNames):
         units.
 
         Raises RuntimeError unless forward() was called since the last backward(), and where the
-        parameters have changed since then (see Stamp).  Raises ValueError and TypeError for a
-        d_logits of another shape or kind."""
+        parameters have changed since then (see Stamp)."""
         work = self._saved
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
         self._stamp.check(self)
-        check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
-        d_logits = np.asarray(d_logits, self.dtype)
-        if d_logits.shape != (len(work.z_in), self.d_out):
-            raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
+        check_floats("d_logits", d_logits, self.dtype)
+        d_logits = d_logits.astype(self.dtype, copy=False)
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -766,6 +607,36 @@ class DeepNet(FixedNames):
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self.gradient
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError
+        where it would replace another file."""
+        net = {name: int(vars(self)[name]) for name in ("d_in", "d_out", "hidden", "depth")}
+        net |= record_of(self.block)
+        net |= record_of(self.activation)
+        file = io.BytesIO()
+        np.savez(file, parameters=self.parameters, head=json.dumps({"net": net, "about": self.about}))
+        check_replaceable(Path(path), DeepNet.load)
+        write_whole(Path(path), file.getvalue())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> DeepNet:
+        """The net that save() wrote, to the last bit; raises InputError for anything else.  Runs
+        no code from the file."""
+        try:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+                head = json.loads(str(arrays["head"]))
+                parameters = arrays["parameters"]
+            arguments = head["net"]
+            for kind in (Block, Activation):
+                settings = arguments.pop(f"{kind.family}_settings", {})
+                arguments[kind.family] = kind.find(arguments[kind.family], **settings)
+            net = cls(**arguments, rng=0, dtype=parameters.dtype)
+            net.parameters[:] = parameters  # in place of those that were drawn
+            net.about = head["about"]
+        except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
+            raise InputError(f"{path} is not a net that can be loaded: {error}") from error
+        return net
 
 
 class Workspace:
@@ -780,12 +651,12 @@ class Workspace:
         hidden = net.hidden
         block = net.block
         rows = net._blocks.shape[1]
-        slots = max(net.depth, 1) if keep else 1
+        slots = max(net.depth, 1) if keep else 1  # how many layers have arrays of their own
         shapes = {
             "x": (n if keep else 0, net.d_in),
             "z_in": (n, hidden),
             "dz_in": (hidden, n),
-            "states": (net.depth + 1 if keep else 2, hidden + 1, n),
+            "states": (slots + 1, hidden + 1, n),
             "z": (slots if net.activation.keeps_z else 1, rows, n),
         }
         for name in block.kept:
@@ -798,20 +669,15 @@ class Workspace:
         shapes["x_1_copy"] = (n, hidden + 1)
         arrays = views_into(zeros(size_of(shapes), net.dtype), shapes)
 
+        self.arrays = arrays
         self.x = arrays["x"]  # a copy of what forward() was given
         self.z_in = arrays["z_in"]  # W_in x + b_in of the first layer
         self.dz_in = arrays["dz_in"]
-        self.states = arrays["states"]  # outputs of the first layer and of the blocks, over rows of ones
+        self.states = arrays["states"]  # what the first layer and the blocks give, over rows of ones
         self.states[:, -1] = 1
-        self.z = arrays["z"]  # LayerArrays explains this and the following arrays
-        self.kept = {name: arrays[f"kept {name}"] for name in block.kept}
-        self.dH = arrays["dH"]
-        self.dy = arrays["dy"]
-        self.shared = {name: arrays[f"shared {name}"] for name in block.shared}
-        self.dx_1 = arrays["dx_1"]
-        self.x_1_copy = arrays["x_1_copy"]
         self.H_in = self.states[0, :-1]  # the first layer's output
         self.last = self.state(net.depth)
+        self.dy = arrays["dy"]
         self.layers = [LayerArrays(net, self, index) for index in range(net.depth)]
 
     def state(self, index: int) -> np.ndarray:
@@ -820,56 +686,97 @@ class Workspace:
         return self.states[index % len(self.states)]
 
 
+class LayerArrays(FixedNames):
+    """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block
+    read and write.  Write into them, layer.y[...] = ..., for layer.y = ... raises AttributeError.
+
+    Where no shape is given below, an array is (hidden, n): a row for each unit, a column for each
+    image.  `rows` stands for hidden (1 + gates).  The arrays that a block's `kept`, `shared` and
+    `parameters` name are attributes, too.  Between forward() and backward() x, y and the `kept`
+    arrays stay as they are; `shared` arrays, z, dz, dH, dy and dx are memory that all layers use."""
+
+    def __init__(self, net: DeepNet, work: Workspace, index: int):
+        hidden = net.hidden
+        arrays = work.arrays
+        self.activation = net.activation  # value(z, H) and slope(z, H, slope)
+        # constants as arrays of shape (): NumPy's functions take them faster than Python's numbers
+        self.one = ONE[net.dtype]
+        self.minus_log2_e = np.array(-1 / math.log(2), net.dtype)
+
+        # [W_H b_H] over [W_T b_T] over [W_C b_C]: one product gives z
+        self.W = net._blocks[index]  # (rows, hidden + 1)
+        self.W_transposed = self.W.T  # (hidden + 1, rows)
+        self.dW = net.grad._blocks[index]  # (rows, hidden + 1), dL/dW
+
+        # the y of a layer is the x of the next: one array
+        self.x_1 = work.state(index)  # (hidden + 1, n), x over the row of ones that multiplies b
+        self.x_1_transposed = self.x_1.T  # (n, hidden + 1)
+        self.x = self.x_1[:-1]  # the block's input
+        self.y = work.state(index + 1)[:-1]  # the block's output
+
+        # scratch of all layers; but where the activation keeps z, each layer has its own
+        self.z = arrays["z"][index % len(arrays["z"])]  # (rows, n), W [x; 1]: z_H over z_T over z_C
+        self.z_H = self.z[:hidden]
+        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
+        self.dz_H = self.z_H
+        if net.block.gates > 0:
+            self.z_T = self.z[hidden : 2 * hidden]
+            self.dz_T = self.z_T
+        if net.block.gates > 1:
+            self.z_C = self.z[2 * hidden :]
+            self.dz_C = self.z_C
+        self.dH = arrays["dH"]  # dL/dH; not used where y = H
+        self.dy = arrays["dy"]  # dL/dy, where the block carries
+        self.dx_1 = arrays["dx_1"]  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
+        self.dx = self.dx_1[:-1]  # dL/dx without what is carried
+        self.x_1_copy = arrays["x_1_copy"]  # (n, hidden + 1), a copy of x_1_transposed
+
+        # the block's own; last, so that none of them can have the name of another
+        block = net.block
+        for name in block.kept:
+            stack = arrays[f"kept {name}"]
+            add_array(self, block, name, stack[index % len(stack)])
+        for name in block.shared:
+            add_array(self, block, name, arrays[f"shared {name}"])
+        for name in block.parameters(hidden):
+            add_array(self, block, name, vars(net)[name][index, ...])
+            add_array(self, block, f"d_{name}", vars(net.grad)[name][index, ...])
+        self._fixed = frozenset(vars(self))
+
+
+def add_array(owner, block: Block, name: str, array: np.ndarray) -> None:
+    """Gives `owner` an array of the block as an attribute.  Raises ValueError for a name that is
+    taken."""
+    if hasattr(owner, name):
+        raise ValueError(f"block {block.name!r} cannot call an array {name!r}: there is one already")
+    vars(owner)[name] = array
+
+
 def record_of(named: Named) -> dict:
     """A block or an activation as records and saved nets have it: its name and, if it has any, its
     settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
 
-    Raises ValueError where the name and these settings would not lead back to the object."""
-    if named.registry.get(named.name) is not type(named):
-        raise ValueError(f"{named} is not the {named.family} {named.name!r}: give its class a name of its own")
+    Raises ValueError where these would not lead back to the object."""
     settings = dict(vars(named))
-    check_json(settings, f"the settings of {named}")
-    if vars(type(named)(**settings)) != settings:
-        raise ValueError(f"the attributes of {named} must be the arguments of its __init__")
+    again = named.find(named.name, **json.loads(json.dumps(settings)))
+    if type(again) is not type(named) or vars(again) != settings:
+        raise ValueError(f"{named} needs a name of its own, and the arguments of __init__ as attributes")
     record = {named.family: named.name}
     if settings:
         record[f"{named.family}_settings"] = settings
     return record
 
 
-def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged.  JSON turns tuples into lists,
-    and keys into strings."""
-    try:
-        decoded = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
-    if decoded != value:
-        raise ValueError(f"JSON must be able to hold {what}: it gives {decoded} back")
-
-
-def read_net(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
-    """The head and the parameters that DeepNet.save() wrote."""
-    with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return json.loads(str(arrays["head"])), arrays["parameters"]
-
-
-def is_net(path: Path) -> bool:
-    """Whether DeepNet.save() wrote this file.  Files of other kinds raise many kinds of errors."""
-    head, _ = read_net(path)
-    return set(head) == {"net", "about"}
-
-
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array.  Raises TypeError or ValueError unless they are n whole numbers from
-    0 to n_classes - 1."""
+    """The labels as an array.  Raises ValueError unless they are n whole numbers from 0 to
+    n_classes - 1, without a mask."""
     y = np.asanyarray(y)
-    check_numbers("y", y)
+    are_labels = y.shape == (n,) and y.dtype.kind in "iu" and not hasattr(y, "mask")
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
-    if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
+    if not are_labels or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         given = f"{y.dtype} {np.unique(y)[:9]} in shape {y.shape}"
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {given}")
     return y
@@ -885,7 +792,6 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     gradient at class y is minus the sum of those at all others.
 
     Raises FloatingPointError where finite logits differ by more than their dtype can hold."""
-    check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)
     rows = np.arange(n)
@@ -909,58 +815,41 @@ CHUNK = 65536  # parameters at a time, so that they stay in the cache during an 
 
 
 def norm_of(gradient: np.ndarray) -> float:
-    """The L2 norm of a vector of real numbers, right even where their squares overflow or
-    underflow in its dtype."""
+    """The L2 norm of a vector of real numbers."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
     # a sum of squares below `least` may have lost more to underflow than to rounding
     least = len(gradient) * np.finfo(gradient.dtype).smallest_normal
     if least <= squares < math.inf:
         return math.sqrt(squares)
-    wide = gradient.astype(np.float64)
-    _, exponent = math.frexp(np.abs(wide).max())
-    with np.errstate(over="ignore"):
-        scaled = np.ldexp(wide, -exponent)  # exact: by a power of two
-        return float(np.ldexp(np.linalg.norm(scaled), exponent))
+    return math.hypot(*gradient.tolist())  # slower, but its squares neither underflow nor overflow
 
 
-class Optimizer(FixedNames):
+class Optimizer:
     """Base of optimisers: one flat parameter vector, a gradient clipped to a global L2 norm of
     `clip`, and a rate lr that is multiplied by `decay` at every step.
 
     `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
-    start.  The vector "m" is the attribute self.m, and a row of self.states."""
+    start: the vector "m" is the attribute self.m."""
 
     def __init__(self, parameters, lr, clip=math.inf, decay=1.0, states: tuple[str, ...] = ()):
         if not (lr > 0 and clip > 0 and 0 < decay < math.inf):
-            raise ValueError(f"lr, clip and decay must be positive: lr={lr}, clip={clip}, decay={decay}")
+            raise ValueError(f"lr, clip and decay must be positive, not {lr}, {clip}, {decay}")
         self.parameters = parameters
         self.lr = lr
         self.clip = clip
         self.decay = decay
-        self.states = zero_rows(len(states), len(parameters), parameters.dtype)
+        self.states = states
+        for name in states:
+            setattr(self, name, zeros(len(parameters), parameters.dtype))
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
-        self._names = states
-        self._name_states()
-
-    def _name_states(self) -> None:
-        vars(self).update(zip(self._names, self.states, strict=True))
-        self._fixed = frozenset(("parameters", "states", *self._names))
-
-    def __getstate__(self):
-        """What pickles and copies hold: no views, since a copied view has memory of its own."""
-        return {name: value for name, value in vars(self).items() if name not in self._names}
-
-    def __setstate__(self, state):
-        vars(self).update(state)
-        self._name_states()
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place.  Returns the norm of the gradient before clipping; if
         that is not finite, nothing is changed."""
-        check_numbers("gradient", gradient, FLOATS)
+        check_floats("gradient", gradient, self.parameters.dtype)
         if gradient.shape != self.parameters.shape:
-            raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
+            raise ValueError(f"the gradient must be {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
         if math.isfinite(norm):
             self.update(gradient, self.clip / norm if norm > self.clip else 1.0)
@@ -972,7 +861,8 @@ class Optimizer(FixedNames):
         raise NotImplementedError
 
     def _scalars(self, *values):
-        return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
+        # cheaper to pass than floats
+        return (np.array(value, self.parameters.dtype) for value in values)
 
     def _chunks(self, gradient):
         """Yields parameters, gradient, scratch and every state, at most CHUNK numbers of each at a
@@ -980,7 +870,8 @@ class Optimizer(FixedNames):
         for start in range(0, len(gradient), CHUNK):
             chunk = slice(start, start + CHUNK)
             g = gradient[chunk]
-            yield (self.parameters[chunk], g, self._scratch[: len(g)], *(state[chunk] for state in self.states))
+            states = (getattr(self, name)[chunk] for name in self.states)
+            yield self.parameters[chunk], g, self._scratch[: len(g)], *states
 
 
 class Adam(Optimizer):
@@ -1024,18 +915,6 @@ class Adam(Optimizer):
 
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
-
-def python_number(value):
-    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def use_python_numbers(settings) -> None:
-    """Turns the NumPy scalars in a frozen dataclass into Python numbers."""
-    for name, value in vars(settings).items():
-        object.__setattr__(settings, name, python_number(value))
-
-
 MOST_SEED = 2**63 - 1  # any program that reads JSON can hold it
 
 
@@ -1059,27 +938,18 @@ class Settings:
     dtype: str = "float32"
 
     def __post_init__(self):
-        use_python_numbers(self)
-        for name in ("hidden", "epochs", "batch_size", "n_train", "n_test"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("hidden", "epochs", "batch_size", "n_train", "n_test", "lr", "clip"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(f"{name} must be positive and finite, not {getattr(self, name)}")
         if self.depth < 0:
             raise InputError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
-        if not (0 < self.lr < math.inf and 0 < self.clip < math.inf and abs(self.gate_bias) < 1e30):
-            values = f"lr={self.lr}, clip={self.clip}, gate_bias={self.gate_bias}"
-            raise InputError(f"lr, clip and gate_bias must be finite, lr and clip positive: {values}")
-        if self.dtype not in ("float32", "float64"):
-            raise InputError(f"dtype must be 'float32' or 'float64', not {self.dtype!r}")
+        if not abs(self.gate_bias) < 1e30:
+            raise InputError(f"gate_bias must be finite, not {self.gate_bias}")
 
 
 DEFAULTS = Settings()
-
-
-def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
-    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
-    return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 def ignore(*_) -> None:
@@ -1090,26 +960,23 @@ def ignore(*_) -> None:
 def train_epoch(
     net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=ignore
 ) -> dict:
-    """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
-    out.
+    """One pass over x (N, d_in), y (N,) in the given order, without a last batch that is not full.
 
-    `loss(logits, y)` gives the loss and its gradient.  before_step() is called before every step;
-    it must not change the parameters.
-
-    Returns the means over the batches of loss, accuracy (None where y holds no labels) and
-    gradient norm.  They are measured before a batch's update, and the norm before clipping.
+    `loss(logits, y)` gives the loss and its gradient.  before_step() must not change the parameters.
+    Returns the means over the batches of loss, accuracy (None where y holds no labels) and gradient
+    norm before clipping, all measured before a batch's update.
 
     Raises FloatingPointError at the first loss or gradient that is not finite, and ValueError for
     an optimiser that changes other parameters than the net's."""
     if len(x) != len(y):
         raise ValueError(f"x and y must be of the same examples: x has {len(x)}, y has {len(y)}")
     if not 1 <= batch_size <= len(order):
-        raise InputError(f"a batch is of 1 to {len(order)} examples, all there are, not of {batch_size}")
+        raise InputError(f"a batch has 1 to {len(order)} examples, all there are, not {batch_size}")
     steps = len(order) // batch_size
     losses = np.empty(steps)
     norms = np.empty(steps)
     right = 0
-    is_labelled = holds_labels(y)
+    is_labelled = y.ndim == 1 and y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         before_step()
@@ -1121,7 +988,7 @@ def train_epoch(
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
     if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
-        raise ValueError("the optimizer must have net.parameters of this net, and write into them in place")
+        raise ValueError("the optimizer must write into net.parameters of this net, in place")
     return {
         "train_loss": float(losses.mean()),
         "train_acc": float(right / (steps * batch_size)) if is_labelled else None,
@@ -1167,14 +1034,9 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
-def measure_test(net, x: np.ndarray, y: np.ndarray, loss) -> dict:
-    """The accuracy on test examples or, where y holds targets, their loss."""
-    if holds_labels(y):
-        return {"test_acc": accuracy(net, x, y)}
-    test_loss = float(loss(finite_logits(net, x), y)[0])
-    if not math.isfinite(test_loss):
-        raise FloatingPointError(f"the loss of the test examples is {test_loss}")
-    return {"test_loss": test_loss}
+def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
+    """The mean transform gate of each block, over the rows of x (N, d_in) and the units."""
+    return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 # gates and gradients change most in the first two epochs of the default settings, 92 steps
@@ -1189,25 +1051,31 @@ class LayerHistory:
     "gradient", |dL/dy| of every block, [depth numbers]; and, if the net has gates, "T", the mean
     transform gate of every block.  Numbers are rounded to four digits."""
 
-    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray, loss=softmax_cross_entropy):
+    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
         self.net = net
         self.x = x
         self.y = y
-        self.loss_of = loss
+        self.steps_done = 0
         self.columns = {"step": [], "loss": [], "gradient": []}
         if net.block.gates:
             self.columns["T"] = []
 
-    def look(self, step: int) -> None:
-        """Adds a row for the net after this step, unless its numbers are not finite."""
-        if step in self.columns["step"]:
+    def before_step(self) -> None:
+        if self.steps_done in STEPS_LOOKED_AT:
+            self.look()
+        self.steps_done += 1
+
+    def look(self) -> None:
+        """Adds a row for the net as it is now, unless its numbers are not finite."""
+        if self.steps_done in self.columns["step"]:
             return
-        loss, d_logits = self.loss_of(self.net.forward(self.x), self.y)
+        loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
         norms = np.zeros(self.net.depth)
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
             return
-        row = {"step": step, "loss": four_digits(loss), "gradient": [four_digits(norm) for norm in norms]}
+        row = {"step": self.steps_done, "loss": four_digits(loss)}
+        row["gradient"] = [four_digits(norm) for norm in norms]
         if self.net.block.gates:
             row["T"] = [four_digits(T) for T in mean_gates(self.net, self.x)]
         for name, value in row.items():
@@ -1218,71 +1086,48 @@ def four_digits(number) -> float:
     return float(f"{number:.4g}")
 
 
-def train(
-    net: DeepNet,
-    data: Dataset,
-    settings: Settings = DEFAULTS,
-    shuffle: np.random.Generator | None = None,
-    report=ignore,
-    *,
-    optimizer=Adam,
-    loss=softmax_cross_entropy,
-) -> dict:
-    """Trains the net on all of `data`, in a new random order each epoch.
+def train(net: DeepNet, data: Dataset, settings: Settings = DEFAULTS, report=ignore) -> dict:
+    """Trains the net by Adam on all of `data`, in a new random order each epoch.
 
-    Of the settings it reads epochs, batch_size, lr and clip.  Without `shuffle`, the generator of
-    the orders, it makes one from the seed.  `optimizer` is a class, called as
-    optimizer(net.parameters, lr=..., clip=...).  loss(outputs, y) gives the loss of a batch and
-    its gradient.  report(row) is called after each epoch.  Floats in `data` are the net's inputs
-    as they are; bytes are scaled, and net.about["pixels"] then says how.
+    Of the settings it reads seed, epochs, batch_size, lr and clip.  report(row) is called after
+    each epoch.  If `data` holds bytes, they are scaled, and net.about["pixels"] then says how.
 
     Returns "history", lists with an entry for each epoch; "layer_history" (see LayerHistory);
     and the final loss and accuracies.  Of nets with gates also the mean T of every block:
-    "layer_T_history" after each epoch, "final_T_per_layer" at the end.  Where y holds targets,
-    the loss of the test examples stands in the accuracies' place.
+    "layer_T_history" after each epoch, "final_T_per_layer" at the end.
 
     If the run diverges, the history ends with the last completed epoch, and "diverged_at" says
     where."""
-    if shuffle is None:
-        shuffle = np.random.default_rng([settings.seed, 1])
-    if not holds_floats(data.x_train):
+    if data.x_train.dtype == np.uint8:
         net.about["pixels"] = PIXELS[0]  # the interval of the published program
     x_train = inputs_for(net, data.x_train)
     x_test = inputs_for(net, data.x_test)
-    learner = optimizer(net.parameters, lr=settings.lr, clip=settings.clip)
+    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
     T_history = []
-    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size], loss)
-    steps_done = 0
-
-    def before_step():
-        nonlocal steps_done
-        if steps_done in STEPS_LOOKED_AT:
-            layers.look(steps_done)
-        steps_done += 1
 
     def after_epoch(row):
-        row |= measure_test(net, x_test, data.y_test, loss)
+        row["test_acc"] = accuracy(net, x_test, data.y_test)
         if net.block.gates:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
-        layers.look(steps_done)
+        layers.look()
         report(row)
 
+    optimizer = Adam(net.parameters, lr=settings.lr, clip=settings.clip)
+    shuffle = np.random.default_rng([settings.seed, 1])
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        net, learner, x_train, data.y_train, orders, settings.batch_size,
-        loss=loss, report=after_epoch, before_step=before_step,
+        net, optimizer, x_train, data.y_train, orders, settings.batch_size,
+        report=after_epoch, before_step=layers.before_step,
     )  # fmt: skip
     diverged = diverged_at is not None
-    measured = ("train_acc", "test_acc") if holds_labels(data.y_train) else ("test_loss",)
     history = {}
-    for name in ("epoch", "train_loss", *measured, "grad_norm"):
+    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
         history[name] = [row[name] for row in rows]
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
-    for name in (*measured, "train_loss"):
+    for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    if loss is softmax_cross_entropy:
-        # a net that only guesses can end a little above log(n_classes)
-        result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
+    # a net that only guesses can end a little above log(n_classes)
+    result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -1292,54 +1137,28 @@ def train(
 
 @one_blas_thread()
 def run_one(
-    block: str | Block = "highway",
-    settings: Settings = DEFAULTS,
-    data: Dataset | None = None,
-    *,
-    activation: str | Activation = "tanh",
-    init: str = "uniform",
-    optimizer=Adam,
-    loss=softmax_cross_entropy,
-    save: str | os.PathLike | None = None,
-    report=ignore,
-    **changes,
-) -> dict:
+    block="highway", settings: Settings = DEFAULTS, data: Dataset | None = None,
+    *, activation="tanh", init="uniform", save=None, report=ignore, **changes,
+) -> dict:  # fmt: skip
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
     final numbers.
 
-    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  Without `data` the net
-    learns n_train images of MNIST.  Of `data` it learns all, unless n_train or n_test is among the
-    changes: then so many, drawn by the seed.  `save` names a file for the trained net; it is not
-    written if the run diverges.  DeepNet explains activation and init; train() explains optimizer,
-    loss and report."""
+    `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
+    and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
+    `save` names a file for the trained net; it is not written if the run diverges.  DeepNet explains
+    activation and init."""
     start = time.perf_counter()
     settings = replace(settings, **changes)
     if save:
-        check_replaceable(Path(save), ".npz", is_net)
+        check_replaceable(Path(save), DeepNet.load)
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
-    elif "n_train" in changes or "n_test" in changes:
-        n_train = changes.get("n_train", len(data.x_train))
-        n_test = changes.get("n_test", len(data.x_test))
-        data = subset(data, settings.seed, n_train, n_test)
+    elif changes.keys() & {"n_train", "n_test"}:
+        data = subset(data, settings.seed, settings.n_train, settings.n_test)
     net = DeepNet(
         data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
     )  # fmt: skip
-    run = description(net, settings, init, optimizer, loss)  # may raise: now, not after the training
-    run |= train(net, data, settings, report=report, optimizer=optimizer, loss=loss)
-    if save and not run["diverged"]:
-        net.about |= {"data_set": data.name, "shape": list(data.shape)}
-        if not holds_labels(data.y_train):
-            net.about["targets"] = True
-        net.save(save)
-    run["wallclock_sec"] = time.perf_counter() - start
-    return run
-
-
-def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) -> dict:
-    """What a run says of its net and its training.  Activation, init, optimizer and loss are named
-    only where they are not the defaults."""
     run = {"label": f"{net.block.name}, depth {settings.depth}, seed {settings.seed}"}
     run |= record_of(net.block)
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
@@ -1350,63 +1169,13 @@ def description(net: DeepNet, settings: Settings, init: str, optimizer, loss) ->
         run |= record_of(net.activation)
     if init != INITS[0]:
         run["init"] = init
-    if optimizer is not Adam:
-        run["optimizer"] = name_of(optimizer)
-    if loss is not softmax_cross_entropy:
-        run["loss"] = name_of(loss)
     run["n_parameters"] = len(net.parameters)
+    run |= train(net, data, settings, report)
+    if save and not run["diverged"]:
+        net.about |= {"data_set": data.name, "shape": list(data.shape)}
+        net.save(save)
+    run["wallclock_sec"] = time.perf_counter() - start
     return run
-
-
-def name_of(function) -> str:
-    """The name of a class, a function, or the function of a functools.partial, in small letters."""
-    function = getattr(function, "func", function)
-    return getattr(function, "__name__", type(function).__name__).lower()
-
-
-# ---- Checks of what a caller passes ----------------------------------------------------------------------------------
-
-REAL = "biuf"  # kinds of dtypes that hold real numbers
-COMPLEX = REAL + "c"  # and complex ones, too
-FLOATS = "f"  # and floating-point numbers alone
-
-
-def kinds_for(dtype: np.dtype) -> str:
-    """The kinds of numbers that a net of this dtype takes: only a complex one takes complex numbers."""
-    return COMPLEX if dtype.kind == "c" else REAL
-
-
-def check_numbers(name: str, array, kinds: str = REAL) -> None:
-    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):  # numpy.ma is slow to import
-        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
-    if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} holds {array.dtype}; it must hold numbers of one of NumPy's kinds {kinds!r}")
-
-
-def check_inputs(x, dtype: np.dtype) -> None:
-    """Raises TypeError unless x is an unmasked array of floats, or of complex numbers for a complex
-    net.  Whole numbers would be pixels that nobody has scaled."""
-    check_numbers("x", x, kinds_for(dtype))
-    if x.dtype.kind not in "fc":
-        raise TypeError(f"x must hold floats, not {x.dtype}: x.astype(np.float32), or pixels_for(net, x) of pixels")
-
-
-def check_bytes(x: np.ndarray) -> None:
-    """Raises unless x is an unmasked array of bytes: whoever scales pixels twice gets wrong numbers."""
-    check_numbers("x", x)
-    if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, not {x.dtype}: x.astype(np.uint8), unless they are scaled already")
-
-
-def generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """The generator itself, or a new one from a seed.  Raises ValueError for anything else: NumPy
-    would take None for a random seed, and the run could not be repeated."""
-    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
-        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
-    return np.random.default_rng(rng)
 
 
 # ---- Files, and MNIST ------------------------------------------------------------------------------------------------
@@ -1416,9 +1185,8 @@ def write_whole(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all: beside its target, then renamed."""
     path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    file = temporary.open("xb")
     try:
-        with file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -1427,11 +1195,9 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def check_replaceable(path: Path, suffix: str, is_ours) -> None:
-    """Raises InputError for a name that does not end in `suffix`, for a folder that is not there, and
-    for a file that is_ours(path) does not know."""
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}")
+def check_replaceable(path: Path, is_ours) -> None:
+    """Raises InputError for a folder that is not there, and for a file for which is_ours(path) is
+    false or fails."""
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
     if not path.exists():
@@ -1441,7 +1207,7 @@ def check_replaceable(path: Path, suffix: str, is_ours) -> None:
     except Exception:  # files of other kinds raise many kinds of errors
         is_known = False
     if not is_known:
-        raise InputError(f"{path} was not written by this program, and is not replaced: choose another name")
+        raise InputError(f"{path} was not written by this program: choose another name")
 
 
 BUNDLED = ROOT / "data" / "mnist"
@@ -1462,91 +1228,54 @@ KNOWN_SETS = {  # names by Dataset.sha256
     "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681": "MNIST",
     "d1fd84a877f3b78fa9a171b3de73f93e7b6f69ed94bada3feae9d96821401f5c": "fashion-mnist",
 }
-UNSCALED = 15  # a float beyond this is hardly an input that somebody has scaled
 
 
 class Dataset(NamedTuple):
-    """Examples for training and testing.  load_mnist() reads them from files; Dataset.of() makes
-    them of your own arrays."""
+    """Images for training and testing, from files by load_mnist(), from arrays by Dataset.of()."""
 
-    x_train: np.ndarray  # (n_train, features): uint8 pixels, 0 is background; or floats
-    y_train: np.ndarray  # (n_train,) intp, labels; or (n_train, outputs) floats, targets
+    x_train: np.ndarray  # (n_train, features): bytes, 0 is background; or floats, the net's inputs
+    y_train: np.ndarray  # (n_train,) intp, labels
     x_test: np.ndarray  # (n_test, features)
     y_test: np.ndarray  # (n_test,)
     name: str  # one of KNOWN_SETS, or the folder: folder "NAME"
     source: str  # the folder it was read from
-    n_classes: int  # how many outputs a net needs: one for each class, or for each number of a target
+    n_classes: int
     sha256: str  # of a set in files: the SHA-256 of the SHA-256s of their contents
     shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
 
     @classmethod
-    def of(cls, x_train, y_train, x_test, y_test, name: str = "own data") -> Dataset:
-        """A data set of your own arrays, of any shape with an example at each first index.
+    def of(cls, x_train, y_train, x_test, y_test, name="own data", source="arrays", sha256=None) -> Dataset:
+        """A data set of your own arrays.
 
-        The dtype of x says how it is taken.  Whole numbers from 0 to 255 are pixels, which are
-        scaled to -1 to 1 as MNIST's are.  Floats are the net's inputs as they are.
-
-        Whole numbers y, one for each example, are labels, which count from 0.  Floats y, (n,) or
-        (n, outputs), are targets of a regression, which needs a loss of its own.
-
-        Raises TypeError for arrays that hold no numbers, and InputError for numbers of other kinds
-        and for arrays that do not fit each other."""
-        given = {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
-        arrays = {part: np.asanyarray(array) for part, array in given.items()}
-        checksum = hashlib.sha256()
-        for part, array in arrays.items():
-            check_numbers(part, array)
-            checksum.update(f"{array.dtype} {array.shape}".encode())
-            checksum.update(np.ascontiguousarray(array))
-        return checked_set(*arrays.values(), name, "arrays", checksum.hexdigest())
-
-
-def checked_set(x_train, y_train, x_test, y_test, name: str, source: str, sha256: str) -> Dataset:
-    """The Dataset of these arrays.  Raises InputError for arrays that would give a wrong number."""
-    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.size == 0 or y.shape[:1] != x.shape[:1]:
-            raise InputError(f"{name}: x_{part} {x.shape} and y_{part} {y.shape} must have as many rows, one or more")
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InputError(f"{name}: x_{part} and y_{part} must be finite; they hold NaN or infinity")
-        is_pixels = x.dtype.kind in "iu" and x.min() >= 0 and x.max() <= 255
-        if not (is_pixels or holds_floats(x)):
-            raise InputError(f"{name}: x_{part} must hold whole numbers from 0 to 255, or floats: x.astype(float)")
-        is_labelled = holds_labels(y) and y.min() >= 0
-        if not (is_labelled or holds_floats(y)):
-            raise InputError(f"{name}: labels are whole numbers from 0 on, one for each example; targets are floats")
-        if holds_floats(x) and np.abs(x).max() > UNSCALED:
-            print(f"{name}: x_{part} reaches beyond {UNSCALED}: scaled to about 1 it trains better", file=sys.stderr)
-    for what, of_training, of_test in (("x", x_train, x_test), ("y", y_train, y_test)):
-        if of_training.shape[1:] != of_test.shape[1:] or holds_floats(of_training) != holds_floats(of_test):
-            both = f"{of_training.shape} {of_training.dtype} and {of_test.shape} {of_test.dtype}"
-            raise InputError(f"{name}: {what} must be alike in training and in test, not {both}")
-    n_classes = math.prod(y_train.shape[1:])  # of targets
-    if holds_labels(y_train):
+        x has an example at each first index: bytes, which are scaled to -1 to 1 as MNIST's pixels
+        are, or floats, the net's inputs as they are.  y has their labels, whole numbers from 0 on.
+        Raises InputError for arrays that would give a wrong number."""
+        arrays = [np.asanyarray(array) for array in (x_train, y_train, x_test, y_test)]
+        x_train, y_train, x_test, y_test = arrays
+        for x, y in ((x_train, y_train), (x_test, y_test)):
+            if x.size == 0 or y.shape != x.shape[:1]:
+                raise InputError(f"{name}: x {x.shape} and y {y.shape} must have as many rows")
+            if y.dtype.kind not in "iu" or y.min() < 0:
+                raise InputError(f"{name}: y must hold labels, whole numbers from 0 on")
+            if x.dtype != np.uint8 and x.dtype.kind != "f":
+                raise InputError(f"{name}: x must hold bytes or floats, not {x.dtype}")
+            if not np.isfinite(x).all():
+                raise InputError(f"{name}: x must be finite; it holds NaN or infinity")
+            if hasattr(x, "mask") or hasattr(y, "mask"):
+                raise InputError(f"{name}: the mask of a masked array would be ignored")
+        if x_train.shape[1:] != x_test.shape[1:] or x_train.dtype.kind != x_test.dtype.kind:
+            raise InputError(f"{name}: x must be alike in training and in test")
+        if sha256 is None:
+            checksum = hashlib.sha256()
+            for array in arrays:
+                checksum.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
+            sha256 = checksum.hexdigest()
         n_classes = 1 + int(max(y_train.max(), y_test.max()))
-    return Dataset(
-        as_rows(x_train), as_answers(y_train), as_rows(x_test), as_answers(y_test),
-        name, source, n_classes, sha256, shape=x_train.shape[1:],
-    )  # fmt: skip
-
-
-def holds_floats(array: np.ndarray) -> bool:
-    return array.dtype.kind == "f"
-
-
-def holds_labels(y: np.ndarray) -> bool:
-    """Whether y may be labels: whole numbers, one for each example."""
-    return y.ndim == 1 and y.dtype.kind in "iu"
-
-
-def as_rows(x: np.ndarray) -> np.ndarray:
-    """(n, ...) -> (n, features), whole numbers as uint8."""
-    rows = x.reshape(len(x), -1)
-    return rows if holds_floats(rows) else rows.astype(np.uint8, copy=False)
-
-
-def as_answers(y: np.ndarray) -> np.ndarray:
-    """Labels as intp (n,), or targets as (n, outputs)."""
-    return y.reshape(len(y), -1) if holds_floats(y) else y.astype(np.intp)
+        return cls(
+            x_train.reshape(len(x_train), -1), y_train.astype(np.intp),
+            x_test.reshape(len(x_test), -1), y_test.astype(np.intp),
+            name, source, n_classes, sha256, shape=x_train.shape[1:],
+        )  # fmt: skip
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -1556,25 +1285,17 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     data/mnist beside this file, else from ~/.cache/hinton-mnist, else from the web, to that cache.
 
     Raises InputError where there is no whole set."""
-    chosen = data_dir
-    if chosen is None:
-        chosen = os.environ.get("MNIST_DIR") or None
-    if chosen is not None:
-        return read_set(Path(os.path.expanduser(chosen)))
-    if any(BUNDLED.glob("*ubyte*")):
-        return read_mnist(BUNDLED)
-    try:
-        return read_mnist(CACHE)
-    except InputError:
-        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
-        return read_mnist(CACHE)
-
-
-def read_mnist(folder: Path) -> Dataset:
-    """MNIST from a folder.  Raises InputError for another data set."""
+    if data_dir is None:
+        data_dir = os.environ.get("MNIST_DIR") or None
+    if data_dir is not None:
+        return read_set(Path(data_dir).expanduser())
+    folder = BUNDLED
+    if not any(BUNDLED.glob("*ubyte*")):
+        folder = CACHE
+        download(CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS)
     data = read_set(folder)
     if data.name != "MNIST":
-        raise InputError(f"{folder} holds other images than MNIST's: their SHA-256 is {data.sha256}")
+        raise InputError(f"{folder} holds other images than MNIST's, of SHA-256 {data.sha256}")
     return data
 
 
@@ -1583,35 +1304,25 @@ def read_set(chosen: Path) -> Dataset:
     FOLDER/emnist-letters means the one whose files' names begin with emnist-letters."""
     arrays = []
     checksum = hashlib.sha256()
-    for name, path in zip(FILES, find_files(chosen), strict=True):
-        array, checksum_of_file = read_idx(path, rank=3 if "images" in name else 1)
+    for name in FILES:
+        array, checksum_of_file = read_idx(find_file(chosen, name), rank=3 if "images" in name else 1)
         arrays.append(array)
         checksum.update(checksum_of_file.encode())
     sha256 = checksum.hexdigest()
     name = KNOWN_SETS.get(sha256, f'folder "{chosen.resolve().name}"')
     source = chosen.relative_to(ROOT) if chosen.is_relative_to(ROOT) else chosen
-    return checked_set(*arrays, name, str(source), sha256)
+    return Dataset.of(*arrays, name, str(source), sha256)
 
 
-def find_files(chosen: Path) -> list[Path]:
-    """The four files of a data set, in the order of FILES, as they are or as .gz.
-
-    Their names may have "test" for "t10k", as EMNIST's do, or a dot before "idx"."""
-    folder = chosen
-    name_of_set = ""
-    if not chosen.is_dir():
-        folder = chosen.parent
-        name_of_set = f"{chosen.name}-"
-    paths = []
-    for name in FILES:
-        candidates = []
-        for spelling in (name, name.replace("t10k", "test"), name.replace("-idx", ".idx")):
-            candidates += [folder / f"{name_of_set}{spelling}.gz", folder / f"{name_of_set}{spelling}"]
-        found = [path for path in candidates if path.is_file()]
-        if not found:
-            raise InputError(f"{folder} lacks {name_of_set}{name}, as it is or as .gz")
-        paths.append(found[0])
-    return paths
+def find_file(chosen: Path, name: str) -> Path:
+    """One of a data set's FILES, as it is or as .gz.  Its name may have "test" for "t10k", as
+    EMNIST's do, or a dot before "idx"."""
+    start = chosen / name if chosen.is_dir() else chosen.with_name(f"{chosen.name}-{name}")
+    for spelling in (start.name, start.name.replace("t10k", "test"), start.name.replace("-idx", ".idx")):
+        for path in (start.with_name(f"{spelling}.gz"), start.with_name(spelling)):
+            if path.is_file():
+                return path
+    raise InputError(f"there is no {start}, as it is or as .gz")
 
 
 def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
@@ -1631,12 +1342,12 @@ def read_idx(path: Path, rank: int) -> tuple[np.ndarray, str]:
         raise InputError(f"{path} begins with {data[:8]!r}; an idx file begins with {magic.hex(' ')}")
     shape = np.frombuffer(data[4:start], ">u4").tolist()
     if len(data) != start + math.prod(shape):
-        raise InputError(f"{path} does not hold the {' x '.join(map(str, shape))} bytes that its header names")
+        raise InputError(f"{path} does not hold the {shape} bytes that its header names")
     array = np.frombuffer(data, np.uint8, offset=start).reshape(shape)
     return array, hashlib.sha256(data).hexdigest()
 
 
-def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
+def download(folder: Path, md5: dict[str, str], mirrors: tuple[str, ...]) -> None:
     """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
 
     If a mirror fails, by a wrong MD5 or by silence, the rest come from the next one.  Raises
@@ -1646,23 +1357,22 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
     failures = []
     for mirror in mirrors:
-        print(f"downloading {what} from {mirror} to {folder}", file=sys.stderr)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, checksum in md5.items():
                 path = folder / name
                 if path.is_file() and md5_of(path.read_bytes()) == checksum:
                     continue
+                print(f"downloading {mirror}{name} to {folder}", file=sys.stderr)
                 with urlopen(f"{mirror}{name}", timeout=PATIENCE) as response:
                     data = response.read()
                 if md5_of(data) != checksum:
                     raise ValueError(f"{name} has the MD5 {md5_of(data)}, not {checksum}")
                 write_whole(path, data)
             return
-        except (OSError, ValueError, HTTPException) as error:  # no network, a full disk; a wrong checksum
+        except (OSError, ValueError, HTTPException) as error:
             failures.append(f"{mirror}: {error}")
-    why = "; ".join(failures)
-    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {why}; use --data-dir")
+    raise InputError(f"no download to {folder}: {'; '.join(failures)}; use --data-dir")
 
 
 def md5_of(data: bytes) -> str:
@@ -1670,12 +1380,12 @@ def md5_of(data: bytes) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program draws the
-    same images in the same order."""
-    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
-        if not 1 <= asked <= n:
-            raise InputError(f"from 1 to {n} {what} images can be drawn, not {asked}")
-    rng = generator(seed)
+    """The images that a run of this seed uses, as they are.  The published program draws the same
+    images in the same order."""
+    for asked, images in ((n_train, data.x_train), (n_test, data.x_test)):
+        if not 1 <= asked <= len(images):
+            raise InputError(f"from 1 to {len(images)} images can be drawn, not {asked}")
+    rng = np.random.default_rng(seed)
     train_rows = rng.permutation(len(data.x_train))[:n_train]
     test_rows = rng.permutation(len(data.x_test))[:n_test]
     return data._replace(
@@ -1686,14 +1396,14 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
     )
 
 
-PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.about["pixels"] names one
+PIXELS = ("[-1, 1]", "[0, 1]")  # to which pixels are scaled; net.about["pixels"] names one
 
 
 def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     """(N, features) uint8 -> dtype, in the interval `pixels`."""
     check_bytes(x)
-    if pixels not in PIXELS or np.dtype(dtype).kind not in "fc":
-        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, in a dtype of floats, not to {pixels} {dtype}")
+    if pixels not in PIXELS:
+        raise ValueError(f"pixels are scaled to {' or '.join(PIXELS)}, not to {pixels}")
     dtype = np.dtype(dtype).type
     x = x.astype(dtype)
     if pixels == "[0, 1]":
@@ -1701,20 +1411,18 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     return x * dtype(2 / 255) - dtype(1)
 
 
-def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, in the interval of the net's training, net.about["pixels"]."""
-    return scale_pixels(x, net.dtype, net.about.get("pixels"))
+def check_bytes(x: np.ndarray) -> None:
+    """Raises ValueError for pixels that are not bytes: perhaps they are scaled already."""
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, not {x.dtype}: are they scaled already?")
 
 
 def inputs_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) as net.predict() takes it: floats as they are, bytes as pixels_for() scales
-    them."""
-    check_numbers("x", x)
-    if not holds_floats(x):
-        return pixels_for(net, x)
-    if "pixels" in net.about and x.max(initial=0) > UNSCALED:
-        raise InputError(f"x holds floats up to {x.max():g}, and the net has learned pixels: x.astype(np.uint8)")
-    return x.astype(net.dtype)
+    """(N, features) as net.predict() takes it: floats as they are, bytes scaled as in the net's
+    training, to net.about["pixels"]."""
+    if x.dtype.kind == "f":
+        return x.astype(net.dtype)
+    return scale_pixels(x, net.dtype, net.about.get("pixels"))
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -1723,31 +1431,15 @@ PAIR = (Highway.name, Plain.name)  # the two nets of a pair
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
-class Parser(argparse.ArgumentParser):
-    """Answers a bad flag with one line.  Only --help prints the usage, which has many."""
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
-
-
 def numbers(text: str) -> list[int]:
-    """An argparse type: 0,1,2."""
-    values = [int(word) for word in text.split(",")]
-    if len(set(values)) < len(values):
-        raise argparse.ArgumentTypeError(f"{text} names a number twice")
-    return values
-
-
-def all_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """An argparse type: 0,1,2.  A number that stands twice counts once."""
+    return list(dict.fromkeys(int(word) for word in text.split(",")))
 
 
 def parse_arguments(argv=None) -> argparse.Namespace:
     """The arguments in `argv`, by default those of the command line."""
-    parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
+    about = "Train a highway and a plain net on MNIST; write what happened to JSON."
+    parser = argparse.ArgumentParser(usage="%(prog)s [--help] [flags]", description=about)
     add = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
@@ -1766,8 +1458,8 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--n-test", type=int, help="test images (%(default)s)")
     add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
-    add("--jobs", type=int, default=all_cores(), help="nets trained at a time (%(default)s)")
-    add("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
+    add("--jobs", type=int, default=os.cpu_count(), help="nets trained at a time (%(default)s)")
+    add("--quick", action="store_true", help="a smoke test of two epochs on few images, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add("--out", metavar="FILE.json", help=out)
     add("--no-save", action="store_true", help="write no JSON")
@@ -1775,29 +1467,10 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
     parser.set_defaults(**asdict(DEFAULTS))
-    if parser.parse_args(argv).quick:  # read once for this, and again with its defaults
-        parser.set_defaults(**QUICK)
     return parser.parse_args(argv)
 
 
-def settings_of(args) -> Settings:
-    return Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
-
-
-def plan(args) -> list[Settings]:
-    """The Settings of each pair."""
-    planned = []
-    for seed in args.seeds or [args.seed]:
-        for depth in args.depths or [args.depth]:
-            planned.append(replace(settings_of(args), seed=seed, depth=depth))
-    if args.jobs < 1:
-        raise InputError(f"--jobs must be at least 1, not {args.jobs}")
-    if args.save and len(planned) > 1:
-        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
-    return planned
-
-
-def path_of_record(args, data: Dataset) -> Path:
+def path_of_record(args, settings: Settings, data: Dataset) -> Path:
     """The file of the record.
 
     The figures are drawn from run.json, run_sweep.json and run_seeds.json.  There go only the
@@ -1806,8 +1479,8 @@ def path_of_record(args, data: Dataset) -> Path:
         return Path(args.out)
     if args.quick:
         return Path("run_quick.json")
-    settings = replace(settings_of(args), seed=DEFAULTS.seed)
-    if settings != DEFAULTS or data.name != "MNIST" or (args.depths and args.seeds):
+    is_headline = replace(settings, seed=DEFAULTS.seed) == DEFAULTS and data.name == "MNIST"
+    if not is_headline or (args.depths and args.seeds):
         return Path("run_own.json")
     if args.depths:
         return Path("run_sweep.json")
@@ -1840,11 +1513,10 @@ def environment() -> dict:
 def commit() -> str | None:
     """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
     cannot tell."""
-    if not (ROOT / ".git").exists():  # git would look in the folders above
-        return None
 
     def git(*words):
-        return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        command = ("git", "--git-dir=.git", "--work-tree=.", *words)  # not a repository in a folder above
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")
@@ -1853,17 +1525,9 @@ def commit() -> str | None:
         return None
 
 
-def say(line: str) -> None:
-    """Prints a line, in one write.  A training does not end because nobody reads on."""
-    try:
-        print(f"{line}\n", end="", flush=True)
-    except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-
-
-def say_epoch(label: str, row: dict) -> None:
+def print_epoch(block: str, row: dict) -> None:
     line = "epoch {epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}"
-    say(f"{label}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}")
+    print(f"{block}  {line.format_map(row)}  |gradient| {row['grad_norm']:.3g}", flush=True)
 
 
 def begin_worker() -> None:
@@ -1877,104 +1541,88 @@ def begin_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def train_all(tasks: list[dict], jobs: int):
-    """Yields run_one(**task) as the tasks finish, `jobs` of them at a time, in processes of their
-    own; with jobs=1 in this one.  However this ends, no process is left."""
+def train_and_tell(task: dict) -> dict:
+    """run_one(**task); prints how it ends."""
+    run = run_one(**task)
+    print(outcome(run), flush=True)
+    return run
+
+
+def outcome(run: dict) -> str:
+    if run["diverged"]:
+        return f"{run['label']}: DIVERGED in {run['diverged_at']}"
+    measured = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
+    return f"{run['label']}: {measured}"
+
+
+def train_all(tasks: list[dict], jobs: int) -> list[dict]:
+    """The runs of all tasks, `jobs` of them at a time, in processes of their own; with jobs=1 in
+    this one."""
     if jobs == 1:
-        yield from (run_one(**task) for task in tasks)
-        return
+        return [train_and_tell(task) for task in tasks]
     # spawned, for a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
+        futures = [pool.submit(train_and_tell, task) for task in tasks]
         try:
-            for finished in as_completed([pool.submit(run_one, **task) for task in tasks]):
-                yield finished.result()
-        except BaseException:  # Ctrl-C, a worker that died: the others need not finish
+            return [future.result() for future in futures]
+        except BaseException:  # Ctrl-C, an error, a worker that died: the others need not finish
             for process in multiprocessing.active_children():
                 process.kill()
             raise
 
 
-def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save: str | None = None) -> list[dict]:
-    """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time.
-    Returns the pairs as the JSON holds them."""
+def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save=None) -> list[dict]:
+    """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time, and
+    prints how each ends.  Returns the pairs as the JSON holds them."""
     tasks = []
-    for settings in sorted(planned, key=lambda settings: -settings.depth):  # no long run starts last
+    for settings in planned:
         images = subset(data, settings.seed, settings.n_train, settings.n_test)
         for block in PAIR:
             task = {"block": block, "settings": settings, "data": images}
-            if save and block == Highway.name:
+            if block == Highway.name:
                 task["save"] = save
             if len(planned) == 1 and not quiet:
-                task["report"] = partial(say_epoch, block)
+                task["report"] = partial(print_epoch, block)
             tasks.append(task)
-    runs = {}
-    with contextlib.closing(train_all(tasks, min(jobs, len(tasks)))) as finished:
-        for run in finished:
-            if not quiet:
-                say(f"{run['label']}: {outcome(run)}")
-            runs[run["depth"], run["seed"], run["block"]] = run
+    runs = train_all(tasks, min(jobs, len(tasks)))
     pairs = []
-    for settings in planned:
-        nets = {block: runs[settings.depth, settings.seed, block] for block in PAIR}
-        seconds = sum(net["wallclock_sec"] for net in nets.values())
-        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **nets})
+    for settings, highway, plain in zip(planned, runs[::2], runs[1::2], strict=True):
+        pair = {"depth": settings.depth, "seed": settings.seed}
+        pair["wallclock_sec"] = highway["wallclock_sec"] + plain["wallclock_sec"]
+        pairs.append({**pair, Highway.name: highway, Plain.name: plain})
     return pairs
 
 
-def outcome(run: dict) -> str:
-    if run["diverged"]:
-        return f"DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
-    return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
-
-
-def table(pairs: list[dict]) -> str:
-    """A line for each pair, and for several seeds of a depth the mean ± standard deviation."""
-    lines = ["depth   seed  " + "".join(f"{f'{block} test acc':>17}  train loss" for block in PAIR)]
-    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
-    for pair in pairs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for block in PAIR:
-            run = pair[block]
-            of_block = accuracies.setdefault((pair["depth"], block), [])
-            if run["diverged"]:
-                line += f"{'DIVERGED':>17} {'-':>11}"
-            else:
-                line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
-                of_block.append(run["final_test_acc"])
-        lines.append(line)
-    for (depth, block), of_block in accuracies.items():
-        if len(of_block) > 1:
-            found = f"{np.mean(of_block):.3f} ± {np.std(of_block, ddof=1):.3f}"
-            lines.append(f"depth {depth}, {block}: test accuracy {found} over {len(of_block)} seeds")
-    return "\n".join(lines)
-
-
 def train_pairs(args) -> None:
-    """Trains all pairs, prints the table and writes the JSON."""
+    """Trains all pairs and writes the JSON."""
     start = time.perf_counter()
-    planned = plan(args)
+    settings = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
+    if args.quick:
+        settings = replace(settings, **QUICK)
+    seeds = args.seeds or [args.seed]
+    depths = args.depths or [args.depth]
+    planned = [replace(settings, seed=seed, depth=depth) for seed in seeds for depth in depths]
+    if args.save and len(planned) > 1:
+        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     data = load_mnist(args.data_dir)
-    path = path_of_record(args, data)
+    path = path_of_record(args, settings, data)
     if not args.no_save:
-        check_replaceable(path, ".json", is_record)
-    if args.save:
-        check_replaceable(Path(args.save), ".npz", is_net)
-    env = environment()  # now, for another commit may be checked out while the nets train
+        check_replaceable(path, is_record)
+    record = {**common_to_runs(args, settings, data), "env": environment()}
     if not args.quiet:
-        say(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images")
-    pairs = run_pairs(planned, data, args.jobs, args.quiet, args.save)
-    say(table(pairs))
+        images = f"{settings.n_train} training and {settings.n_test} test images"
+        print(f"{data.name} from {data.source}: {images}", flush=True)
+    record["runs"] = run_pairs(planned, data, args.jobs, args.quiet, args.save)
     if not args.no_save:
-        record = {**common_to_runs(args, data), "env": env, "runs": pairs}
-        check_replaceable(path, ".json", is_record)  # again: another program may have written it meanwhile
+        check_replaceable(path, is_record)  # again: another program may have written it meanwhile
         write_whole(path, json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
-        say(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s")
 
 
-def common_to_runs(args, data: Dataset) -> dict:
+def common_to_runs(args, settings: Settings, data: Dataset) -> dict:
     """What the JSON holds beside the runs: the settings and the data.  A setting of several values
     is None, and its plural lists them."""
-    common = asdict(settings_of(args))
+    common = asdict(settings)
     for name, plural, values in (("depth", "depths", args.depths), ("seed", "seeds", args.seeds)):
         if values:
             common[plural] = values
@@ -1990,20 +1638,11 @@ def main(argv=None) -> int:
     args = parse_arguments(argv)
     try:
         train_pairs(args)
-        return 0
-    except (InputError, OSError, MemoryError) as error:
-        line = f"error: {' '.join(str(error).split())}"
-        status = 2
-    except BrokenProcessPool:
-        line = "a worker process died: it was killed, or out of memory"
-        status = 1
-    except KeyboardInterrupt:
-        line = "interrupted"
-        status = 130
-    print(f"highway_networks.py: {line}", file=sys.stderr)
-    return status
+    except (InputError, OSError) as error:
+        print(f"highway_networks.py: error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the command as Ctrl-C does
     sys.exit(main())

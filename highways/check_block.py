@@ -77,7 +77,7 @@ def check_block(block: str | hn.Block, activation: str | hn.Activation = "tanh")
 
     value, d_logits = loss()
     if not np.isfinite(value):
-        raise ValueError(f"{net} does not write all that its forward() must, or reads what it has not written")
+        raise ValueError(f"{net.block} does not write all that its forward() must, or reads what it has not written")
     gradient = net.backward(d_logits).copy()
     for index, found in enumerate(gradient):
         kept = net.parameters[index]

@@ -108,7 +108,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     try:
         return _read(name, CACHE / layout.archive)
     except InputError:
-        hn.download(name, CACHE, {layout.archive: layout.md5}, MIRRORS)
+        hn.download(CACHE, {layout.archive: layout.md5}, MIRRORS)
         return _read(name, CACHE / layout.archive)
 
 

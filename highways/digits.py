@@ -226,9 +226,7 @@ def image_for(about: dict, grey: np.ndarray) -> tuple[np.ndarray, str]:
         takes = " x ".join(map(str, shape))
         advice = "scale it first"
         if shape in ([SIDE, SIDE], [SIDE * SIDE]):
-            advice = (
-                "in Python image, _ = like_mnist(read_grey(path)) makes it like MNIST's for net.classify(image[None])"
-            )
+            advice = "in Python image, _ = like_mnist(read_grey(path)) makes it like MNIST's"
         raise ValueError(f"its pixels are {grey.shape}; the net takes {takes}, for it has learned other data: {advice}")
     pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in about else grey
     return pixels.reshape(1, -1), "taken as it is, 0 is black"
@@ -263,8 +261,6 @@ def saved_net(path: str) -> tuple[dict, Callable]:
     for module in KINDS:
         importlib.import_module(f"highways.nets.{module}")
     net = DeepNet.load(path)
-    if net.about.get("targets") or net.d_out == 1:
-        raise InputError(f"{path}: the net has learned numbers, not classes: net.predict(x) gives them")
     return {"shape": [net.d_in], **net.about}, lambda pixels: finite_logits(net, inputs_for(net, pixels))
 
 

@@ -22,7 +22,7 @@ import json
 
 import numpy as np
 
-from highway_networks import Dataset, DeepNet, pixels_for
+from highway_networks import Dataset, DeepNet, inputs_for
 from highways.commands import run_program
 from highways.files import ROOT, InputError
 from highways.lab.showing.style import drawing
@@ -68,7 +68,7 @@ def base64_of(array: np.ndarray) -> str:
 def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     """The net's part of the page's data, and the rounded net's logits for the test images,
     (N, classes).  Raises InputError if rounding changes the class of an image."""
-    x = pixels_for(net, mnist.x_test)
+    x = inputs_for(net, mnist.x_test)
     twin = rounded(net)
     unrounded = net.predict(x)
     logits = twin.predict(x)

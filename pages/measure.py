@@ -89,8 +89,8 @@ def measure(net: hn.DeepNet, mnist: hn.Dataset) -> dict:
     shifts     a row for each shift of b_T, with the training error and the test accuracy
     decided    {"images": counts}, where counts[k] test images are decided after block k
     """
-    x_train = hn.pixels_for(net, mnist.x_train)
-    x_test = hn.pixels_for(net, mnist.x_test)
+    x_train = hn.inputs_for(net, mnist.x_train)
+    x_test = hn.inputs_for(net, mnist.x_test)
     with hn.one_blas_thread():
         wrong = wrong_by_range(net, x_train, mnist.y_train)
         shifts = []

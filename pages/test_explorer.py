@@ -67,7 +67,7 @@ def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
     wrong ones wrongly, and the others rightly.  Only in a right image the label has a probability
     above SURE."""
     pixels = np.frombuffer(base64.b64decode(DATA["images"]["pixels"]), np.uint8).reshape(-1, 784)
-    logits = explorer.rounded(net).predict(hn.pixels_for(net, pixels)).astype(float)
+    logits = explorer.rounded(net).predict(hn.inputs_for(net, pixels)).astype(float)
     answers = logits.argmax(axis=1)
     probabilities = np.exp(logits - scipy.special.logsumexp(logits, axis=1, keepdims=True))
     kinds = {(label, kind): 0 for label in range(10) for kind in ("right", "doubtful", "wrong")}
@@ -154,7 +154,7 @@ def test_an_answer_is_decided_at_the_block_after_which_it_stays_the_same(mnist):
 
 
 def test_b_T_is_shifted_in_every_unit(mnist, net):
-    x = hn.pixels_for(net, mnist.x_test[:50])
+    x = hn.inputs_for(net, mnist.x_test[:50])
     twin = measure.shifted(net, -1.5)
     state = layer_by_layer.first_state(net, x)
     T, _ = layer_by_layer.block_forward(net, 0, state)
@@ -294,7 +294,7 @@ def read(driver) -> int:
 @together
 def test_the_forward_pass_agrees_with_numpy(driver, net, images):
     """Gates, the answer after every block, and the logits, also with b_T shifted."""
-    x = hn.pixels_for(net, images)
+    x = hn.inputs_for(net, images)
     twin = explorer.rounded(net)
     states = [layer_by_layer.first_state(twin, x)]
     states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
@@ -315,7 +315,7 @@ def test_a_press_on_a_number_closes_a_block_as_the_experiment_does(driver, net, 
     assert closed(driver) == [2]
     found = of_images(driver, "[net.run(pixels, shown.closed).logits]", images)
     twin = explorer.rounded(net)
-    x = hn.pixels_for(net, images)
+    x = hn.inputs_for(net, images)
     np.testing.assert_allclose(found, through_open(twin, x, [2]), atol=1e-4, rtol=0)
     assert np.abs(found - twin.predict(x)).max() > 0.1
     assert misread(2, 2) in text_of(driver, "closed")
@@ -332,7 +332,7 @@ def test_a_drag_closes_many_and_the_answer_follows(driver, net):
     assert closed(driver) == HARMLESS
     pixels = np.array(shown(driver, "[...shown.pixels]"), np.uint8)[None]
     twin = explorer.rounded(net)
-    x = hn.pixels_for(net, pixels)
+    x = hn.inputs_for(net, pixels)
     logits = through_open(twin, x, HARMLESS)
     np.testing.assert_allclose(shown(driver, "[...now.logits]"), logits[0], atol=1e-4)
     bars = shown(driver, "[...document.querySelectorAll('#bars small')].map((bar) => Number(bar.textContent))")
@@ -563,7 +563,7 @@ def test_a_drawn_digit_is_scaled_and_centred_as_in_mnist(driver, net):
     weights = pixels.reshape(28, 28) / pixels.sum()
     centre = [(weights.sum(axis=axis) * np.arange(28)).sum() for axis in (0, 1)]
     np.testing.assert_allclose(centre, [14, 14], atol=0.5)
-    answer = explorer.rounded(net).predict(hn.pixels_for(net, pixels[None])).argmax()
+    answer = explorer.rounded(net).predict(hn.inputs_for(net, pixels[None])).argmax()
     assert read(driver) == answer == 7
 
 

@@ -113,7 +113,7 @@ def print_item(name: str, value) -> None:
 
 
 def as_json(value):
-    return json.loads(json.dumps(value, default=hn.python_number))
+    return json.loads(json.dumps(value, default=lambda value: value.item()))
 
 
 def numbers_in(value):

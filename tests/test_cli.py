@@ -112,8 +112,8 @@ def test_a_file_that_came_in_the_meantime_is_not_replaced(tmp_path, data_set, mo
     assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
 
 
-@pytest.mark.parametrize(("ending", "status"), [(KeyboardInterrupt, 130), (BrokenProcessPool, 1)])
-def test_a_command_that_ends_early_leaves_what_is_there(tmp_path, data_set, monkeypatch, ending, status):
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, BrokenProcessPool])
+def test_a_command_that_ends_early_leaves_what_is_there(tmp_path, data_set, monkeypatch, ending):
     out = tmp_path / "run.json"
     out.write_text(OLD)
     run_one = hn.run_one
@@ -126,7 +126,8 @@ def test_a_command_that_ends_early_leaves_what_is_there(tmp_path, data_set, monk
 
     monkeypatch.setattr(hn, "run_one", ended)
     words = (*SMALL, "--seeds", "0,1,2", "--data-dir", data_set, "--jobs", 1, "--out", out)
-    assert in_process(hn.main, *words).returncode == status
+    with pytest.raises(ending):
+        in_process(hn.main, *words)
     assert out.read_text() == OLD
     assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
 

@@ -71,6 +71,9 @@ def test_targets_are_measured_by_their_loss(examples):
     history = train_net(net, optimizer, x, targets, 20, batch_size=16, loss=squared_error, validation=(x, targets))
     assert history[-1]["validation_loss"] < 0.5 * history[0]["validation_loss"]
     assert history[-1]["train_acc"] is None
+    unknown = targets * np.nan
+    [row] = train_net(net, optimizer, x, targets, 1, batch_size=16, loss=squared_error, validation=(x, unknown))
+    assert "diverged" in row
 
 
 def test_a_training_that_diverges_says_so_and_does_not_go_on(examples):

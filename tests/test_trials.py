@@ -53,7 +53,7 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
 
 
 def parameters_of(t):
-    return {"scale": hn.block_of(t["block"]).scale}
+    return {"scale": hn.Block.find(t["block"]).scale}
 
 
 def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):

@@ -99,5 +99,5 @@ class Training:
         return {
             "parameters": self.net.parameters,
             "statistics": self.net.statistics,
-            "states": self.optimizer.states,
+            **{name: getattr(self.optimizer, name) for name in self.optimizer.states},
         }

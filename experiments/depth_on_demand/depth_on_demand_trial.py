@@ -80,7 +80,7 @@ def make(setting: dict) -> hn.DeepNet:
     x, _ = problems(setting, np.ones(1, int), np.random.default_rng(0))
     block = setting["block"]
     if "scale" in setting:
-        block = hn.block_of(block, scale=setting["scale"])
+        block = hn.Block.find(block, scale=setting["scale"])
     rng = np.random.default_rng(setting["seed"])
     net = hn.DeepNet(
         x.shape[1],

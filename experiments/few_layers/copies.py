@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
-from highway_networks import Block, block_of
+from highway_networks import Block
 
 TINY = 1e-5  # added to a variance
 
@@ -96,7 +96,7 @@ class Normalised(Block):
     block = "plain"
 
     def __init__(self, **settings):
-        self.inner = block_of(self.block, **settings)
+        self.inner = Block.find(self.block, **settings)
         self.gates = self.inner.gates
         self.kept = (*self.inner.kept, "by")
 

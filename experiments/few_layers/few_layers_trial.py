@@ -19,7 +19,7 @@ def make(setting: dict) -> hn.DeepNet:
         10,
         setting["width"],
         setting["depth"],
-        hn.block_of(setting["block"], **settings),
+        hn.Block.find(setting["block"], **settings),
         setting["seed"],
         activation="relu",
         init="uniform",

@@ -158,7 +158,7 @@ def parts_of(corpus: brown.Corpus, setting: dict) -> tuple[Part, Part]:
 def make(setting: dict, corpus: brown.Corpus) -> CharacterNet:
     """The net of a trial, as its seed draws it.  With `drawn_biases` those of its layers are drawn, too."""
     settings = {"scale": 1.0} if setting["block"] == "residual" else {}
-    block = hn.block_of(setting["block"], **settings)
+    block = hn.Block.find(setting["block"], **settings)
     sizes = (corpus.n_codes, len(corpus.tag_names), setting["width"], setting["depth"])
     made = CharacterNet(corpus.codes, *sizes, block, setting["seed"], setting.get("gate_bias", 0.0))
     if setting.get("drawn_biases"):

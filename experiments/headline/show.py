@@ -6,7 +6,7 @@ from statistics import mean
 
 import numpy as np
 
-from highway_networks import table as table_of_runs
+from highway_networks import outcome
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, note, panels, shades, trials_with
 from highways.lab.showing.tables import cell, markdown_table
@@ -27,7 +27,9 @@ def over_seeds(read, block: str, name: str = "final_test_acc", record: str = "ru
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{table_of_runs(read('run.json')['runs'])}\n```\n\n"
+    [pair] = read("run.json")["runs"]
+    lines = "\n".join(outcome(pair[block]) for block in PAIR)
+    return f"\n\n```text\n{lines}\n```\n\n"
 
 
 @table("headline")

@@ -49,7 +49,7 @@ def make(setting: dict, seed: int, dtype=np.float32):
         net = StreamNet(*sizes, rng, mixing, **drawn)
         drawn_by_core = net.inner
     else:
-        net = hn.DeepNet(*sizes, hn.block_of(BLOCKS[kind]), rng, **drawn)
+        net = hn.DeepNet(*sizes, hn.Block.find(BLOCKS[kind]), rng, **drawn)
         drawn_by_core = net
     if setting["start"] == "orthogonal":
         initial.redraw(drawn_by_core, "orthogonal", 1.0, np.random.default_rng([seed, 2]))

@@ -45,7 +45,7 @@ def block_of(kind: str, depth: int, gate_bias: float | None) -> hn.Block:
     }
     if kind in fixed:
         carry, transform = fixed[kind]
-        return hn.block_of("fixed-mix", carry=carry, transform=transform)
+        return hn.Block.find("fixed-mix", carry=carry, transform=transform)
     learned = {
         "none": "plain",
         "rezero": "re-zero",
@@ -54,7 +54,7 @@ def block_of(kind: str, depth: int, gate_bias: float | None) -> hn.Block:
         "sees x": "highway",
         "uncoupled": "uncoupled",
     }
-    return hn.block_of(learned[kind])
+    return hn.Block.find(learned[kind])
 
 
 def mix_of(kind: str, depth: int, gate_bias: float | None) -> Mix:

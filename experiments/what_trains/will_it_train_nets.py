@@ -72,7 +72,7 @@ def make(setting: dict, dtype=np.float32):
         CLASSES,
         setting["width"],
         setting["depth"],
-        hn.block_of(name, **settings),
+        hn.Block.find(name, **settings),
         np.random.default_rng(setting["seed"]),
         activation=setting["activation"],
         init=INITS[setting["start"]],

@@ -23,7 +23,7 @@ def trial(setting: dict) -> dict:
         n_test=setting["n_test"],
     )
     net = make(setting, data)
-    run = hn.train(net, data, settings, np.random.default_rng([setting["seed"], 1]))
+    run = hn.train(net, data, settings)
     result = {
         "test_accuracy": run["final_test_acc"],
         "loss": run["final_train_loss"],

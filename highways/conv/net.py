@@ -14,13 +14,10 @@ from highway_networks import (
     FixedNames,
     Stamp,
     cached,
-    check_inputs,
-    check_numbers,
+    check_floats,
     generator,
-    kinds_for,
     one_blas_thread,
     views_into,
-    zero_rows,
     zeros,
 )
 from highways.conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
@@ -115,7 +112,8 @@ class ConvNet(FixedNames):
         self._entries = [tuple(entry) for entry in layers]
         self._make_layers()
         sizes = self._sizes()
-        self.parameters, self.gradient = zero_rows(2, sizes["parameters"], self.dtype)
+        self.parameters = zeros(sizes["parameters"], self.dtype)
+        self.gradient = zeros(sizes["parameters"], self.dtype)
         self.statistics = zeros(sizes["statistics"], self.dtype)
         self._name_views()
         self._draw(generator(rng), init, first, last, gate_bias)
@@ -262,7 +260,7 @@ class ConvNet(FixedNames):
         if work is None:
             raise RuntimeError("backward() needs a forward() before it, and uses it up")
         self._stamp.check(self)
-        check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
+        check_floats("d_logits", d_logits, self.dtype)
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
@@ -289,7 +287,7 @@ class ConvNet(FixedNames):
 
     def _checked(self, x) -> int:
         """len(x); raises what forward() raises."""
-        check_inputs(x, self.dtype)
+        check_floats("x", x, self.dtype)
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from highway_networks import python_number, use_python_numbers
 from highways.conv.nets import find_net
 
 BATCH = 100
@@ -49,8 +48,7 @@ class ConvSettings:
     ranks: int = 1
 
     def __post_init__(self):
-        use_python_numbers(self)
-        object.__setattr__(self, "dropout", tuple(map(python_number, self.dropout)))
+        object.__setattr__(self, "dropout", tuple(self.dropout))
 
     @property
     def label(self) -> str:

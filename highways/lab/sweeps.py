@@ -90,7 +90,7 @@ def combinations(settings: dict) -> list[dict]:
     """A dict for every combination of values; the last setting changes fastest."""
     lists = {}
     for name, values in settings.items():
-        lists[name] = [hn.python_number(value) for value in listed_values(values)]
+        lists[name] = listed_values(values)
         shown = [json.dumps(shown_value(value)) for value in lists[name]]
         if not shown:
             raise ValueError(f"{name} has no value: give it one, or a list of them")
@@ -103,8 +103,8 @@ def listed_values(values) -> list:
     """The values of a setting, which is given as a list of them, or as one."""
     is_one = isinstance(values, (str, dict, hn.Dataset, hn.Named)) or callable(values)
     if is_one or not hasattr(values, "__iter__"):
-        return [values]
-    return list(values)
+        values = [values]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]  # JSON holds no NumPy scalars
 
 
 def shown_value(value):
@@ -120,7 +120,7 @@ def shown_value(value):
         return called(shown_value(value.func), value.args, value.keywords)
     if callable(value):
         return value.__name__
-    return hn.python_number(value)
+    return value
 
 
 def called(name: str, arguments: tuple, named: dict) -> str:

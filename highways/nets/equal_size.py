@@ -9,7 +9,7 @@ WIDEST = 1000  # only narrower nets are found
 
 def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> int:
     """How many parameters a net has, without drawing them."""
-    return hn.size_of(hn.shapes_of_net(d_in, d_out, width, depth, hn.block_of(block)))
+    return hn.size_of(hn.shapes_of_net(d_in, d_out, width, depth, hn.Block.find(block)))
 
 
 def width_of_equal_size(size: int, d_in: int, d_out: int, depth: int, block: str) -> int:

@@ -133,11 +133,11 @@ def make(setting: dict) -> hn.DeepNet:
     block_settings = dict(setting.get("block_settings", {}))
     if "scale" in setting:
         block_settings["scale"] = setting["scale"]
-    block = hn.block_of(setting["block"], **block_settings)
+    block = hn.Block.find(setting["block"], **block_settings)
     width = setting.get("width", WIDTH.get(block.name))
     if width is None:
         raise ValueError(f"a setting with the block {block.name!r} needs a width")
-    activation = hn.activation_of(setting["activation"], **setting.get("activation_settings", {}))
+    activation = hn.Activation.find(setting["activation"], **setting.get("activation_settings", {}))
     net = hn.DeepNet(
         data.x_train.shape[1],
         data.n_classes,

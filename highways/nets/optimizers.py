@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy import add, multiply, subtract  # called in loops
 
-from highway_networks import FLOATS, Optimizer, check_numbers, zeros
+from highway_networks import Optimizer, zeros
 
 
 def check_momentum(momentum) -> None:
@@ -34,7 +34,6 @@ class SGD(Optimizer):
         self.learned = learned
 
     def step(self, gradient):
-        check_numbers("gradient", gradient, FLOATS)
         if self.learned is not None:
             multiply(gradient, self.learned, gradient)
         return super().step(gradient)

@@ -77,7 +77,6 @@ class TrainedNet:
     def _grey_levels(self, images) -> np.ndarray:
         """(N, pixels) uint8; raises TypeError or ValueError for what are no such images."""
         images = np.asanyarray(images)
-        hn.check_numbers("images", images)
         shape = tuple(self.about["image"])
         pixels = math.prod(shape)
         if len(images) == 0 or images.shape[1:] not in (shape, shape[1:], (pixels,)):

@@ -95,7 +95,7 @@ def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set):
     with long_training(data_set, tmp_path / "run.json", 2) as process:
         os.kill(process.pid, signal.SIGTERM)
         stderr = end_of(process)
-    assert process.returncode == 130, stderr
+    assert process.returncode == -signal.SIGTERM, stderr
 
 
 SLOW_WRITERS = """
