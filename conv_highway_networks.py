@@ -47,7 +47,7 @@ from highways.conv.checkpoints import (
     net_file,
     unfinished,
 )
-from highways.conv.images import check_square, fingerprint, load_images, select_images, shape_of
+from highways.conv.images import check_square, fingerprint, load_images, select_images
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
@@ -215,7 +215,7 @@ def check_shape(args, data: hn.Dataset) -> None:
     net = find_net("mnist-1" if args.net.startswith("mnist-") else args.net)
     try:
         check_square(data)
-        ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
+        ConvNet(net.shape_for(data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
         raise InputError(f"the images of {data.name} do not fit this net: {error}") from error
 

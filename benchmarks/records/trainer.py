@@ -11,7 +11,7 @@ import numpy as np
 import highway_networks as hn
 from benchmarks.records.losses import smoothed_cross_entropy
 from highways.conv.net import ConvNet
-from highways.files import read_arrays, write_arrays
+from highways.files import put_arrays, read_arrays, write_arrays
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,8 @@ class Training:
 
     def load(self, path: Path) -> dict:
         """Goes on from what save() wrote; returns the seconds."""
-        shapes = {name: array.shape for name, array in self._arrays().items()}
-        head, arrays = read_arrays(path, lambda head: shapes)
-        for name, array in self._arrays().items():
-            array[...] = arrays[name]
+        head, arrays = read_arrays(path)
+        put_arrays(arrays, self._arrays())
         self.epochs = head["epochs"]
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
