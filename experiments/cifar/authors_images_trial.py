@@ -15,7 +15,7 @@ from experiments.published import AUTHORS_LOGS
 from highways.conv import protocols
 from highways.conv.images import fingerprint, select_images
 from highways.conv.nets import find_net
-from highways.conv.pipeline import Pipeline
+from highways.conv.pipeline import Pipeline, inputs_of
 from highways.conv.training import Training, train_conv
 
 TEN = "cifar-10"
@@ -127,7 +127,7 @@ class Scaled:
 
 def images_of(kind: str, settings: protocols.ConvSettings) -> Scaled:
     """Makes the net's input of this kind."""
-    return Scaled(protocols.inputs_of(settings), SCALES[kind])
+    return Scaled(inputs_of(settings.images, settings.shift), SCALES[kind])
 
 
 def settings_of_net(net: str, setting: dict, **others) -> protocols.ConvSettings:

@@ -7,35 +7,8 @@ import sys
 from pathlib import Path
 
 from highways.conv.protocols import ConvSettings
-from highways.conv.training import Training
+from highways.conv.training import Training, differences, load_same_run
 from highways.files import InputError, check_writable, printable, real_path
-
-# ---- The same run -------------------------------------------------------------------------------
-
-
-def differences(saved: Training, asked: Training) -> dict:
-    """{name: saved value} where two runs differ in their settings or images."""
-    asked_task = asked.task()
-    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
-
-
-def load_same_run(path: Path, asked: Training) -> Training:
-    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
-
-    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
-    images must be equal; the commit may differ.  Raises InputError otherwise."""
-    saved = Training.load(path)
-    other = differences(saved, asked)
-    if not other:
-        return saved
-    if other.keys() <= asked.images.keys():
-        found = "other images, or of the same in another order"
-        advice = "give the images that it was trained on, or name another file"
-        raise InputError(f"{path} is of {found}: {advice}")
-    asked_task = asked.task()
-    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
-    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
-    raise InputError(message)
 
 
 def branch(path: Path, settings: ConvSettings, images: dict) -> Training:

@@ -173,6 +173,11 @@ class Pipeline:
         return (total / len(x)).astype(np.float32)
 
 
+def inputs_of(images: str, shift: int) -> Pixels | Pipeline:
+    """What makes a net's input from images: Pixels, or a Pipeline of this kind.  It moves them by up to `shift`."""
+    return Pixels(shift) if images == "pixels" else Pipeline(images, shift)
+
+
 def _check_images(x: np.ndarray) -> None:
     """Raises ValueError unless they are (n, 3072) uint8."""
     hn.check_bytes(x)

@@ -1,4 +1,4 @@
-"""How the convolutional nets are trained: protocols, the settings of a run, and the objects that these name."""
+"""How the convolutional nets are trained: protocols, the settings of a run, and the net that these name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from highway_networks import python_number, use_python_numbers
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
-from highways.conv.pipeline import Pipeline, Pixels
-from highways.nets.optimizers import Nesterov
 
 BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
@@ -173,11 +171,11 @@ def settings_of(
     return ConvSettings(net=net, data=data, protocol=protocol, **{**values, **others})
 
 
-# ---- What the settings name -----------------------------------------------------------------------
-# `images` is the fingerprint() of those that a net is trained on.
+# ---- The net that the settings name --------------------------------------------------------------
 
 
 def layers_of(settings: ConvSettings, images: dict) -> list[tuple]:
+    """The layers of the net; `images` is the fingerprint() of those that it is trained on."""
     return find_net(settings.net).layers_of(
         block=settings.block,
         dropout=settings.dropout,
@@ -187,25 +185,8 @@ def layers_of(settings: ConvSettings, images: dict) -> list[tuple]:
 
 def net_of(settings: ConvSettings, images: dict, layers: list[tuple] | None = None) -> ConvNet:
     """The net as it starts; with `layers` a net of these instead of its own."""
-    return ConvNet(
-        find_net(settings.net).shape_for(images["pixels"]),
-        layers or layers_of(settings, images),
-        np.random.default_rng(settings.seed),
-        init=settings.init,
-        first=settings.first,
-        last=settings.last,
-        gate_bias=settings.gate_bias,
-    )
-
-
-def inputs_of(settings: ConvSettings) -> Pixels | Pipeline:
-    """What makes the net's input from images."""
-    if settings.images == "pixels":
-        return Pixels(settings.shift)
-    return Pipeline(settings.images, settings.shift)
-
-
-def optimizer_of(settings: ConvSettings, net: ConvNet) -> Nesterov:
-    weight_decay = net.per_parameter(settings.weight_decay, last=settings.decay_of_last)
-    rates = net.per_parameter(1.0, biases=2.0)
-    return Nesterov(net.parameters, settings.lr, weight_decay=weight_decay, rates=rates)
+    layers = layers or layers_of(settings, images)
+    shape = find_net(settings.net).shape_for(images["pixels"])
+    rng = np.random.default_rng(settings.seed)
+    start = {"init": settings.init, "first": settings.first, "last": settings.last, "gate_bias": settings.gate_bias}
+    return ConvNet(shape, layers, rng, **start)

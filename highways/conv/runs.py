@@ -11,11 +11,11 @@ import numpy as np
 
 import highway_networks as hn
 from highways.cifar import sha256_as_read
-from highways.conv.checkpoints import branch, load_same_run
+from highways.conv.checkpoints import branch
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
-from highways.conv.training import Training, train_conv
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.files import environment
 from highways.records import FINAL
 

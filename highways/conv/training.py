@@ -13,9 +13,11 @@ from highways import files
 from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import BATCH, ConvSettings, inputs_of, net_of, optimizer_of
+from highways.conv.pipeline import inputs_of
+from highways.conv.protocols import BATCH, ConvSettings, net_of
 from highways.conv.together import ALONE, Ranks
 from highways.files import InputError
+from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 
 
@@ -41,8 +43,14 @@ class Training:
         self.settings = settings
         self.images = images  # fingerprint() of the images
         self.net = net or net_of(settings, images)
-        self.inputs = inputs or inputs_of(settings)  # train_conv() fits it to the training images
-        self.optimizer = optimizer_of(settings, self.net)
+        # train_conv() fits it to the training images
+        self.inputs = inputs or inputs_of(settings.images, settings.shift)
+        self.optimizer = Nesterov(
+            self.net.parameters,
+            settings.lr,
+            weight_decay=self.net.per_parameter(settings.weight_decay, last=settings.decay_of_last),
+            rates=self.net.per_parameter(1.0, biases=2.0),
+        )
         self.schedule = SCHEDULES[settings.schedule]
         self.optimizer_of_all = self.optimizer  # differs from the optimizer if there are several ranks
         # shuffles; if no other process trains the net, also moves images and drops units
@@ -187,6 +195,31 @@ class Training:
         self.parent = head["parent"]
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
+
+
+def differences(saved: Training, asked: Training) -> dict:
+    """{name: saved value} where two runs differ in their settings or images."""
+    asked_task = asked.task()
+    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
+
+
+def load_same_run(path: Path, asked: Training) -> Training:
+    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
+
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
+    images must be equal; the commit may differ.  Raises InputError otherwise."""
+    saved = Training.load(path)
+    other = differences(saved, asked)
+    if not other:
+        return saved
+    if other.keys() <= asked.images.keys():
+        found = "other images, or of the same in another order"
+        advice = "give the images that it was trained on, or name another file"
+        raise InputError(f"{path} is of {found}: {advice}")
+    asked_task = asked.task()
+    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
+    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
+    raise InputError(message)
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:

@@ -8,11 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import highway_networks as hn
-from highways.conv.checkpoints import load_same_run
 from highways.conv.images import fingerprint, select_images
 from highways.conv.protocols import ConvSettings
 from highways.conv.runs import run_record
-from highways.conv.training import Training, train_conv
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.records import ranks_of
 from highways.statistics import mean_sd_n
 
@@ -54,7 +53,8 @@ def begun(setting: dict, data: hn.Dataset, path: Path) -> tuple[Training, hn.Dat
     """The training of a trial, from its checkpoint or, without one, from its seed; and its images."""
     settings = settings_in(setting)
     images = select_images(data, settings)
-    training = Training(settings, fingerprint(images))
+    of_images = fingerprint(images)
+    training = Training(settings, of_images)
     if path.exists():
         training = load_same_run(path, training)
     return training, images

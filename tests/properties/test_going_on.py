@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 from highways.conv import images, protocols
-from highways.conv.checkpoints import load_same_run
-from highways.conv.training import Training, train_conv
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.lab import trials
 
 EPOCHS = 4

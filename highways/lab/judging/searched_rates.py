@@ -1,0 +1,45 @@
+"""Nets whose rate a search chose, among rates that all nets try: which rate that is, and how two nets differ at theirs.
+
+A net is named by settings that its trials have, such as kind="highway", depth=2.  A record has the trials "search",
+with the accuracy on held-out examples, and "final", one a seed.
+"""
+
+from __future__ import annotations
+
+from highways.lab.judging.claim import Sample, values_of
+from highways.lab.judging.rules import mean
+from highways.records import with_settings
+
+GUESSING = 0.1  # as what a net that diverged counts in a search
+
+
+def accuracies_by_rate(search: list[dict], **net) -> dict[float, float]:
+    """{rate: the mean accuracy}, from the lowest rate on."""
+    accuracies = {}
+    for trial in with_settings(search, **net):
+        accuracies.setdefault(trial["lr"], []).append(GUESSING if trial["diverged"] else trial["accuracy"])
+    return {rate: float(mean(values)) for rate, values in sorted(accuracies.items())}
+
+
+def best_rate(search: list[dict], **net) -> float:
+    """The rate of the highest mean accuracy; the lowest of equal ones."""
+    accuracies = accuracies_by_rate(search, **net)
+    return max(accuracies, key=accuracies.get)
+
+
+def is_at_an_end(record: dict, **net) -> bool:
+    """Whether the rate of a net lies at an end of those that were tried."""
+    rates = record["settings"]["rates"]
+    return best_rate(record["trials"]["search"], **net) in (min(rates), max(rates))
+
+
+def unless_at_an_end(part: bool | None, record: dict, *nets: dict) -> bool | None:
+    """The verdict on a part of a claim about these nets; None where the rate of one lies at an end."""
+    return None if any(is_at_an_end(record, **net) for net in nets) else part
+
+
+def less(record: dict, net: dict, other: dict, name: str) -> Sample:
+    """The accuracy of a net less that of another, seed by seed; None where one diverged."""
+    final = record["trials"]["final"]
+    pairs = zip(values_of(final, "accuracy", **net), values_of(final, "accuracy", **other), strict=True)
+    return Sample([None if None in pair else pair[0] - pair[1] for pair in pairs], name)
