@@ -28,7 +28,7 @@ import highway_networks as hn
 from experiments.few_layers.few_layers_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, interval, is_above, mean, within
-from highways.lab.judging.searched_rates import best_rate, is_at_an_end, less, unless_at_an_end
+from highways.lab.judging.searched_rates import any_at_an_end, best_rate, less
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -141,7 +141,7 @@ def beside_the_paper(record: dict, kind: str, depth: int, depth_of_paper: int) -
     if None in sample:
         return {"difference": None, "low": None, "high": None, "matters": "diverged"}
     low, high = interval(sample)
-    is_open = is_at_an_end(record, kind=kind, depth=depth) or is_at_an_end(record, kind=PAPER, depth=depth_of_paper)
+    is_open = any_at_an_end(record, {"kind": kind, "depth": depth}, {"kind": PAPER, "depth": depth_of_paper})
     found = {"difference": hn.four_digits(mean(sample)), "low": hn.four_digits(low), "high": hn.four_digits(high)}
     return {**found, "matters": "open, a rate lies at an end" if is_open else in_a_word(low, high)}
 
@@ -177,7 +177,7 @@ def as_accurate(record: dict, kind: str, other: str) -> tuple[list[bool | None],
     for depth in record["settings"]["depths"]:
         sample = differences(record, kind, other, depth)
         nets = ({"kind": kind, "depth": depth}, {"kind": other, "depth": depth})
-        parts.append(unless_at_an_end(within(sample, -MARGIN, MARGIN), record, *nets))
+        parts.append(None if any_at_an_end(record, *nets) else within(sample, -MARGIN, MARGIN))
         texts.append(f"{depth} {effect_as_text(sample)}")
     return parts, f"{kind} less {other}, by blocks: {'; '.join(texts)}"
 
@@ -225,7 +225,8 @@ def more_accurate_than_nothing(record: dict) -> tuple[list[bool | None], str]:
     samples = [differences(record, PAPER, NOTHING, depth, depth_of_other=0) for depth in depths]
     parts = []
     for part, depth in zip(corrected(*(is_above(sample, 0) for sample in samples)), depths, strict=True):
-        parts.append(unless_at_an_end(part, record, {"kind": PAPER, "depth": depth}, {"kind": NOTHING, "depth": 0}))
+        nets = ({"kind": PAPER, "depth": depth}, {"kind": NOTHING, "depth": 0})
+        parts.append(None if any_at_an_end(record, *nets) else part)
     return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
 
 

@@ -43,7 +43,7 @@ from experiments.few_layers.few_layers import (
 from experiments.few_layers.on_text_trial import trial
 from highways.lab.judging.claim import claim, effect_as_text, values_of
 from highways.lab.judging.rules import within
-from highways.lab.judging.searched_rates import best_rate, unless_at_an_end
+from highways.lab.judging.searched_rates import any_at_an_end, best_rate
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.statistics import mean_sd_n
@@ -193,7 +193,7 @@ def text_longer(r):
         own_depth = longer_depth(r["settings"], kind)
         sample = differences(record, kind, PAPER, own_depth, depth)
         nets = ({"kind": kind, "depth": own_depth}, {"kind": PAPER, "depth": depth})
-        parts.append(unless_at_an_end(within(sample, -MARGIN, MARGIN), r, *nets))
+        parts.append(None if any_at_an_end(r, *nets) else within(sample, -MARGIN, MARGIN))
         texts.append(f"{kind} {effect_as_text(sample)}")
     return parts, f"less {PAPER}: {'; '.join(texts)}"
 

@@ -200,17 +200,13 @@ def text_record(accuracy, best=2) -> dict:
     rates = TEXT_BUDGET["rates"]
     for kind, depth in few_layers.cells(TEXT_BUDGET, on_text.NETS):
         for rate in rates:
-            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rate, 400) | {
-                "n_test": 20000,
-                "diverged": False,
-            }
+            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rate, 400)
+            trial |= {"n_test": 20000, "diverged": False}
             search.append(trial | {"accuracy": 0.8 + (rate == rates[best]) / 10})
         for seed in range(TEXT_BUDGET["seeds"]):
             noise = 1e-3 * np.sin(seed + depth + len(kind))
-            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rates[best], seed) | {
-                "n_test": 40000,
-                "diverged": False,
-            }
+            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rates[best], seed)
+            trial |= {"n_test": 40000, "diverged": False}
             final.append(trial | {"accuracy": accuracy(kind, depth) + noise, "loss": 0.3})
     trials = {"search": search, "final": final, "longer": [trial | {"epochs": 6} for trial in final]}
     return {"settings": TEXT_BUDGET, "trials": trials}

@@ -13,7 +13,7 @@ from experiments.headline.pixels_trial import NETS, trial
 from highway_networks import PIXELS
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
-from highways.lab.judging.searched_rates import accuracies_by_rate, best_rate, less, unless_at_an_end
+from highways.lab.judging.searched_rates import accuracies_by_rate, any_at_an_end, best_rate, less
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -143,7 +143,7 @@ def exceed(record: dict, bound: float, pairs: list[tuple[str, str, str]]) -> tup
     parts = []
     for part, (kind, other, pixels) in zip(corrected(*(is_above(s, bound) for s in samples)), pairs, strict=True):
         nets = ({"kind": kind, "pixels": pixels}, {"kind": other, "pixels": pixels})
-        parts.append(unless_at_an_end(part, record, *nets))
+        parts.append(None if any_at_an_end(record, *nets) else part)
     return parts, samples
 
 
@@ -196,7 +196,8 @@ def pixels_decide_the_gain(r):
         more.append(None if in_0_1 is None or in_1_1 is None else in_0_1 - in_1_1)
     sample = Sample(more, "gain with pixels in [0, 1] less gain with [-1, 1]")
     nets = [{"kind": kind, "pixels": pixels} for kind in ("highway", "shut gates") for pixels in PIXELS]
-    return [unless_at_an_end(above(sample, 0), r, *nets)], f"the gain is larger by {effect_as_text(sample)}"
+    gains_more = above(sample, 0)
+    return [None if any_at_an_end(r, *nets) else gains_more], f"the gain is larger by {effect_as_text(sample)}"
 
 
 QUESTION = Question(

@@ -33,9 +33,9 @@ def is_at_an_end(record: dict, **net) -> bool:
     return best_rate(record["trials"]["search"], **net) in (min(rates), max(rates))
 
 
-def unless_at_an_end(part: bool | None, record: dict, *nets: dict) -> bool | None:
-    """The verdict on a part of a claim about these nets; None where the rate of one lies at an end."""
-    return None if any(is_at_an_end(record, **net) for net in nets) else part
+def any_at_an_end(record: dict, *nets: dict) -> bool:
+    """Whether the rate of one of these nets lies at an end: then a part of a claim about them is open."""
+    return any(is_at_an_end(record, **net) for net in nets)
 
 
 def less(record: dict, net: dict, other: dict, name: str) -> Sample:
