@@ -24,7 +24,6 @@ This program stands above all that it publishes, so that it may import it.  Noth
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import importlib
@@ -50,7 +49,7 @@ from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
-from highways.trial_code import checksum_of_text
+from highways.trial_code import checksum_of_text, file_of_module, imported_by
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
@@ -263,22 +262,9 @@ def code_of(program: Path) -> dict[str, str]:
         text = path.read_bytes()
         found[name] = checksum_of_text(text)
         for module in imported_by(text):
-            file = ROOT / f"{module.replace('.', '/')}.py"
-            if DRAWING.fullmatch(module) and file.exists():
-                waiting.append(file)
+            if DRAWING.fullmatch(module) and file_of_module(module).exists():
+                waiting.append(file_of_module(module))
     return found
-
-
-@functools.cache
-def imported_by(text: bytes) -> list[str]:
-    """The modules that a program imports, and what it imports from them, which may be modules."""
-    names = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return names
 
 
 def read_digests() -> dict[str, dict]:

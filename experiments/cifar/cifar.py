@@ -28,8 +28,7 @@ so much can be reached.
 
 The accuracy of a run is that of its last epoch.  A finished trial is taken from the log if its
 code is the same.  One that was stopped goes on from its checkpoint beside the results even if the
-commit differs: a warning is printed, and `commits` lists both.  --quick trains on random
-images.
+commit differs: `commits` lists both.  --quick trains on random images.
 """
 
 from __future__ import annotations
