@@ -36,7 +36,6 @@ from __future__ import annotations
 import functools
 import math
 
-from experiments.add import finished_trial
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -245,7 +244,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
-    trial = finished_trial(run)
+    trial = conv_trials.finished_trial(run)
     is_part = "stopped_after" in run or "parent" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways.conv.images import fingerprint, select_images
-from highways.conv.protocols import ConvSettings
+from highways.conv.nets import find_net
+from highways.conv.protocols import ConvSettings, settings_of
 from highways.conv.runs import run_record
 from highways.conv.training import Training, load_same_run, train_conv
 from highways.records import ranks_of
@@ -36,6 +37,37 @@ def settings_in(trial: dict) -> ConvSettings:
 def kind_of(trial: dict) -> str:
     """The name of a trial but for its seed, such as "mnist-16, mnist, highway, short"."""
     return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
+
+
+def finished_trial(run: dict) -> dict:
+    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
+
+    Raises ValueError for a run with the authors' settings ("paper" or "whitened") in which a setting
+    differs from them.  A branch may have another rate."""
+    settings = settings_in(run)
+    trial = {**setting(settings), **run}
+    find_net(trial["net"])  # raises ValueError for a net of another name
+    if trial["protocol"] != "short":
+        check_authors_settings(trial)
+    return trial
+
+
+def check_authors_settings(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
+    authors = settings_of(
+        net=trial["net"],
+        data=trial["data"],
+        protocol=trial["protocol"],
+        gate_bias=find_net(trial["net"]).gate_bias,
+    )
+    unsaid = ("block", "seed", "n_train", "n_test", "validation")  # of these the protocol says nothing
+    for name, value in setting(authors).items():
+        if name in unsaid:
+            continue
+        is_rate_of_branch = name == "lr" and "parent" in trial
+        if trial[name] != value and not is_rate_of_branch:
+            found = f"{name} {value}, not {trial[name]}"
+            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")
 
 
 # ---- Running it ---------------------------------------------------------------------------------
