@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant("initial.py", "1 / (2 * size)", "1 / size", "test_what_trains.py"),
     Mutant("jacobians.py", "(T * (1 - T))[:, :, None]", "(T * T)[:, :, None]", "test_why_plain_fails.py"),
     Mutant("layer_by_layer.py", "len(y) * d_logits @", "d_logits @", "test_layer_by_layer.py test_training.py"),
-    Mutant("losses.py", "smoothing / (n * n_classes)", "smoothing / n", SPEED),
+    Mutant("trainer.py", "smoothing / (n * n_classes)", "smoothing / n", SPEED),
     Mutant("statistics.py", "len(values) // 3", "len(values) // 4", FULLY),
     Mutant("measures.py", "axis=1)) / (root - 1)", "axis=1)) / root", "test_gates.py"),
     Mutant("muon.py", "(g + momentum * v)", "v", SPEED),

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.records.losses import smoothed_cross_entropy
 from highways.conv.net import ConvNet
 from highways.files import put_arrays, read_arrays, write_arrays
 
@@ -24,6 +23,23 @@ class Recipe:
     batch_size: int
     lr: float  # at the start: it falls along a straight line to 0
     label_smoothing: float
+
+
+def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) -> tuple[np.number, np.ndarray]:
+    """logits (N, classes), labels y (N,) -> the mean cross-entropy with smoothed labels, and its
+    gradient (N, classes).
+
+    Label smoothing (Szegedy et al. 2016, section 7) aims at the probability 1 - smoothing +
+    smoothing / classes for the right class, and at smoothing / classes for each other.  Compared
+    with the plain labels this adds smoothing (logit_y - mean logit) to the loss of an example."""
+    loss, gradient = hn.softmax_cross_entropy(logits, y)
+    n, n_classes = logits.shape
+    rows = np.arange(n)
+    smoothing = logits.real.dtype.type(smoothing)  # float32 stays float32
+    loss = loss + smoothing * (logits[rows, y] - logits.mean(axis=1)).mean()
+    gradient -= smoothing / (n * n_classes)
+    gradient[rows, y] += smoothing / n
+    return loss, gradient
 
 
 class Training:
