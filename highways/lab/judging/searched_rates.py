@@ -1,10 +1,12 @@
-"""Nets whose rate a search chose, among rates that all nets try: which rate that is, and how two nets differ at theirs.
+"""Nets whose rate a search chose: which rate that is, whether it lies at an end, and how two nets differ at theirs.
 
-A net is named by settings that its trials have, such as kind="highway", depth=2.  A record has the trials "search",
-with the accuracy on held-out examples, and "final", one a seed.
+Where all nets try the same rates, a net is named by settings that its trials have, such as kind="highway", depth=2.  A
+record has the trials "search", with the accuracy on held-out examples, and "final", one a seed.
 """
 
 from __future__ import annotations
+
+import math
 
 from highways.lab.judging.claim import Sample, values_of
 from highways.lab.judging.rules import mean
@@ -36,6 +38,12 @@ def is_at_an_end(record: dict, **net) -> bool:
 def any_at_an_end(record: dict, *nets: dict) -> bool:
     """Whether the rate of one of these nets lies at an end: then a part of a claim about them is open."""
     return any(is_at_an_end(record, **net) for net in nets)
+
+
+def near_an_end(rate: float, low: float, high: float) -> bool:
+    """Whether a rate that was drawn between these lies in the first or the last twelfth, on a logarithmic scale."""
+    place = math.log(rate / low) / math.log(high / low)
+    return not 1 / 12 <= place <= 11 / 12
 
 
 def less(record: dict, net: dict, other: dict, name: str) -> Sample:
