@@ -49,11 +49,13 @@ def train_one(
 
     Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
     be written."""
-    training = Training(settings, fingerprint(data))
+    images = fingerprint(data)
     if resume and checkpoint and checkpoint.exists():
-        training = load_same_run(checkpoint, training)
+        training = load_same_run(checkpoint, settings, images)
     elif branch_of:
-        training = branch(branch_of, settings, training.images)
+        training = branch(branch_of, settings, images)
+    else:
+        training = Training(settings, images)
 
     def tell_step():
         tell((settings.seed, {"step": training.steps}))

@@ -136,9 +136,13 @@ class Training:
         x = x[self.ranks.rows(len(x))]
         return self.ranks.gather(self.net.predict(self.inputs.test(x)))
 
-    def task(self) -> dict:
-        """Everything that the numbers depend on, except the program, as JSON gives it back."""
-        return {**self.images, **self.settings.for_json()}
+    def differences(self, settings: ConvSettings, images: dict) -> dict[str, tuple]:
+        """{name: (what this run has, what that has)} where it differs from a run of these settings and images.
+
+        All that the numbers depend on is in these, except the program."""
+        ours = {**self.images, **self.settings.for_json()}
+        theirs = {**images, **settings.for_json()}
+        return {name: (ours[name], theirs[name]) for name in ours if ours[name] != theirs[name]}
 
     def check_whole(self) -> None:
         """Raises ValueError if the run ended within an epoch, whose steps the history does not show."""
@@ -197,29 +201,20 @@ class Training:
         self.rng.bit_generator.state = head["rng"]
 
 
-def differences(saved: Training, asked: Training) -> dict:
-    """{name: saved value} where two runs differ in their settings or images."""
-    asked_task = asked.task()
-    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
-
-
-def load_same_run(path: Path, asked: Training) -> Training:
+def load_same_run(path: Path, settings: ConvSettings, images: dict) -> Training:
     """Loads the run in a checkpoint, and checks that it is the run that is asked for.
 
-    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
-    images must be equal; the commit may differ.  Raises InputError otherwise."""
+    This is the only rule for resuming: settings and images must be equal; the commit may differ.
+    Raises InputError otherwise."""
     saved = Training.load(path)
-    other = differences(saved, asked)
+    other = saved.differences(settings, images)
     if not other:
         return saved
-    if other.keys() <= asked.images.keys():
+    if other.keys() <= images.keys():
         found = "other images, or of the same in another order"
-        advice = "give the images that it was trained on, or name another file"
-        raise InputError(f"{path} is of {found}: {advice}")
-    asked_task = asked.task()
-    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
-    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
-    raise InputError(message)
+        raise InputError(f"{path} is of {found}: give the images that it was trained on, or name another file")
+    found = ", ".join(f"{name} {ours}, not {asked}" for name, (ours, asked) in other.items())
+    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:

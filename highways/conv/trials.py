@@ -86,9 +86,7 @@ def begun(setting: dict, data: hn.Dataset, path: Path) -> tuple[Training, hn.Dat
     settings = settings_in(setting)
     images = select_images(data, settings)
     of_images = fingerprint(images)
-    training = Training(settings, of_images)
-    if path.exists():
-        training = load_same_run(path, training)
+    training = load_same_run(path, settings, of_images) if path.exists() else Training(settings, of_images)
     return training, images
 
 
