@@ -153,7 +153,7 @@ def products(read) -> list[Product]:
 
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
-        others = [path.read_bytes() for path in files]
+        others = [content_of(path) for path in files]
         code = sorted(code_of(program).values())
         made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
@@ -174,6 +174,12 @@ def products(read) -> list[Product]:
         make = partial(bytes_of, page)
         add(f"pages/{folder.name}.html", make, program, page.sources, [*parts, *page.files])
     return found
+
+
+def content_of(path: Path) -> bytes:
+    """What a page is made from in a file: the syntax of a program, without words; all of another."""
+    data = path.read_bytes()
+    return checksum_of_text(data).encode() if path.suffix == ".py" else data
 
 
 def bytes_of(page: BrowserPage) -> bytes:
