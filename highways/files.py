@@ -1,4 +1,6 @@
-"""Files: written whole or not at all, and read without running code from them."""
+"""Files: written whole or not at all, and read without running code from them.  And what a record says of the machine
+and the commit that computed it.
+"""
 
 from __future__ import annotations
 
@@ -243,6 +245,9 @@ class Lock:
 
     def __exit__(self, *_) -> None:
         self.release()
+
+
+# ---- What computed a record ---------------------------------------------------------------------
 
 
 @functools.cache
