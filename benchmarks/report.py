@@ -83,8 +83,10 @@ def checked(kinds, make_rival, tolerance: float, *images) -> tuple[dict, dict]:
             made[kind.name] = make_rival(kind)
         except ImportError as error:
             missing[kind.name] = str(error)
-    our_loss, our_gradient = made[kinds[0].name].loss_and_gradient(*images)
-    for name, rival in made.items():
+    ours, *others = made
+    our_loss, our_gradient = made[ours].loss_and_gradient(*images)
+    for name in others:
+        rival = made[name]
         if not hasattr(rival, "loss_and_gradient"):  # the matrix products alone
             continue
         loss, gradient = rival.loss_and_gradient(*images)
@@ -121,7 +123,7 @@ class Report:
     ):
         options = {}
         for name, value in vars(args).items():
-            if name != "out" and value != parser.get_default(name):
+            if name not in ("out", "data_dir") and value != parser.get_default(name):  # where files lie is no setting
                 options[name] = f"--{name}" if value is True else f"--{name} {value}"
         self.command = " ".join([parser.prog, *options.values()])
         other = [option for name, option in options.items() if name not in more]

@@ -6,6 +6,7 @@ from matplotlib.ticker import MaxNLocator
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, KINDS, headline, panels, shades
 from highways.lab.showing.tables import markdown_table
+from highways.records import with_settings
 
 FULL = "full"
 NAMES = {  # as pictures and pages name the kinds
@@ -132,3 +133,92 @@ def blocks_by_need(read) -> str:
         lines.append(f"| {NAMES[row['kind']]} | {' | '.join([*slopes, *blocks])} |")
     needs = [f"{needed} needed" for needed in range(deepest + 1)]
     return markdown_table(f"| decided later | a step needed | a step told | {' | '.join(needs)} |", lines)
+
+
+# ---- A need that nobody tells --------------------------------------------------------------------
+
+UNTOLD = {"highway": "highway", "uncoupled": "x + T H", "static": "static gates", "residual": "residual, two matrices"}
+DRAWN = {"highway": COLOR["highway"], "residual": KINDS["residual"]}
+MEASURED = {"probe": "read by a probe", "patched": "in which a patch stands"}
+
+
+@picture("untold_need")
+def untold_need(record):
+    """Above what a probe reads right after every block, below what ends with another problem's answer after a patch."""
+    fig, axes = panels(2, len(DRAWN), 6.4, sharex=True, sharey="row")
+    for column, (kind, color) in zip(axes.T, DRAWN.items(), strict=True):
+        nets = [net for net in record["trials"]["final"] if net["kind"] == kind and not net["tied"]]
+        finished = [net["trained"] for net in nets if not net["diverged"]]
+        for ax, measure in zip(column, MEASURED, strict=True):
+            shares = np.mean([trained[measure]["share"] for trained in finished], axis=0)
+            for need, (share, shade) in enumerate(zip(shares, shades(color, len(shares)), strict=True), start=1):
+                ax.plot(range(len(share)), share, color=shade, lw=2, label=f"{need} needed")
+            ax.set_ylim(0, 1.02)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        column[0].set_title(UNTOLD[kind])
+        column[0].legend(loc="lower right")
+        column[1].set_xlabel("blocks passed")
+    for ax, words in zip(axes[:, 0], MEASURED.values(), strict=True):
+        ax.set_ylabel(f"share {words}")
+    headline(fig, found_of_untold(record["summary"]), "chains whose length nobody tells; means over five searches")
+    return fig
+
+
+def found_of_untold(rows: list[dict]) -> str:
+    """What the untied highway nets show by both measures, as a sentence."""
+    of_highway = [row for row in rows if row["row"] == "need" and row["kind"] == "highway" and not row["tied"]]
+    first, last = of_highway[0], of_highway[-1]
+    read = [row["probe"]["mean"] for row in (first, last)]
+    undone = [row["patched"]["mean"] for row in (first, last)]
+    if None in read + undone:
+        return "The highway nets do not solve all of these problems"
+    return (
+        f"A highway net's answer can be read after {read[0]:.1f} blocks where {first['need']} step is needed, "
+        f"{read[1]:.1f} where {last['need']} are; it undoes another answer until {undone[0]:.1f} and {undone[1]:.1f}"
+    )
+
+
+@table("untold-need")
+def untold_need_table(read) -> str:
+    """A row for each kind, untied and tied."""
+    rows = read("experiments/results/untold_need.json")["summary"]
+    lines = []
+    for net in rows:
+        if net["row"] != "net":
+            continue
+        needs = with_settings(rows, row="need", kind=net["kind"], tied=net["tied"])
+        name = UNTOLD[net["kind"]] + (", tied" if net["tied"] else "")
+        cells = [f"{needs[-1]['accuracy']['mean']:.3f}"]
+        for measure in MEASURED:
+            blocks = ", ".join(block_as_text(row[measure]) for row in needs)
+            cells += [blocks, slope_as_text(net[measure])]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    deepest = max(row["need"] for row in rows if row["row"] == "need")
+    title = f"| | right, need {deepest} | read after blocks | a step | patches undone until | a step |"
+    return markdown_table(title, lines)
+
+
+def block_as_text(stat: dict) -> str:
+    return "-" if stat["mean"] is None else f"{stat['mean']:.1f}"
+
+
+def slope_as_text(stat: dict) -> str:
+    """A mean share of the depth, with its deviation where several nets have one."""
+    if stat["mean"] is None:
+        return "-"
+    spread = f" ± {stat['sd']:.3f}" if stat["sd"] is not None else ""
+    return f"{stat['mean']:.3f}{spread} ({stat['n']})"
+
+
+@table("untold-need-shallow")
+def untold_need_shallow(read) -> str:
+    """A row a kind: what nets of one and of two blocks get right, by need."""
+    rows = [row for row in read("experiments/results/untold_need.json")["summary"] if row["row"] == "shallow"]
+    columns = sorted({(row["depth"], row["need"]) for row in rows})
+    lines = []
+    for kind, name in UNTOLD.items():
+        of_kind = {(row["depth"], row["need"]): row["accuracy"] for row in rows if row["kind"] == kind}
+        cells = [f"{of_kind[column]['mean']:.3f}" for column in columns]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    names = [f"{depth} block{'s' * (depth > 1)}, need {need}" for depth, need in columns]
+    return markdown_table(f"| | {' | '.join(names)} |", lines)

@@ -14,6 +14,8 @@ from experiments.depth_on_demand import (
     needed_or_told_trial,
     routing_or_multiplication,
     routing_or_multiplication_trial,
+    untold_need,
+    untold_need_trial,
 )
 from highways.nets import equal_size
 from highways.nets.fully_connected import ALL
@@ -379,3 +381,138 @@ def gains(branch: float, carry: float, product: float = 0.0) -> dict:
 )
 def test_verdicts_on_routing_and_multiplication(claim, record, verdict):
     assert verdict_on("routing_or_multiplication", claim, record) == verdict
+
+
+# ---- A need that nobody tells --------------------------------------------------------------------
+
+CHAINS = {"chains": 3, "length": 4, "deepest": 3, "width": 5, "depth": 3, "seed": 1, "lr": 0.001, "gate_bias": -0.5,
+          "gain": 1.0, "n_test": 200, "n_fit": 200}  # fmt: skip
+
+
+def test_where_a_chain_ends():
+    needs = np.arange(1, 4).repeat(20)
+    x, y = untold_need_trial.problems(CHAINS, needs, np.random.default_rng(0))
+    tables = x[:, : 12 * 15].reshape(-1, 12, 15).argmax(axis=2)
+    places = x[:, 12 * 15 :].argmax(axis=1)
+    for table, place, need, answer in zip(tables, places, needs, y, strict=True):
+        assert place in table  # so that no start is the first of its chain
+        assert len(set(table)) == 12  # nothing is pointed to twice
+        for _ in range(need):
+            assert place < 12
+            place = table[place]
+        assert place == 12 + answer
+
+
+def test_kinds_of_equal_width_are_about_equally_large():
+    sizes = []
+    for block in untold_need.KINDS.values():
+        sizes.append(untold_need_trial.make({**CHAINS, "width": 96, "block": block, "tied": False}).parameters.size)
+    assert max(sizes) < 1.01 * min(sizes)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("block", untold_need.KINDS.values())
+def test_gradients_of_tied_and_untied_blocks(block, tied):
+    net = untold_need_trial.make({**CHAINS, "block": block, "tied": tied}, np.float64)
+    places = untold_need_trial.shared_places(net, tied)
+    rng = np.random.default_rng(3)
+    start = net.parameters + 0.1 * rng.normal(size=places.max() + 1)[places]
+    direction = rng.normal(size=places.max() + 1)
+    x, y = untold_need_trial.problems(CHAINS, np.arange(1, 4), rng)
+    net.parameters[:] = start
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    gradient = untold_need_trial.gradient_of_learned(net.backward(d_logits), places)
+    losses = []
+    for step in (1e-5, -1e-5):
+        net.parameters[:] = start + step * direction[places]
+        losses.append(hn.softmax_cross_entropy(net.forward(x), y)[0])
+    assert (losses[0] - losses[1]) / 2e-5 == pytest.approx(gradient @ direction, rel=1e-6)
+    n_of_a_block = (start.size - net.W_in.size - net.b_in.size - net.W_out.size - net.b_out.size) // net.depth
+    assert gradient.size == start.size - tied * (net.depth - 1) * n_of_a_block
+
+
+def test_an_answer_is_read_and_moved_from_the_block_that_computes_it_on(monkeypatch):
+    """A net of four blocks whose third computes whether two of its inputs differ: no probe reads that before."""
+    net = hn.DeepNet(3, 2, 3, 4, "two-matrices", 0)
+    net.parameters[:] = 0
+    net.W_in[:] = 3 * np.eye(3)
+    net.W_H[2, :2] = [[9, 9, 0], [9, 9, 0]]
+    net.b_H[2, :2] = [-9, 9]
+    net.V[2, 2, :2] = [1, -1]  # 0 where both inputs have the same sign, -2 where they differ
+    net.c[2, 2] = 1
+    net.W_out[:, 2] = [9, -9]
+
+    def signs(setting, n_each, stream):
+        x = np.random.default_rng(stream).choice([-1.0, 1.0], (n_each, 3)).astype(np.float32)
+        x[:, 2] = 0
+        return x, (x[:, 0] != x[:, 1]).astype(int), np.ones(n_each, int)
+
+    monkeypatch.setattr(untold_need_trial, "mixed", signs)
+    found = untold_need_trial.look(net, {**CHAINS, "chains": 2, "deepest": 1, "n_test": 1000, "n_fit": 1000})
+    for measure, before in (("probe", 0.5), ("patched", 0)):
+        share = found[measure]["share"][0]
+        assert share[:3] == pytest.approx([before] * 3, abs=0.1)
+        assert share[3:] == [1, 1]
+        assert found[measure]["half_way"] == [pytest.approx(2.5, abs=0.1)]
+
+
+def test_the_slope_over_needs_and_that_of_permuted_ones():
+    rng = np.random.default_rng(0)
+    needs = rng.integers(1, 5, 2000)
+    holds = np.arange(13)[:, None] >= 2 * needs
+    found = untold_need_trial.by_block(holds, needs, [True] * 4, 0.5, rng)
+    assert found["half_way"] == [1.75, 3.75, 5.75, 7.75]
+    assert found["slope"] == 2
+    assert found["permuted"] < 0.3
+    assert found["p"] == 0
+    assert untold_need_trial.by_block(holds, needs, [True, False, False, False], 0.5, rng)["slope"] is None
+
+
+@pytest.mark.parametrize(
+    ("share", "block"), [([1, 1], 0.0), ([0.5, 0.7, 1], 1.167), ([0.5, 1, 0.5, 1], 2.5), ([0.5, 0.6], None)]
+)
+def test_the_block_from_which_on_most_is_known(share, block):
+    assert untold_need_trial.half_way(np.array(share), 0.75) == block
+
+
+def chained(untied: float, tied: float = 0.0, seeing: float = 0.0, shallow: float = 0.6, n_lost: int = 0) -> dict:
+    """A record of nets in which the answer can be read this much later, in blocks, for one more step."""
+    groups = {"search": [], "final": [], "shallow": []}
+    for is_tied in untold_need.TIED:
+        for kind in untold_need.KINDS:
+            for search in range(5):
+                slope = (tied if is_tied else untied) + seeing * (kind == "highway") + 0.01 * np.sin(search)
+                look = {"slope": None if search < n_lost else slope, "permuted": 0.05, "p": 0.0, "half_way": [1.0] * 3}
+                net = {"kind": kind, "tied": is_tied, "search": search, "length": 4, "width": 96, "depth": 12,
+                       "n_test": 1000, "diverged": False, "accuracy": [1.0, 1.0, 0.98 + 0.001 * search],
+                       "trained": {"probe": look, "patched": look, "donor": look},
+                       "untrained": {"probe": {"share": [[0.5, 0.51 + 0.001 * search]] * 3}}}  # fmt: skip
+                groups["final"].append(net)
+                if not is_tied:
+                    for depth in untold_need.SHALLOW:
+                        accuracy = [1.0, 1.0, shallow + 0.001 * search]
+                        groups["shallow"].append({**net, "depth": depth, "accuracy": accuracy})
+    return {"settings": {"chains": 2, "deepest": 3}, "trials": groups}
+
+
+@pytest.mark.parametrize(
+    ("claim", "record", "verdict"),
+    [
+        ("untold-need-is-read-later", chained(1), "reproduced"),
+        ("untold-need-is-read-later", chained(1, n_lost=1), "reproduced"),
+        ("untold-need-is-read-later", chained(1, n_lost=2), "not clear"),
+        ("untold-need-is-read-later", chained(-1), "not reproduced"),
+        ("untold-need-without-seeing-x", chained(1), "reproduced"),
+        ("untold-need-with-tied-blocks", chained(1, tied=-1), "not reproduced"),
+        ("work-goes-on-for-all-needs-alike", chained(0.1), "reproduced"),
+        ("work-goes-on-for-all-needs-alike", chained(1), "not reproduced"),
+        ("untold-need-gates-that-see-x", chained(1, seeing=0.5), "reproduced"),
+        ("untold-need-gates-that-see-x", chained(1, seeing=-0.5), "not reproduced"),
+        ("tied-blocks-spread-the-need", chained(1, tied=2), "reproduced"),
+        ("untold-need-needs-blocks", chained(1), "reproduced"),
+        ("untold-need-needs-blocks", chained(1, shallow=0.95), "in part"),
+        ("untold-need-needs-three-blocks", chained(1, shallow=0.95), "not reproduced"),
+    ],
+)
+def test_verdicts_on_a_need_that_nobody_tells(claim, record, verdict):
+    assert verdict_on("untold_need", claim, record) == verdict

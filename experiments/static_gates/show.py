@@ -146,3 +146,17 @@ def times_the_loss_with_equal_settings(read) -> str:
         for unit in with_settings(finalists, variant="unit", **setting):
             return f"{unit['loss'] / full['loss']:.1f}"
     raise LookupError("full and unit have no setting in common")
+
+
+@table("swapped-rates")
+def swapped_rates(read) -> str:
+    """A row for each kind at the rates of each kind."""
+    names = {"full": "highway", "static": "static gates"}
+    lines = []
+    for row in read("experiments/results/rates_swapped.json")["summary"]:
+        levels = []
+        for measure, digits in (("effective_lr", 2), ("loss", 2), ("train_accuracy", 3), ("test_accuracy", 3)):
+            stat = row[measure]
+            levels.append(f"{stat['mean']:.{digits}f} ± {stat['sd']:.{digits}f}" if stat["sd"] is not None else "-")
+        lines.append(f"| {names[row['kind']]} | {names[row['rates_of']]} | {' | '.join(levels)} |")
+    return markdown_table("| nets | rates of | rate | training loss | training accuracy | test accuracy |", lines)

@@ -10,7 +10,7 @@ from conftest import ROOT, verdict_on
 import highway_networks as hn
 from experiments import find_question
 from experiments.gates.fifty_layers_trial import LONGER
-from experiments.static_gates import show, static_gates, static_gates_trial
+from experiments.static_gates import rates_swapped, show, static_gates, static_gates_trial
 from highways.lab.judging.claim import NotMeasured, judge
 from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
@@ -381,3 +381,50 @@ def test_a_lost_seed_leaves_a_gap_in_the_picture():
     record["summary"] = static_gates.rows(record)
     assert show.static_gates(record).axes
     assert show.nets(lambda name: record)
+
+
+# ---- Rates swapped -----------------------------------------------------------------------------------------------
+
+
+def test_swapped_rates_are_those_of_the_other_kind():
+    nets = []
+    for seed, (full, static) in enumerate([(2.4, 0.8), (0.6, 0.5), (3.0, 0.9)]):
+        for kind, rate in (("full", full), ("static", static)):
+            nets.append({**SETTING, "kind": kind, "seed": seed, "effective_lr": rate})
+    asked = []
+    runner = SimpleNamespace(
+        settings={**rates_swapped.BUDGETS["quick"], "apart": 2},
+        needed={"primary": {"trials": {"kinds": nets}}},
+        run=lambda function, settings, data_of: asked.extend(settings) or settings,
+    )
+    assert [net["effective_lr"] for net in rates_swapped.run(runner)["own"]] == [2.4, 0.8, 3.0, 0.9]
+    assert [(net["kind"], net["seed"], net["effective_lr"]) for net in asked] == [
+        ("full", 0, 0.8), ("static", 0, 2.4), ("full", 2, 0.9), ("static", 2, 3.0)
+    ]  # fmt: skip
+
+
+def swapped(loss_of_static: float, loss_of_highway: float, accuracy_of_static: float = 0.18) -> dict:
+    """Nets that end with a loss of 1 and an accuracy of .18, but for those at the other kind's rates."""
+    trials = {"own": [], "swapped": []}
+    for seed in range(4):
+        for kind, loss, accuracy in (("static", loss_of_static, accuracy_of_static), ("full", loss_of_highway, 0.18)):
+            net = {"data": "CIFAR-100", "depth": 49, "n_train": 50000, "kind": kind, "seed": seed}
+            noise = 1 + 0.001 * np.sin(seed)
+            trials["own"].append({**net, "loss": noise, "test_accuracy": 0.18 * noise})
+            trials["swapped"].append({**net, "loss": loss * noise**2, "test_accuracy": accuracy / noise})
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("claim", "record", "verdict"),
+    [
+        ("static-gates-at-high-rates", swapped(2, 1), "reproduced"),
+        ("static-gates-at-high-rates", swapped(1, 1), "not reproduced"),
+        ("highway-nets-at-low-rates", swapped(1, 0.5), "reproduced"),
+        ("highway-nets-at-low-rates", swapped(1, 1), "not reproduced"),
+        ("accuracy-at-equal-rates", swapped(1, 1), "reproduced"),
+        ("accuracy-at-equal-rates", swapped(1, 1, accuracy_of_static=0.15), "in part"),
+    ],
+)
+def test_verdicts_on_swapped_rates(claim, record, verdict):
+    assert verdict_on("rates_swapped", claim, record) == verdict
