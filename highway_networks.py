@@ -870,7 +870,8 @@ def check_labels(y, n: int, n_classes: int) -> np.ndarray:
     check_numbers("y", y)
     # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
-        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, in shape ({n},), not {y.shape}")
+        given = f"{y.dtype} {np.unique(y)[:9]} in shape {y.shape}"
+        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {given}")
     return y
 
 
@@ -1390,7 +1391,7 @@ def check_inputs(x, dtype: np.dtype) -> None:
     net.  Whole numbers would be pixels that nobody has scaled."""
     check_numbers("x", x, kinds_for(dtype))
     if x.dtype.kind not in "fc":
-        raise TypeError(f"x must hold floats, not {x.dtype}: pixels_for(net, x) scales pixels")
+        raise TypeError(f"x must hold floats, not {x.dtype}: x.astype(np.float32), or pixels_for(net, x) of pixels")
 
 
 def check_bytes(x: np.ndarray) -> None:

@@ -48,6 +48,8 @@ def check_layer(layer, d: int, backward=None) -> list[str]:
     TypeError if `layer` is neither."""
     if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or d < FEWEST_UNITS:
         raise ValueError(f"d is the number of units, a whole number of at least {FEWEST_UNITS}, not {d!r}")
+    if isinstance(layer, type):
+        raise TypeError(f"give a layer, not its class: {layer.__name__}(...)")
     if not callable(layer):
         raise TypeError(f"layer is a function of x, or of x, W_H, b_H, W_T, b_T, not {type(layer).__name__}")
     rng = np.random.default_rng(0)
@@ -55,7 +57,10 @@ def check_layer(layer, d: int, backward=None) -> list[str]:
     arrays = random_arrays(rng, d) if takes_arrays(layer) else {}
 
     def at_arrays(x):
-        return np.asarray(layer(x, *arrays.values()))
+        y = layer(x, *arrays.values())
+        if isinstance(y, tuple):
+            raise TypeError(f"it returns a tuple of {len(y)}: let it return y alone")
+        return np.asarray(y)
 
     with np.errstate(all="ignore"):
         found = check_shapes(at_arrays, d, rng)
@@ -77,7 +82,8 @@ def of_numpy(layer) -> Callable:
 
     def as_function(x):
         with torch.no_grad():
-            return module(torch.tensor(x, dtype=torch.float64)).numpy()
+            y = module(torch.tensor(x, dtype=torch.float64))
+        return y if isinstance(y, tuple) else y.numpy()
 
     return as_function
 
@@ -121,8 +127,8 @@ def check_shapes(layer: Callable, d: int, rng) -> str:
         y = layer(x)
     except Exception as error:
         said = " ".join(str(error).split())
-        given = f"x of shape {x.shape}, {d + 3} inputs of {d} units"
-        return f"the layer fails for {given}; give an object, not its class ({type(error).__name__}: {said})"
+        given = f"x of two axes, {d + 3} inputs of {d} units"
+        return f"the layer fails for {given} ({type(error).__name__}: {said})"
     if y.shape != x.shape:
         return f"y has the shape {y.shape} for x {x.shape}: a highway layer keeps the shape, because y adds x to H"
     if not np.isfinite(y).all():
@@ -170,7 +176,8 @@ def check_far_from_0(layer: Callable, d: int, rng) -> str:
     if neither.mean() > NEARLY_ALL:
         return why_nothing_is_carried(y, directions)
     if both.mean() + neither.mean() > 1 - NEARLY_ALL:
-        return why_the_gate_does_not_turn(both.mean(), neither.mean())
+        one_is_open = (~carried).sum(axis=1) == 1
+        return why_the_gate_does_not_turn(both.mean(), neither.mean(), one_is_open.mean())
     where_open = ~carried
     still = (y * directions)[where_open].sum() / (directions**2)[where_open].sum()
     if abs(still) > 0.5:  # less may come from W_H, of few units
@@ -191,9 +198,10 @@ def why_nothing_is_carried(y: np.ndarray, directions: np.ndarray) -> str:
     return "x itself does not arrive in y: 1 - T must carry it unit by unit, not multiplied by weights"
 
 
-def why_the_gate_does_not_turn(both: float, neither: float) -> str:
-    """The line for shares of units that carry both x and -x, or neither, far from 0."""
-    if neither < 1 - NEARLY_ALL and both > 0.9:
+def why_the_gate_does_not_turn(both: float, neither: float, one_is_open: float) -> str:
+    """The line for shares of units that carry both x and -x, or neither, far from 0, and for the share of inputs
+    for which a single unit is open."""
+    if one_is_open > 0.9:
         return "few units open at a time: is T a softmax, which shares one opening?  Take a sigmoid of each unit"
     if neither < 1 - NEARLY_ALL:
         return "x is carried in full where the gate is open, too: 1 - T, which is 0 there, must carry it"
@@ -211,7 +219,7 @@ def check_mean_gate(layer: Callable, d: int, rng) -> str:
     if T > HIGHEST_T:
         return (
             f"mean T is {T:.2f} at the start: b_T = -2 gives 0.12, mostly carry; "
-            "is the bias left as the library draws it, subtracted, or never added, "
+            "is the bias left as the library draws it, left out (then T is 0.5 at x = 0), subtracted, or never added, "
             "or do T and 1 - T stand the other way round?"
         )
     if T < LOWEST_T:

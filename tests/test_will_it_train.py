@@ -22,19 +22,20 @@ BUDGET = question.BUDGETS["default"]
 # ---- The tool ----------------------------------------------------------------------------------------------------
 
 
-def test_a_verdict_lies_between_the_bounds(monkeypatch):
-    monkeypatch.setattr(module, "RULES", {"adam": Rule(-4.0, 3.0, 0.95, (0.9, 0.98), 0.8, 100)})
-    for first, trains in ((1e-5, False), (1e-3, True), (1.0, True), (1e4, False), (0.0, False), (math.inf, False)):
-        assert will_it_train([first, 7.0, 1.0], "adam").trains is trains
-        assert will_it_train(np.array([first, 1.0])).trains is trains
-    assert will_it_train([1e-3, 1e-1]).measure == pytest.approx(-2)
-    assert str(will_it_train([1e-3, 1e-1]))
+def test_between_the_edges_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(module, "RULES", {"adam": Rule(-4.0, -2.0, 0.95, (0.9, 0.98), 0.8, 100)})
+    expected = {1e-5: False, 1e-3: None, 0.1: True, 1.0: True, 1e4: True, 0.0: False, math.inf: False}
+    for first, trains in expected.items():
+        forecast = will_it_train(np.array([first, 7.0, 1.0]), "adam")
+        assert forecast.trains is trains
+        assert str(forecast)
+    assert will_it_train([1e-3, 1e-1], "adam").measure == pytest.approx(-2)
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [], 3.0, [[1.0, 2.0]], [-1.0, 1.0], [math.nan, 1.0], [1.0, math.nan]])
 def test_what_are_no_norms_is_refused(wrong):
     with pytest.raises(ValueError):
-        will_it_train(wrong)
+        will_it_train(wrong, "sgd")
 
 
 def test_another_optimizer_is_refused():
@@ -50,12 +51,12 @@ def record() -> dict:
 @pytest.mark.parametrize("optimizer", question.OPTIMIZERS)
 def test_its_rules_are_those_of_the_record(optimizer):
     rows = record()["summary"]
-    [bounds] = [row for row in rows if row["row"] == "bounds" and row["optimizer"] == optimizer]
+    [edges] = [row for row in rows if row["row"] == "edges" and row["optimizer"] == optimizer]
     wanted = {"row": "predictor", "optimizer": optimizer, "family": question.ALL, "predictor": question.GRADIENT}
     [found] = [row for row in rows if wanted.items() <= row.items()]
     rule = module.RULES[optimizer]
-    assert rule.low == pytest.approx(bounds["low"], abs=1e-3)
-    assert rule.high == (math.inf if bounds["high"] is None else pytest.approx(bounds["high"], abs=1e-3))
+    assert rule.fails_below == pytest.approx(edges["fails_below"], abs=1e-3)
+    assert rule.trains_above == pytest.approx(edges["trains_above"], abs=1e-3)
     assert rule.right == pytest.approx(found["right"], abs=1e-3)
     assert rule.interval == pytest.approx(found["interval"], abs=1e-3)
     assert rule.all_train == pytest.approx(found["train"] / found["nets"], abs=1e-3)
@@ -75,7 +76,7 @@ def program(library: str) -> str:
 def test_the_page_s_lines_ask_it(library, capsys):
     pytest.importorskip(library)
     exec(program(library), {"__name__": "example"})
-    assert "log10 of the first gradient over the last is" in capsys.readouterr().out
+    assert capsys.readouterr().out
 
 
 # ---- The question's nets -----------------------------------------------------------------------------------------
@@ -146,17 +147,21 @@ def test_the_slope_of_gelu():
 # ---- The rules ---------------------------------------------------------------------------------------------------
 
 
-def test_a_bound_lies_in_the_widest_gap_of_those_that_are_right_most():
-    values = np.array([-9.0, -8.0, -3.0, -2.9, 0.0, 5.0, 6.0])
-    trains = np.array([False, False, True, True, True, True, False])
-    low, high = question.bounds(values, trains)
-    assert low == pytest.approx(-5.5)
-    assert high == pytest.approx(5.5)
-    assert question.bounds(values, values > -100) == (-math.inf, math.inf)
+def test_edges_leave_out_what_is_mixed():
+    values = np.array([-9.0, -8.0, -5.0, -4.0, -2.0, 0.0])
+    trains = np.array([False, False, True, False, True, True])
+    assert question.edges(values, trains) == (-6.5, -3)
+    assert question.edges(values, values > -7) == (-6.5, -6.5)
+    assert question.edges(values, values > -100) == (-math.inf, -math.inf)
+    assert question.edges(values, values > 100) == (math.inf, math.inf)
+    one_of_twenty = np.arange(20.0), np.arange(20) != 19
+    assert question.edges(*one_of_twenty) == (-math.inf, -math.inf)
 
 
 def made_up(is_right) -> dict:
-    """A record whose nets train as the gradient has it, but where is_right(number of the net) is False."""
+    """A record whose nets train as the gradient has it, but where is_right(number of the net) is False.
+
+    Its edges lie where the committed nets put them."""
     trials = {"calibration": [], "held_out": []}
     for place, net in enumerate(question.calibration(BUDGET)):
         trials["calibration"].append(entry(net, "adam", 1e-12 if place % 2 else 1.0, place % 2 == 0))

@@ -253,10 +253,20 @@ def will_it_train(read) -> str:
     for optimizer in dict.fromkeys(row["optimizer"] for row in rows):
         for family in families:
             found = with_settings(rows, optimizer=optimizer, family=family)
-            cells = [optimizer, family, f"{found[0]['train']} of {found[0]['nets']}"]
+            measured = select(found, predictor=MEASURED)
+            cells = [optimizer, family, f"{measured['train']} of {measured['nets']}", str(measured["not_clear"])]
             cells += [f"{select(found, predictor=predictor)['right']:.2f}" for predictor in predictors]
             lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table(f"| optimiser | family | train | {' | '.join(predictors)} |", lines)
+    return markdown_table(f"| optimiser | family | train | not clear | {' | '.join(predictors)} |", lines)
+
+
+@table("trained-below-with-adam", optimizer="adam")
+def trained_below(read, optimizer: str) -> str:
+    """Of how many nets in the gaps, below the lower edge, how many trained."""
+    edge = select(rows_of(read("experiments/results/will_it_train.json"), "edges"), optimizer=optimizer)["fails_below"]
+    nets = with_settings(read("experiments/results/will_it_train_edges.json")["summary"], optimizer=optimizer)
+    below = [net for net in nets if net["measure"] < edge]
+    return f"{sum(net['train'] for net in below)} of {sum(net['seeds'] for net in below)}"
 
 
 @table("will-it-train-with-adam", optimizer="adam")

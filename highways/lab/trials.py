@@ -126,8 +126,8 @@ class Runner:
                 of_others[key] = OfAnotherPart(setting)
         n_logged = len(settings) - len(missing) - len(of_others)
         if n_logged:
-            of_all = f"{n_logged} of {len(settings)} trials"
-            print(f"{of_all} were in {printable(self.log)} or the logs of its parts (remove them to start afresh)")
+            logs = printable(self.folder / f"{self.name}*.jsonl")
+            print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
