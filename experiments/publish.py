@@ -41,7 +41,7 @@ import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
 from experiments import FOLDER, all_questions, index, results_table
-from experiments.judging import is_judged_already, judged_record, read_results, with_summary
+from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
@@ -109,10 +109,7 @@ def current_records() -> dict[str, dict]:
         results[path_of(question.name)] = record
         if question.name in judged_by:
             judged_by[question.name] = record
-    verdicts = judged_record(judged_by)
-    if is_judged_already(ROOT / LEDGER, verdicts):
-        verdicts = read_json(ROOT / LEDGER)  # with the commit at which they were judged
-    return {**results, LEDGER: verdicts}
+    return {**results, LEDGER: keeping_what_agrees(ROOT / LEDGER, judged_record(judged_by))}
 
 
 def reader(records: dict[str, dict]):
