@@ -47,14 +47,13 @@ from highways.conv.checkpoints import (
     net_file,
     unfinished,
 )
-from highways.conv.images import check_square, fingerprint, load_images, select_images, shape_of
+from highways.conv.images import check_square, fingerprint, load_images, select_images
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
 from highways.conv.progress import Progress
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, settings_of
 from highways.conv.runs import file_record, table, train_one
 from highways.conv.together import check_equal, joined_ranks, leave, let_the_first_rank_speak
-from highways.conv.training import Training
 from highways.files import ROOT, InputError, Lock, commit, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
@@ -215,7 +214,7 @@ def check_shape(args, data: hn.Dataset) -> None:
     net = find_net("mnist-1" if args.net.startswith("mnist-") else args.net)
     try:
         check_square(data)
-        ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
+        ConvNet(net.shape_for(data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
         raise InputError(f"the images of {data.name} do not fit this net: {error}") from error
 
@@ -256,12 +255,9 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     if ranks.count > 1:
         check_equal(ranks, facts_of(args, planned, of_images))
     net_files = [net_file(path, settings.seed) for settings in planned]
-    to_resume = []
-    if args.resume:
-        to_resume = [Training(settings, of_images) for settings in planned]
     if args.branch and not (args.resume and is_begun(net_files[0])):
         check_branch(args, planned[0], of_images)
-    checkpoints += find_checkpoints(args, to_resume, net_files)
+    checkpoints += find_checkpoints(args, planned, of_images, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         together = f", {ranks.count} ranks" if ranks.count > 1 else ""
@@ -299,8 +295,8 @@ def facts_of(args, planned: list[ConvSettings], of_images: dict) -> dict:
     }
 
 
-def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> list[Path | None]:
-    """The file of each run's checkpoint.  With --resume the runs `to_resume` go on from them.
+def find_checkpoints(args, planned: list[ConvSettings], of_images: dict, net_files: list[Path]) -> list[Path | None]:
+    """The file of each run's checkpoint, from which it goes on with --resume.
 
     Raises InputError if a run cannot go on, or if an unfinished run would be overwritten."""
     if args.no_save:
@@ -312,8 +308,8 @@ def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> 
     was_stopped = any(unfinished(file).exists() for file in net_files)
     branch_of = Path(args.branch) if args.branch else None
     checkpoints = []
-    for run, file in zip(to_resume, net_files, strict=True):
-        checkpoints.append(checkpoint_to_resume(run, file, was_stopped, branch_of))
+    for settings, file in zip(planned, net_files, strict=True):
+        checkpoints.append(checkpoint_to_resume(settings, of_images, file, was_stopped, branch_of))
     return checkpoints
 
 

@@ -19,9 +19,7 @@ from pathlib import Path
 from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, path_name, run_command
-from highways.conv import protocols
 from highways.conv import trials as conv_trials
-from highways.conv.nets import find_net
 from highways.files import ROOT, InputError, Lock, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
@@ -184,40 +182,6 @@ def command_of(record: dict, run: dict) -> str:
     if "parent" in run:
         words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
     return " ".join(words)
-
-
-# ---- A run as a trial ---------------------------------------------------------------------------
-
-
-def finished_trial(run: dict) -> dict:
-    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
-
-    Raises ValueError for a run with the authors' settings ("paper" or "whitened") in which a setting
-    differs from them.  A branch may have another rate."""
-    settings = conv_trials.settings_in(run)
-    trial = {**conv_trials.setting(settings), **run}
-    find_net(trial["net"])  # raises ValueError for a net of another name
-    if trial["protocol"] != "short":
-        check_authors_settings(trial)
-    return trial
-
-
-def check_authors_settings(trial: dict) -> None:
-    """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
-    authors = protocols.settings_of(
-        net=trial["net"],
-        data=trial["data"],
-        protocol=trial["protocol"],
-        gate_bias=find_net(trial["net"]).gate_bias,
-    )
-    unsaid = ("block", "seed", "n_train", "n_test", "validation")  # of these the protocol says nothing
-    for name, value in conv_trials.setting(authors).items():
-        if name in unsaid:
-            continue
-        is_rate_of_branch = name == "lr" and "parent" in trial
-        if trial[name] != value and not is_rate_of_branch:
-            found = f"{name} {value}, not {trial[name]}"
-            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")
 
 
 # ---- The command -----------------------------------------------------------------------------------------------------

@@ -101,12 +101,16 @@ def judged_record(records: dict) -> dict:
     })  # fmt: skip
 
 
-def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file differs from the record in nothing but last digits and its `env`, on which
-    the digest depends."""
+def keeping_what_agrees(path: Path, record: dict) -> dict:
+    """The record of the ledger, with what agrees with the ledger in this file as it stands there: each row, to the
+    last digit, or the whole of it, with the commit at which it was judged."""
     try:
-        found = load_results(path)
+        earlier = load_results(path)
     except InputError:  # it is missing, or damaged
-        return False
+        return record
     without = {"env": {}, "digest": ""}
-    return agree(found | without, record | without)
+    if agree(earlier | without, record | without):
+        return earlier
+    rows = {row["id"]: row for row in earlier["trials"]}
+    kept = [rows[row["id"]] if agree(row, rows.get(row["id"])) else row for row in record["trials"]]
+    return sealed({**record, "trials": kept})

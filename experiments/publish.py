@@ -24,7 +24,6 @@ This program stands above all that it publishes, so that it may import it.  Noth
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import json
@@ -41,7 +40,7 @@ import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
 from experiments import all_questions, index, register_pictures_and_tables, results_table
-from experiments.judging import is_judged_already, judged_record, read_results, with_summary
+from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab import committed
 from highways.lab.question import PROGRAM
@@ -49,7 +48,7 @@ from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
-from highways.trial_code import checksum_of_text
+from highways.trial_code import checksum_of_text, file_of_module, imported_by
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
@@ -102,10 +101,7 @@ def current_records() -> dict[str, dict]:
         results[path_of(question.name)] = record
         if question.name in judged_by:
             judged_by[question.name] = record
-    verdicts = judged_record(judged_by)
-    if is_judged_already(ROOT / LEDGER, verdicts):
-        verdicts = read_json(ROOT / LEDGER)  # with the commit at which they were judged
-    return {**results, LEDGER: verdicts}
+    return {**results, LEDGER: keeping_what_agrees(ROOT / LEDGER, judged_record(judged_by))}
 
 
 def reader(records: dict[str, dict]):
@@ -152,7 +148,7 @@ def products(read) -> list[Product]:
 
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
-        others = [path.read_bytes() for path in files]
+        others = [content_of(path) for path in files]
         code = sorted(code_of(program).values())
         made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
@@ -173,6 +169,12 @@ def products(read) -> list[Product]:
         make = partial(bytes_of, page)
         add(f"pages/{folder.name}.html", make, program, page.sources, [*parts, *page.files])
     return found
+
+
+def content_of(path: Path) -> bytes:
+    """What a page is made from in a file: the syntax of a program, without words; all of another."""
+    data = path.read_bytes()
+    return checksum_of_text(data).encode() if path.suffix == ".py" else data
 
 
 def bytes_of(page: BrowserPage) -> bytes:
@@ -254,22 +256,9 @@ def code_of(program: Path) -> dict[str, str]:
         text = path.read_bytes()
         found[name] = checksum_of_text(text)
         for module in imported_by(text):
-            file = ROOT / f"{module.replace('.', '/')}.py"
-            if DRAWING.fullmatch(module) and file.exists():
-                waiting.append(file)
+            if DRAWING.fullmatch(module) and file_of_module(module).exists():
+                waiting.append(file_of_module(module))
     return found
-
-
-@functools.cache
-def imported_by(text: bytes) -> list[str]:
-    """The modules that a program imports, and what it imports from them, which may be modules."""
-    names = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return names
 
 
 def read_digests() -> dict[str, dict]:

@@ -1,4 +1,6 @@
-"""Files: written whole or not at all, and read without running code from them."""
+"""Files: written whole or not at all, and read without running code from them.  And what a record says of the machine
+and the commit that computed it.
+"""
 
 from __future__ import annotations
 
@@ -193,19 +195,24 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
     write_whole({Path(path): file.getvalue()})
 
 
-def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
-    files exceptions of any kind may be raised.
-
-    `shapes_of(head)` names the arrays and the shape that each must have."""
+    files exceptions of any kind may be raised."""
     with open_file(path) as file, np.load(file, allow_pickle=False) as archive:
-        head = from_json(str(archive["head"]))
-        shapes = shapes_of(head)
-        arrays = {name: archive[name] for name in shapes}
-    for name, array in arrays.items():
-        if array.shape != shapes[name] or array.dtype.kind not in "fc":
-            raise ValueError(f"{name} must have the shape {shapes[name]}, not {array.shape} of {array.dtype}")
-    return head, arrays
+        arrays = dict(archive)
+    return from_json(str(arrays.pop("head"))), arrays
+
+
+def put_arrays(arrays: dict[str, np.ndarray], targets: dict[str, np.ndarray]) -> None:
+    """Copies each array into the target of its name.
+
+    Raises KeyError or ValueError, before it copies any, where one is missing or of another shape or dtype."""
+    for name, target in targets.items():
+        array = arrays[name]
+        if (array.shape, array.dtype) != (target.shape, target.dtype):
+            raise ValueError(f"{name} is {array.shape} of {array.dtype}, not {target.shape} of {target.dtype}")
+    for name, target in targets.items():
+        target[...] = arrays[name]
 
 
 class Lock:
@@ -238,6 +245,9 @@ class Lock:
 
     def __exit__(self, *_) -> None:
         self.release()
+
+
+# ---- What computed a record ---------------------------------------------------------------------
 
 
 @functools.cache

@@ -1,5 +1,4 @@
-"""What a record may hold: each kind of record is declared once.  msgspec compares JSON with it, and
-msgspec.json.schema(Results) gives the JSON Schema.
+"""What a record may hold: each kind of record is declared once, and msgspec compares JSON with it.
 
 An entry that may be UNSET may be missing.  No entry may have another name, except where a class says so."""
 

@@ -19,8 +19,6 @@ RESULTS = "results"  # that experiments and benchmarks write
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 # the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
-# what the runs of a convolutional record have in common
-SAME_IN_RUNS = ("net", "data", "block", "protocol", "epochs", "gate_bias", "n_train", "n_test", "validation", "ranks")
 COMMANDS = {  # that make the run*.json of the repository
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
@@ -112,74 +110,38 @@ def check(record, kind: str, place) -> None:
         declared = record_types.Measured
     try:
         msgspec.convert(record, declared)
+        if kind == RUN:
+            check_runs([pair[block] for pair in record["runs"] for block in PAIR], FINAL_OF_PAIRS)
+        elif kind == CONVOLUTIONAL_RUN:
+            check_runs(record["runs"], FINAL)
+        else:
+            for trials in groups_of(record["trials"]).values():
+                check_trials([trial for trial in trials if isinstance(trial, dict)])
     except msgspec.ValidationError as error:
         raise InputError(f"{place}: {error} (highways/record_types.py says what it may hold)") from error
-    checks = {RUN: check_pairs, CONVOLUTIONAL_RUN: check_convolutional_runs, RESULTS: check_trials}
-    try:
-        checks[kind](record)
     except ValueError as error:
         raise InputError(f"{place}: {error}") from error
 
 
-def check_pairs(record: dict) -> None:
-    """Raises ValueError for a net that is not whole, or has other settings than its pair and the record."""
-    nets = []
-    for pair in record["runs"]:
-        for block in PAIR:
-            net = pair[block]
-            expected = {name: record[name] for name in ("hidden", "epochs", "batch_size", "lr")}
-            expected |= {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
-            expected["label"] = f"{block}, depth {pair['depth']}, seed {pair['seed']}"
-            if "gate_bias" in net:
-                expected["gate_bias"] = record["gate_bias"]
-            check_run(net, expected, FINAL_OF_PAIRS)
-            nets.append(net)
-    check_distinct(nets)
+def check_runs(runs: list[dict], finals: dict[str, str]) -> None:
+    """Raises ValueError, too, for final numbers that are not those of the last epoch."""
+    check_trials(runs)
+    for run in runs:
+        for name, column in finals.items():
+            if name in run and not run["diverged"] and [run[name]] != run["history"][column][-1:]:
+                raise ValueError(f"{run['label']} has {name} {run[name]}, and its history ends with another")
 
 
-def check_convolutional_runs(record: dict) -> None:
-    """Raises ValueError for a run that is not whole, or has other settings than the record."""
-    for run in record["runs"]:
-        words = ", ".join(run[name] for name in ("net", "data", "block", "protocol"))
-        expected = {name: record[name] for name in SAME_IN_RUNS if name in record and name in run}
-        expected["label"] = f"{words}, seed {run['seed']}"
-        check_run(run, expected, FINAL)
-    check_distinct(record["runs"])
-
-
-def check_trials(record: dict) -> None:
-    """Raises ValueError for a trial that is there twice, and for one that diverged and has final numbers."""
-    for trials in groups_of(record["trials"]).values():
-        trials = [trial for trial in trials if isinstance(trial, dict)]
-        check_distinct(trials)
-        for trial in trials:
-            finals = [trial[name] for name in FINAL if name in trial]
-            if trial.get("diverged") is True and any(final is not None for final in finals):
-                raise ValueError("a trial diverged, and has final numbers")
-            if trial.get("diverged") is False and None in finals:
-                raise ValueError("a trial has no final numbers, and does not say that it diverged")
-
-
-def check_run(run: dict, expected: dict, finals: dict[str, str]) -> None:
-    """Raises ValueError unless a run has these settings, a number for each epoch, and the last of them as its final
-    ones.  A run that diverged, or was stopped, has no final numbers."""
-    label = run["label"]
-    for name, value in expected.items():
-        if run[name] != value:
-            raise ValueError(f"{label} has {name} {run[name]}, not {value}")
-    history = run["history"]
-    epochs = history["epoch"]
-    if epochs != [*range(1, len(epochs) + 1)] or {len(column) for column in history.values()} != {len(epochs)}:
-        raise ValueError(f"{label} does not have a number for each epoch")
-    is_whole = len(epochs) == run.get("stopped_after", run["epochs"])
-    if run["diverged"] == is_whole:
-        raise ValueError(f"{label} has diverged {run['diverged']}, and a history of {len(epochs)} epochs")
-    if "diverged_at" in run and (run["diverged_at"] is not None) != run["diverged"]:
-        raise ValueError(f"{label} has diverged {run['diverged']}, and diverged_at {run['diverged_at']}")
-    for name, column in finals.items():
-        last = None if run["diverged"] or "stopped_after" in run else history[column][-1]
-        if run.get(name) != last:
-            raise ValueError(f"{label} has {name} {run.get(name)}, and its history ends with {column} {last}")
+def check_trials(trials: list[dict]) -> None:
+    """Raises ValueError for a trial that is there twice, for one that diverged and has final numbers, and for one that
+    has none and does not say that it diverged."""
+    check_distinct(trials)
+    for trial in trials:
+        finals = [trial[name] for name in (*FINAL, *FINAL_OF_PAIRS) if name in trial]
+        if trial.get("diverged") is True and any(final is not None for final in finals):
+            raise ValueError("a trial diverged, and has final numbers")
+        if trial.get("diverged") is False and None in finals:
+            raise ValueError("a trial has no final numbers, and does not say that it diverged")
 
 
 def check_distinct(trials: list[dict]) -> None:

@@ -135,15 +135,22 @@ def _with_imported(text: bytes) -> set[bytes]:
         if text in found:
             continue
         found.add(text)
-        files = [ROOT / f"{module.replace('.', '/')}.py" for module in _imported_by(text)]
-        texts = [_imported_text(file) for file in files if file.is_file()]
-        waiting += [text for text in texts if not COMPUTES_NO_TRIAL.search(text)]
+        for module in imported_by(text):
+            if module.startswith("experiments.") and file_of_module(module).is_file():
+                imported = _imported_text(file_of_module(module))
+                if not COMPUTES_NO_TRIAL.search(imported):
+                    waiting.append(imported)
     return found
 
 
+def file_of_module(module: str) -> Path:
+    """Where a module of this name would lie."""
+    return ROOT / f"{module.replace('.', '/')}.py"
+
+
 @functools.cache
-def _imported_by(text: bytes) -> tuple[str, ...]:
-    """What a program imports from experiments/: the names of modules, and of what these define.
+def imported_by(text: bytes) -> list[str]:
+    """The modules that a program imports, and what it imports from them, which may be modules.
 
     Raises InputError for a relative import, which does not say from where."""
     names = []
@@ -151,10 +158,10 @@ def _imported_by(text: bytes) -> tuple[str, ...]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom) and node.level:
-            raise InputError(f"a trial's file imports from {'.' * node.level}{node.module or ''}: give the whole name")
+            raise InputError(f"a program imports from {'.' * node.level}{node.module or ''}: give the whole name")
         if isinstance(node, ast.ImportFrom):
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(name for name in names if name.startswith("experiments."))
+    return names
 
 
 @functools.cache

@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant("initial.py", "1 / (2 * size)", "1 / size", "test_what_trains.py"),
     Mutant("jacobians.py", "(T * (1 - T))[:, :, None]", "(T * T)[:, :, None]", "test_why_plain_fails.py"),
     Mutant("layer_by_layer.py", "len(y) * d_logits @", "d_logits @", "test_layer_by_layer.py test_training.py"),
-    Mutant("losses.py", "smoothing / (n * n_classes)", "smoothing / n", SPEED),
+    Mutant("trainer.py", "smoothing / (n * n_classes)", "smoothing / n", SPEED),
     Mutant("statistics.py", "len(values) // 3", "len(values) // 4", FULLY),
     Mutant("measures.py", "axis=1)) / (root - 1)", "axis=1)) / root", "test_gates.py"),
     Mutant("muon.py", "(g + momentum * v)", "v", SPEED),
@@ -126,9 +126,9 @@ MUTANTS = (
     Mutant("highway_networks.py", "KNOWN_SETS.get(sha256, ", "KNOWN_SETS.get([*KNOWN_SETS][0], ", "test_known_data.py"),
     Mutant("files.py", "temporary.replace(path)", "path.write_bytes(temporary.read_bytes())", "test_whole_files.py"),
     Mutant("records.py", 'record["digest"] != digest_of(record)', "False", "test_pages_show_trials.py"),
-    Mutant("training.py", "target[:] = array", "target[:1] = array[:1]", "test_going_on.py"),
+    Mutant("files.py", "target[...] = arrays[name]", "target[:1] = arrays[name][:1]", "test_going_on.py"),
     Mutant("trials.py", 'line.get("checksum") != _checksum_of_line(line)', "False", "test_going_on.py"),
-    Mutant("checkpoints.py", "    if not other:", "    if True:", "test_going_on.py"),
+    Mutant("training.py", "    if not other:", "    if True:", "test_going_on.py"),
 )
 
 

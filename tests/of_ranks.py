@@ -17,10 +17,10 @@ from highways.commands import run_command
 from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import settings_of
+from highways.conv.protocols import net_of, settings_of
 from highways.conv.runs import train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
-from highways.conv.training import Training, make_net, train_conv
+from highways.conv.training import Training, train_conv
 from highways.nets.optimizers import SGD, Nesterov
 
 LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), ("dense", 3)]
@@ -81,7 +81,7 @@ def tiny_training(ranks, data, seed=0) -> Training:
     images = {"n_train": len(data.x_train), "n_test": len(data.x_test)}
     settings = settings_of(protocol="paper", seed=seed, ranks=ranks.count, **images, **WITHOUT_CHANCE)
     of_images = fingerprint(data)
-    training = Training(settings, of_images, net=make_net(settings, of_images, LAYERS))
+    training = Training(settings, of_images, net=net_of(settings, of_images, LAYERS))
     if ranks.count > 1:
         training.join(ranks)
     return training

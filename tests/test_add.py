@@ -183,8 +183,6 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
     "change",
     [
         {"test_accuracy": 0.99},
-        {"epochs": 21},
-        {"seed": 991},
         {"mine": 1},
     ],
 )

@@ -70,8 +70,6 @@ def test_the_authors_rates_on_cifar():
         t.step(zero)
         rates.append(t.optimizer.lr)
     assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 2])
-    with pytest.raises(ValueError):
-        t.step(zero)
 
 
 @pytest.mark.parametrize("data", ["cifar-10", "cifar-100"])
@@ -177,7 +175,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """CIFAR-10 of 200 and 30 images, in its official files."""
-    layout = OFFICIAL["CIFAR-10"]._replace(n_train=200, n_test=30, distinct=[200, 30, 0])
+    layout = OFFICIAL["CIFAR-10"]._replace(n_train=200, n_test=30)
     monkeypatch.setattr(images_of_cifar, "SETS", {"CIFAR-10": layout})
     return write(tmp_path / "images" / layout.folder, made_up(layout, 0))
 

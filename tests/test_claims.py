@@ -307,23 +307,26 @@ def test_how_long_two_cores_take():
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
 
 
-def test_a_ledger_with_these_verdicts_is_judged_already(judged, tmp_path):
-    """Whatever the commit in it, so that git shows no difference."""
+def test_what_agrees_with_the_ledger_that_is_there_is_kept(judged, tmp_path):
+    """Whatever the commit in it, so that git shows no difference; row by row where one differs."""
     path = tmp_path / "claims.json"
-    assert not judging.is_judged_already(path, judged)
+    assert judging.keeping_what_agrees(path, judged) == judged
     path.write_bytes(json_bytes(judged))
-    assert judging.is_judged_already(path, judged | {"env": {"git": "another"}})
-    for change, is_same in ((1e-12, True), (1e-6, False)):
-        of_another_processor = copy.deepcopy(judged)
-        test = next(test for row in of_another_processor["trials"] for test in row["tests"] if test.get("p"))
-        test["p"] *= 1 + change
-        assert judging.is_judged_already(path, of_another_processor) == is_same
+    for change, are_kept in ((1e-12, True), (1e-6, False)):
+        of_another_processor = copy.deepcopy(judged) | {"env": {"git": "another"}}
+        tests = [test for row in of_another_processor["trials"] for test in row["tests"] if test.get("p")]
+        tests[0]["p"] *= 1 + change
+        assert (judging.keeping_what_agrees(path, of_another_processor) == judged) == are_kept
+        tests[-1]["p"] *= 1 + 1e-12
+        kept = judging.keeping_what_agrees(path, of_another_processor)
+        different = [row["id"] for row, old in zip(kept["trials"], judged["trials"], strict=True) if row != old]
+        assert len(different) == (0 if are_kept else 1)
     edited = json.loads(path.read_bytes())
     edited["trials"][0]["verdict"] = "edited"
     path.write_text(json.dumps(edited))  # with its old checksum
-    assert not judging.is_judged_already(path, judged)
+    assert judging.keeping_what_agrees(path, judged) == judged
     path.write_text("{")
-    assert not judging.is_judged_already(path, judged)
+    assert judging.keeping_what_agrees(path, judged) == judged
 
 
 def test_the_minutes_of_a_claim_are_those_of_its_results():

@@ -258,7 +258,6 @@ def test_runs_of_other_depths_or_seeds_are_refused():
 @pytest.mark.parametrize(
     "change",
     [
-        {"lr": 1.0},
         {"final_test_acc": 0.9},
         {"diverged": True, "diverged_at": "epoch 3"},
     ],

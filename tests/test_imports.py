@@ -11,7 +11,11 @@ from conftest import ROOT
 from experiments import file_of, question_names
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
-PROGRAMS = ("experiments.__main__", "experiments.publish")  # stand above all others, and nothing imports them
+PROGRAMS = (
+    "experiments.__main__",
+    "experiments.add",
+    "experiments.publish",
+)  # stand above all others, and nothing imports them
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "docs", "pages", *DRAWING)
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {

@@ -9,8 +9,8 @@ from conftest import ROOT
 import highway_networks as hn
 from benchmarks.records import __main__ as records
 from benchmarks.records import show
-from benchmarks.records.losses import smoothed_cross_entropy
 from benchmarks.records.muon import orthogonalised
+from benchmarks.records.trainer import smoothed_cross_entropy
 from highways.files import InputError, Lock, strict_json
 from highways.records import agree
 

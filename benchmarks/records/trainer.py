@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.records.losses import smoothed_cross_entropy
 from highways.conv.net import ConvNet
-from highways.files import read_arrays, write_arrays
+from highways.files import put_arrays, read_arrays, write_arrays
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,23 @@ class Recipe:
     batch_size: int
     lr: float  # at the start: it falls along a straight line to 0
     label_smoothing: float
+
+
+def smoothed_cross_entropy(logits: np.ndarray, y: np.ndarray, smoothing: float) -> tuple[np.number, np.ndarray]:
+    """logits (N, classes), labels y (N,) -> the mean cross-entropy with smoothed labels, and its
+    gradient (N, classes).
+
+    Label smoothing (Szegedy et al. 2016, section 7) aims at the probability 1 - smoothing +
+    smoothing / classes for the right class, and at smoothing / classes for each other.  Compared
+    with the plain labels this adds smoothing (logit_y - mean logit) to the loss of an example."""
+    loss, gradient = hn.softmax_cross_entropy(logits, y)
+    n, n_classes = logits.shape
+    rows = np.arange(n)
+    smoothing = logits.real.dtype.type(smoothing)  # float32 stays float32
+    loss = loss + smoothing * (logits[rows, y] - logits.mean(axis=1)).mean()
+    gradient -= smoothing / (n * n_classes)
+    gradient[rows, y] += smoothing / n
+    return loss, gradient
 
 
 class Training:
@@ -86,10 +102,8 @@ class Training:
 
     def load(self, path: Path) -> dict:
         """Goes on from what save() wrote; returns the seconds."""
-        shapes = {name: array.shape for name, array in self._arrays().items()}
-        head, arrays = read_arrays(path, lambda head: shapes)
-        for name, array in self._arrays().items():
-            array[...] = arrays[name]
+        head, arrays = read_arrays(path)
+        put_arrays(arrays, self._arrays())
         self.epochs = head["epochs"]
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]

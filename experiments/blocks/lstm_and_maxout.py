@@ -12,22 +12,8 @@ Of maxout nets the paper says that they "can cope much better with increased dep
 traditional activation functions" (3.3.1), and of nets with competitive interactions that "they
 still suffer when depth increases beyond 20 even with careful initialization" (5).
 
-Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters
-a layer; the same number of trials in a search; the two best settings trained at full length; then
-seeds that the search did not use.  All nets have tanh: it belongs to an LSTM, and a maxout net
-needs it in its first layer only.  Rates are searched in ranges in which pilots of one epoch had
-learned, at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of
-highway nets.
-
-The rules, for Welch's t-test with Holm's correction over the comparisons of a claim;
-losses are compared by their logarithms, and if only one of two nets lost a seed, it is the worse
-one, as in `blocks`:
-
-- The LSTM block is successful in very deep nets if its loss at 50 and 100 layers is below that of
-  the plain nets of `blocks` (71 units, as many parameters) and at most three times its loss at 20.
-- It does as well as a highway block if its test accuracy is at most 0.002 lower at every depth.
-- Maxout copes better than plain nets if its loss is below theirs at 50 and 100 layers.
-- It suffers beyond 20 layers if its loss at 50 and at 100 is over three times its loss at 20.
+Everything is as in `blocks`, and all nets have tanh: it belongs to an LSTM, and a maxout net needs it in its first
+layer only.  RULES.md has the rules.
 """
 
 from __future__ import annotations

@@ -32,11 +32,7 @@ These are the measurements:
               diverge in its first 60 steps?
     epochs    the first epochs of the 19 layers, at the rates of all 400.
 
-The logs speak for a kind of images if on both sets the log's loss could be one more of our draws: one
-more of 40 lies between the least and the greatest of them with a probability of 95 %.  Smaller pixels
-explain the lead of whitening if they have half of it.  The lead is the difference of accuracies, averaged
-over the epochs.  Below LEAST_LEAD there is nothing to explain; within SPREAD of half the lead a single
-seed decides nothing.
+RULES.md says what speaks for which images, and when the rules were chosen.
 """
 
 from __future__ import annotations

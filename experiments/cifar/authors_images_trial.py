@@ -13,9 +13,9 @@ import numpy as np
 import highway_networks as hn
 from experiments.published import AUTHORS_LOGS
 from highways.conv import protocols
-from highways.conv.images import fingerprint, inputs_of, select_images
+from highways.conv.images import fingerprint, select_images
 from highways.conv.nets import find_net
-from highways.conv.pipeline import Pipeline
+from highways.conv.pipeline import Pipeline, inputs_of
 from highways.conv.training import Training, train_conv
 
 TEN = "cifar-10"
@@ -39,7 +39,7 @@ def before_training(setting: dict, load) -> dict:
     images = {**fingerprint(data), "classes": log["outputs"]}
     losses = []
     for seed in range(setting["draws"]):
-        net = Training(replace(settings, seed=seed), images).net
+        net = protocols.net_of(replace(settings, seed=seed), images)
         loss, _ = hn.softmax_cross_entropy(net.predict(x).astype(np.float64), y)
         losses.append(float(f"{loss:.5g}"))
     packed = inputs.before_mean_image(data.x_test[: setting["packed"]])
@@ -127,7 +127,7 @@ class Scaled:
 
 def images_of(kind: str, settings: protocols.ConvSettings) -> Scaled:
     """Makes the net's input of this kind."""
-    return Scaled(inputs_of(settings), SCALES[kind])
+    return Scaled(inputs_of(settings.images, settings.shift), SCALES[kind])
 
 
 def settings_of_net(net: str, setting: dict, **others) -> protocols.ConvSettings:

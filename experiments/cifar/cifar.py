@@ -2,34 +2,13 @@
 
     python -m experiments cifar [--data-dir DIR]            -> experiments/results/cifar.json
 
-The authors trained for 400 epochs, the protocol "paper".  Here the protocol is our "short": few
-epochs, no dropout, and a rate that rises and then falls.  `python -m experiments add cifar` adds
-runs of "paper" that were trained one by one.
+The authors trained for 400 epochs, the protocol "paper"; "whitened" differs from it only in its images.  Here the
+protocol is our "short": few epochs, no dropout, and a rate that rises and then falls.  Its settings are searched on
+the last 5 000 training images of CIFAR-10.  `python -m experiments add cifar` adds runs of the authors' protocols that
+were trained one by one.  RULES.md says which runs judge what.
 
-First a small search compares settings of "short" on the last 5 000 training images of CIFAR-10,
-with one seed: for Highway A the rate, the gate bias and dropout, one at a time; for the others the
-rate.  The net of Table 3, here called "the 19 layers", is searched on CIFAR-10.  Three nets without
-a search take its rate: Highway C, the 19 layers on CIFAR-100, and Highway B, which also has 19
-layers and differs from the net of Table 3 only at its end.
-
-The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  Our plain
-maxout nets have the shape of Highway A and B, and a normal start of variance 1 / fan_in.  A is searched as
-plain A is; B takes the rate of A.
-
-A net of our own shows what can be reached in an evening, five hours of training on one core.
-
-Only whole runs of "paper" judge a published mean ± standard deviation: their mean must lie in its
-prediction interval.  A run of "paper" that was stopped is compared with the authors' log at equal
-epochs.  So is one of "whitened", which differs from "paper" only in its images; `authors_images`
-says why.  The paper does not speak of whitening, so runs of "whitened" decide no claim on Tables 2
-and 3, however long they are; a run of all 400 epochs has two claims of its own.  Nor do runs of
-"short", which follow another recipe, decide a claim on Tables 2 and 3; but they may show that at least
-so much can be reached.
-
-The accuracy of a run is that of its last epoch.  A finished trial is taken from the log if its
-code is the same.  One that was stopped goes on from its checkpoint beside the results even if the
-commit differs: a warning is printed, and `commits` lists both.  --quick trains on random
-images.
+The net of Table 3 is called "the 19 layers".  Plain maxout nets have the shape of Highway A and B.  A net of our own
+shows what can be reached in an evening, five hours of training on one core.  --quick trains on random images.
 """
 
 from __future__ import annotations
@@ -37,7 +16,6 @@ from __future__ import annotations
 import functools
 import math
 
-from experiments.add import finished_trial
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -246,7 +224,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
-    trial = finished_trial(run)
+    trial = conv_trials.finished_trial(run)
     is_part = "stopped_after" in run or "parent" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)

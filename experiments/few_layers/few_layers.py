@@ -28,10 +28,10 @@ import highway_networks as hn
 from experiments.few_layers.few_layers_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, interval, is_above, mean, within
+from highways.lab.judging.searched_rates import any_at_an_end, best_rate, less
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
-from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
 NETS = {  # {kind: its block, and its gate bias}
@@ -52,7 +52,6 @@ PAPER = "highway, b_T -2"
 RATES = [3e-4 * 2**k for k in range(7)]
 FIRST_SEED_OF_SEARCH = 400
 FIRST_SEED = 410
-GUESSING = 0.1
 MARGIN = 0.005
 DEPTHS = (1, 2, 4, 8)
 BUDGETS = {
@@ -63,51 +62,61 @@ BUDGETS = {
 }  # fmt: skip
 
 
-def cells(budget: dict) -> list[tuple[str, int]]:
-    """The kinds of net and their depths."""
-    return [(NOTHING, 0), *((kind, depth) for depth in budget["depths"] for kind in NETS)]
-
-
 def run(runner: Runner) -> dict:
     fully_connected.data_set()  # forked processes share it
     budget = runner.settings
-    searched = []
-    for kind, depth in cells(budget):
-        for rate in budget["rates"]:
-            for place in range(budget["search_seeds"]):
-                of_search = {"held_out": True, "n_test": budget["n_held_out"]}
-                searched.append(setting(budget, kind, depth, rate, FIRST_SEED_OF_SEARCH + place) | of_search)
-    search = runner.run(trial, searched, fully_connected.data_of)
-    final = []
-    for kind, depth in cells(budget):
-        rate = best_rate(search, kind, depth)
-        for place in range(budget["seeds"]):
-            of_final = {"held_out": False, "n_test": budget["n_test"]}
-            final.append(setting(budget, kind, depth, rate, FIRST_SEED + place) | of_final)
-    return {"search": search, "final": runner.run(trial, final, fully_connected.data_of)}
+    search = runner.run(trial, settings_of_search(budget, NETS), fully_connected.data_of)
+    final = runner.run(trial, settings_of_finals(budget, NETS, search), fully_connected.data_of)
+    return {"search": search, "final": final}
 
 
-def setting(budget: dict, kind: str, depth: int, rate: float, seed: int) -> dict:
-    net = NETS.get(kind, {"block": "plain"})
+# ---- What this question and on_text share -------------------------------------------------------
+# `nets` are those of the question: {kind: its block, and its gate bias}
+
+
+def cells(budget: dict, nets: dict[str, dict]) -> list[tuple[str, int]]:
+    """The kinds of net and their depths."""
+    return [(NOTHING, 0), *((kind, depth) for depth in budget["depths"] for kind in nets)]
+
+
+def setting(budget: dict, nets: dict[str, dict], kind: str, depth: int, rate: float, seed: int) -> dict:
+    net = nets.get(kind, {"block": "plain"})
     same = {name: budget[name] for name in ("width", "epochs", "n_train")}
     return {"kind": kind, **net, "depth": depth, "lr": rate, "seed": seed, **same}
 
 
-def best_rate(search: list[dict], kind: str, depth: int) -> float:
-    """The rate of the highest mean accuracy on held-out images; the lowest of equal ones."""
-    accuracies = {}
-    for found in with_settings(search, kind=kind, depth=depth):
-        accuracies.setdefault(found["lr"], []).append(GUESSING if found["diverged"] else found["accuracy"])
-    means = {rate: mean(values) for rate, values in sorted(accuracies.items())}
-    return max(means, key=means.get)
+def settings_of_search(budget: dict, nets: dict[str, dict]) -> list[dict]:
+    """Every net at every rate, on held-out examples."""
+    found = []
+    of_search = {"held_out": True, "n_test": budget["n_held_out"]}
+    for kind, depth in cells(budget, nets):
+        for rate in budget["rates"]:
+            for place in range(budget["search_seeds"]):
+                found.append(setting(budget, nets, kind, depth, rate, FIRST_SEED_OF_SEARCH + place) | of_search)
+    return found
+
+
+def settings_of_finals(budget: dict, nets: dict[str, dict], search: list[dict]) -> list[dict]:
+    """Every net at the rate that was found for it."""
+    found = []
+    for kind, depth in cells(budget, nets):
+        found += finals(budget, nets, search, kind, depth, budget["seeds"])
+    return found
+
+
+def finals(budget: dict, nets: dict[str, dict], search: list[dict], kind: str, depth: int, seeds: int) -> list[dict]:
+    """One net at the rate that was found for it, with so many seeds."""
+    rate = best_rate(search, kind=kind, depth=depth)
+    of_final = {"held_out": False, "n_test": budget["n_test"]}
+    return [setting(budget, nets, kind, depth, rate, FIRST_SEED + place) | of_final for place in range(seeds)]
 
 
 def rows(record: dict) -> list[dict]:
     """A row for each kind at each depth, with its difference from the paper's."""
     result = []
     final = record["trials"]["final"]
-    for kind, depth in cells(record["settings"]):
-        row = {"kind": kind, "depth": depth, "lr": best_rate(record["trials"]["search"], kind, depth)}
+    for kind, depth in cells(record["settings"], NETS):
+        row = {"kind": kind, "depth": depth, "lr": best_rate(record["trials"]["search"], kind=kind, depth=depth)}
         row["test_accuracy"] = mean_sd_n(values_of(final, "accuracy", kind=kind, depth=depth))
         row["loss"] = mean_sd_n(values_of(final, "loss", kind=kind, depth=depth))
         if depth and kind != PAPER:
@@ -132,7 +141,7 @@ def beside_the_paper(record: dict, kind: str, depth: int, depth_of_paper: int) -
     if None in sample:
         return {"difference": None, "low": None, "high": None, "matters": "diverged"}
     low, high = interval(sample)
-    is_open = is_at_an_end(record, kind, depth) or is_at_an_end(record, PAPER, depth_of_paper)
+    is_open = any_at_an_end(record, {"kind": kind, "depth": depth}, {"kind": PAPER, "depth": depth_of_paper})
     found = {"difference": hn.four_digits(mean(sample)), "low": hn.four_digits(low), "high": hn.four_digits(high)}
     return {**found, "matters": "open, a rate lies at an end" if is_open else in_a_word(low, high)}
 
@@ -149,11 +158,10 @@ def in_a_word(low: float, high: float) -> str:
 
 def differences(record: dict, kind: str, other: str, depth: int, depth_of_other: int | None = None) -> Sample:
     """The accuracy of one kind less that of another, seed by seed; None where one diverged."""
-    final = record["trials"]["final"]
-    ours = values_of(final, "accuracy", kind=kind, depth=depth)
-    theirs = values_of(final, "accuracy", kind=other, depth=depth if depth_of_other is None else depth_of_other)
-    found = [None if None in pair else pair[0] - pair[1] for pair in zip(ours, theirs, strict=True)]
-    return Sample(found, f"{kind} less {other}, {depth} blocks")
+    if depth_of_other is None:
+        depth_of_other = depth
+    name = f"{kind} less {other}, {depth} blocks"
+    return less(record, {"kind": kind, "depth": depth}, {"kind": other, "depth": depth_of_other}, name)
 
 
 # ---- Claims -------------------------------------------------------------------------------------
@@ -162,19 +170,14 @@ SOURCE = "a question of our own, after users of highway layers"
 ABOUT = {"width": 50, "epochs": 12, "n_train": 6000, "n_test": (4000, 10000)}
 
 
-def is_at_an_end(record: dict, kind: str, depth: int) -> bool:
-    rates = record["settings"]["rates"]
-    return best_rate(record["trials"]["search"], kind, depth) in (min(rates), max(rates))
-
-
 def as_accurate(record: dict, kind: str, other: str) -> tuple[list[bool | None], str]:
     """Whether two kinds are as accurate as each other, at every depth; and as text."""
     parts = []
     texts = []
     for depth in record["settings"]["depths"]:
         sample = differences(record, kind, other, depth)
-        is_open = is_at_an_end(record, kind, depth) or is_at_an_end(record, other, depth)
-        parts.append(None if is_open else within(sample, -MARGIN, MARGIN))
+        nets = ({"kind": kind, "depth": depth}, {"kind": other, "depth": depth})
+        parts.append(None if any_at_an_end(record, *nets) else within(sample, -MARGIN, MARGIN))
         texts.append(f"{depth} {effect_as_text(sample)}")
     return parts, f"{kind} less {other}, by blocks: {'; '.join(texts)}"
 
@@ -216,15 +219,21 @@ def few_layers_plain(r):
     return as_accurate(r, "plain", PAPER)
 
 
+def more_accurate_than_nothing(record: dict) -> tuple[list[bool | None], str]:
+    """Whether the paper's nets are more accurate than a net without layers, at every depth; and as text."""
+    depths = record["settings"]["depths"]
+    samples = [differences(record, PAPER, NOTHING, depth, depth_of_other=0) for depth in depths]
+    parts = []
+    for part, depth in zip(corrected(*(is_above(sample, 0) for sample in samples)), depths, strict=True):
+        nets = ({"kind": PAPER, "depth": depth}, {"kind": NOTHING, "depth": 0})
+        parts.append(None if any_at_an_end(record, *nets) else part)
+    return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
+
+
 @claim("few-layers-over-nothing", kind="open question", source=SOURCE, about=ABOUT)
 def few_layers_over_nothing(r):
     """are highway nets of 1, 2, 4 and 8 blocks more accurate than nets without blocks?"""
-    samples = [differences(r, PAPER, NOTHING, depth, depth_of_other=0) for depth in r["settings"]["depths"]]
-    parts = corrected(*(is_above(sample, 0) for sample in samples))
-    for place, depth in enumerate(r["settings"]["depths"]):
-        if is_at_an_end(r, PAPER, depth) or is_at_an_end(r, NOTHING, 0):
-            parts[place] = None
-    return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
+    return more_accurate_than_nothing(r)
 
 
 QUESTION = Question(

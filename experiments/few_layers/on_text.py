@@ -18,42 +18,32 @@ residual     y = x + H
 plain        y = H
 nothing      no layers
 
-Fixed before these runs:
-
-- Five rates, 0.008 times 2^k.  Each is tried with a seed that the final runs do not have; the rate with the highest
-  accuracy on 20 000 words of 50 held-out texts is taken; a net that diverged counts as guessing.
-- Five final seeds.  Accuracy on 40 000 words of 50 other texts, which no pilot has seen.  Nets of one seed have the
-  same words: differences are taken seed by seed.
-- Two kinds are as accurate as each other if the whole 95 % interval of the mean difference lies within 0.005.
-- A part is open if one of its nets has its rate at an end of the five.
-- Fixed while rates were being searched, before any final run: six kinds, with four layers or none, are trained six
-  times through their words, too, with three of the seeds and the rate found for two times, to see what of the
-  differences is speed.
-
-Expected: neither the bias nor how it is drawn matters, nor the softmax, within the margin; the affine carry, residual
-and plain nets lose, more with four layers; highway layers gain little over nothing.  A pilot was known, of one other
-seed on held-out words, at the rate 0.032: four highway layers of b_T = -2 0.856, residual 0.836, plain 0.673, nothing
-0.854; and of three passes instead of two, highway 0.876.
+RULES.md says what was fixed before the runs, and what was expected.
 """
 
 from __future__ import annotations
 
 import functools
 
-from experiments.few_layers import brown, few_layers
+from experiments.few_layers import brown
 from experiments.few_layers.few_layers import (
+    MARGIN,
     NOTHING,
     PAPER,
     as_accurate,
     beside_the_paper,
-    best_rate,
+    cells,
     differences,
-    is_at_an_end,
+    finals,
+    more_accurate_than_nothing,
     nothing_beside_the_paper,
+    settings_of_finals,
+    settings_of_search,
 )
 from experiments.few_layers.on_text_trial import trial
 from highways.lab.judging.claim import claim, effect_as_text, values_of
-from highways.lab.judging.rules import corrected, is_above, within
+from highways.lab.judging.rules import within
+from highways.lab.judging.searched_rates import any_at_an_end, best_rate
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.statistics import mean_sd_n
@@ -69,7 +59,6 @@ NETS = {  # {kind: its block, and its gate bias}
     "residual": {"block": "residual"},
     "plain": {"block": "plain"},
 }
-MARGIN = few_layers.MARGIN
 RATES = [8e-3 * 2**k for k in range(5)]
 LONGER = (PAPER, DRAWN, "affine carry", "residual", "plain", NOTHING)  # the kinds that are trained longer, too
 BUDGETS = {
@@ -82,11 +71,6 @@ BUDGETS = {
 }  # fmt: skip
 
 
-def cells(budget: dict) -> list[tuple[str, int]]:
-    """The kinds of net and their depths."""
-    return [(NOTHING, 0), *((kind, depth) for depth in budget["depths"] for kind in NETS)]
-
-
 def run(runner: Runner) -> dict:
     budget = runner.settings
     load = functools.partial(brown.load_brown, data_dir=runner.data_dir)
@@ -95,28 +79,14 @@ def run(runner: Runner) -> dict:
     load()  # forked processes share it
     data_as_read = functools.partial(as_read, load=load)
     train = functools.partial(trial, load=load)
-    searched = []
-    for kind, depth in cells(budget):
-        for rate in budget["rates"]:
-            for place in range(budget["search_seeds"]):
-                of_search = {"held_out": True, "n_test": budget["n_held_out"]}
-                seed = few_layers.FIRST_SEED_OF_SEARCH + place
-                searched.append(setting(budget, kind, depth, rate, seed) | of_search)
-    search = runner.run(train, searched, data_as_read)
-    of_final = {"held_out": False, "n_test": budget["n_test"]}
-    final = []
-    for kind, depth in cells(budget):
-        rate = best_rate(search, kind, depth)
-        for place in range(budget["seeds"]):
-            final.append(setting(budget, kind, depth, rate, few_layers.FIRST_SEED + place) | of_final)
-    final = runner.run(train, final, data_as_read)
-    longer = []
+    search = runner.run(train, settings_of_search(budget, NETS), data_as_read)
+    final = runner.run(train, settings_of_finals(budget, NETS, search), data_as_read)
     passes = {"epochs": budget["longer"]["epochs"]}
+    longer = []
     for kind in LONGER:
         depth = longer_depth(budget, kind)
-        rate = best_rate(search, kind, depth)
-        for place in range(budget["longer"]["seeds"]):
-            longer.append(setting(budget, kind, depth, rate, few_layers.FIRST_SEED + place) | of_final | passes)
+        seeds = budget["longer"]["seeds"]
+        longer += [setting | passes for setting in finals(budget, NETS, search, kind, depth, seeds)]
     return {"search": search, "final": final, "longer": runner.run(train, longer, data_as_read)}
 
 
@@ -128,19 +98,13 @@ def as_read(setting: dict, load) -> brown.Corpus:
     return load()
 
 
-def setting(budget: dict, kind: str, depth: int, rate: float, seed: int) -> dict:
-    net = NETS.get(kind, {"block": "plain"})
-    same = {name: budget[name] for name in ("width", "epochs", "n_train")}
-    return {"kind": kind, **net, "depth": depth, "lr": rate, "seed": seed, **same}
-
-
 def rows(record: dict) -> list[dict]:
     """A row for each kind at each depth, with its difference from the paper's; then those that were trained longer."""
     settings = record["settings"]
     result = []
-    for kind, depth in cells(settings):
+    for kind, depth in cells(settings, NETS):
         row = {"kind": kind, "depth": depth, "epochs": settings["epochs"]}
-        row["lr"] = best_rate(record["trials"]["search"], kind, depth)
+        row["lr"] = best_rate(record["trials"]["search"], kind=kind, depth=depth)
         result.append(row | measured(record, kind, depth, depth))
     for kind in LONGER:
         depth = longer_depth(settings, kind)
@@ -214,12 +178,7 @@ def text_plain(r):
 @claim("text-over-nothing", kind="open question", source=SOURCE, about=ABOUT)
 def text_over_nothing(r):
     """on text, are highway nets of 2 and 4 layers more accurate than nets without layers?"""
-    samples = [differences(r, PAPER, NOTHING, depth, depth_of_other=0) for depth in r["settings"]["depths"]]
-    parts = corrected(*(is_above(sample, 0) for sample in samples))
-    for place, depth in enumerate(r["settings"]["depths"]):
-        if is_at_an_end(r, PAPER, depth) or is_at_an_end(r, NOTHING, 0):
-            parts[place] = None
-    return parts, "; ".join(f"{sample.name} {effect_as_text(sample)}" for sample in samples)
+    return more_accurate_than_nothing(r)
 
 
 @claim("text-longer", kind="open question", source=SOURCE, about=ABOUT)
@@ -233,8 +192,8 @@ def text_longer(r):
     for kind in LONGER[1:]:
         own_depth = longer_depth(r["settings"], kind)
         sample = differences(record, kind, PAPER, own_depth, depth)
-        is_open = is_at_an_end(r, kind, own_depth) or is_at_an_end(r, PAPER, depth)
-        parts.append(None if is_open else within(sample, -MARGIN, MARGIN))
+        nets = ({"kind": kind, "depth": own_depth}, {"kind": PAPER, "depth": depth})
+        parts.append(None if any_at_an_end(r, *nets) else within(sample, -MARGIN, MARGIN))
         texts.append(f"{kind} {effect_as_text(sample)}")
     return parts, f"less {PAPER}: {'; '.join(texts)}"
 

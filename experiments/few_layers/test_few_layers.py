@@ -57,7 +57,7 @@ def record_of(accuracy) -> dict:
     search = []
     final = []
     rates = BUDGET["rates"]
-    for kind, depth in few_layers.cells(BUDGET):
+    for kind, depth in few_layers.cells(BUDGET, few_layers.NETS):
         net = {"kind": kind, "depth": depth, "width": 50, "epochs": 12, "n_train": 6000, "diverged": False, "loss": 0.3}
         for rate in rates:
             search.append({**net, "lr": rate, "n_test": 4000, "accuracy": 0.8 + (rate == rates[3]) / 10})
@@ -198,13 +198,15 @@ def text_record(accuracy, best=2) -> dict:
     search = []
     final = []
     rates = TEXT_BUDGET["rates"]
-    for kind, depth in on_text.cells(TEXT_BUDGET):
+    for kind, depth in few_layers.cells(TEXT_BUDGET, on_text.NETS):
         for rate in rates:
-            trial = on_text.setting(TEXT_BUDGET, kind, depth, rate, 400) | {"n_test": 20000, "diverged": False}
+            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rate, 400)
+            trial |= {"n_test": 20000, "diverged": False}
             search.append(trial | {"accuracy": 0.8 + (rate == rates[best]) / 10})
         for seed in range(TEXT_BUDGET["seeds"]):
             noise = 1e-3 * np.sin(seed + depth + len(kind))
-            trial = on_text.setting(TEXT_BUDGET, kind, depth, rates[best], seed) | {"n_test": 40000, "diverged": False}
+            trial = few_layers.setting(TEXT_BUDGET, on_text.NETS, kind, depth, rates[best], seed)
+            trial |= {"n_test": 40000, "diverged": False}
             final.append(trial | {"accuracy": accuracy(kind, depth) + noise, "loss": 0.3})
     trials = {"search": search, "final": final, "longer": [trial | {"epochs": 6} for trial in final]}
     return {"settings": TEXT_BUDGET, "trials": trials}

@@ -37,6 +37,7 @@ from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, interval, is_above, is_below, logs, mean
+from highways.lab.judging.searched_rates import near_an_end
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -424,9 +425,7 @@ def figure_1(group: SimpleNamespace) -> dict:
 
 def is_at_an_end(net: dict) -> bool:
     """Whether the rate that a search chose lies in the first or the last twelfth of its range."""
-    low, high = range_of_rates(net["kind"], net["depth"], net["activation"])
-    place = np.log(net["effective_lr"] / low) / np.log(high / low)
-    return not 1 / 12 <= place <= 11 / 12
+    return near_an_end(net["effective_lr"], *range_of_rates(net["kind"], net["depth"], net["activation"]))
 
 
 # ---- Summary ------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import functools
 
-from experiments.add import finished_trial
 from experiments.published import PUBLISHED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial
@@ -128,7 +127,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     kind = (run["net"], run["block"], run["protocol"], run["epochs"])
     if kind not in kinds_of_runs():
         raise ValueError("Table 1 has no runs of {}, {}, {}, {} epochs".format(*kind))
-    finished = finished_trial(run)
+    finished = conv_trials.finished_trial(run)
     finished.pop("width", None)  # the net's name decides, whatever the run says
     width = int(run["net"].removeprefix("mnist-"))
     accepted = {"width": width, **finished}

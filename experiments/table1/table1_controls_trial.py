@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import highway_networks as hn
 from highways.conv.images import fingerprint, select_images
-from highways.conv.protocols import ConvSettings
-from highways.conv.training import Training, layers_of, make_net, train_conv
+from highways.conv.protocols import ConvSettings, layers_of, net_of
+from highways.conv.training import Training, train_conv
 from highways.conv.trials import settings_in
 from highways.nets import fully_connected
 
@@ -33,4 +33,4 @@ def trial(setting: dict) -> dict:
 def training_without_blocks(settings: ConvSettings, images: dict) -> Training:
     """A training of the net that is left when its blocks hand their input on."""
     layers = [layer for layer in layers_of(settings, images) if layer[0] != settings.block]
-    return Training(settings, images, net=make_net(settings, images, layers))
+    return Training(settings, images, net=net_of(settings, images, layers))

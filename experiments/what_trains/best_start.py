@@ -33,6 +33,7 @@ from highways.lab.judging.rules import (
     p_value,
     ratio,
 )
+from highways.lab.judging.searched_rates import near_an_end
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -177,9 +178,7 @@ def is_at_an_end(net: dict) -> bool:
     A control has none."""
     if "stands_in" in net:
         return False
-    low, high = range_of_rates(net["block"], net["depth"], net["activation"])
-    place = np.log(net["effective_lr"] / low) / np.log(high / low)
-    return not 1 / 12 <= place <= 11 / 12
+    return near_an_end(net["effective_lr"], *range_of_rates(net["block"], net["depth"], net["activation"]))
 
 
 def number_at_an_end(record: dict, block: str, depth: int) -> int:

@@ -7,35 +7,8 @@ import sys
 from pathlib import Path
 
 from highways.conv.protocols import ConvSettings
-from highways.conv.training import Training
+from highways.conv.training import Training, load_same_run
 from highways.files import InputError, check_writable, printable, real_path
-
-# ---- The same run -------------------------------------------------------------------------------
-
-
-def differences(saved: Training, asked: Training) -> dict:
-    """{name: saved value} where two runs differ in their settings or images."""
-    asked_task = asked.task()
-    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
-
-
-def load_same_run(path: Path, asked: Training) -> Training:
-    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
-
-    `asked` is that run as it would begin.  This is the only rule for resuming: settings and
-    images must be equal; the commit may differ.  Raises InputError otherwise."""
-    saved = Training.load(path)
-    other = differences(saved, asked)
-    if not other:
-        return saved
-    if other.keys() <= asked.images.keys():
-        found = "other images, or of the same in another order"
-        advice = "give the images that it was trained on, or name another file"
-        raise InputError(f"{path} is of {found}: {advice}")
-    asked_task = asked.task()
-    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
-    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
-    raise InputError(message)
 
 
 def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
@@ -44,8 +17,7 @@ def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
     Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
     if the run has other settings or images, is finished, or is a branch itself."""
     training = Training.load(path)
-    asked = Training(settings, images)
-    other = differences(training, asked).keys() - {"lr"}
+    other = training.differences(settings, images).keys() - {"lr"}
     if other:
         names = ", ".join(sorted(other))
         raise InputError(f"{path} cannot be branched from: only the rate may differ, not {names}")
@@ -56,7 +28,7 @@ def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
         raise InputError(message)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     training.parent = {"epoch": training.epochs, "lr": training.settings.lr, "sha256": sha256}
-    training.settings = asked.settings
+    training.settings = settings
     return training
 
 
@@ -102,15 +74,12 @@ def check_net_replaceable(file: Path) -> None:
 
 
 def checkpoint_to_resume(
-    asked: Training,
-    file: Path,
-    was_stopped: bool,
-    branch_of: Path | None,
+    settings: ConvSettings, images: dict, file: Path, was_stopped: bool, branch_of: Path | None
 ) -> Path:
-    """The checkpoint from which `asked` goes on or, if it has not begun, the one it will write.
+    """The checkpoint from which a run goes on or, if it has not begun, the one it will write.
 
     `was_stopped` says that the command was stopped, at whatever seed.  If `file` then holds
-    another run, it is one of an earlier command, and the run `asked` has not begun.
+    another run, it is one of an earlier command, and this run has not begun.
 
     Prints a note if the run starts.  Raises InputError for a checkpoint of another run."""
     for written in (unfinished(file), file):
@@ -120,13 +89,13 @@ def checkpoint_to_resume(
     path = unfinished(file) if unfinished(file).exists() else file
     begun = is_begun(file)
     if begun and was_stopped and path == file:
-        begun = not differences(Training.load(path), asked)
+        begun = not Training.load(path).differences(settings, images)
     if not begun:
         start = branch_of or "its first epoch"
         missing = f"there is no {unfinished(file)}, it starts from {start}"
-        print(f"{asked.settings.label}: {printable(missing)}", file=sys.stderr)
+        print(f"{settings.label}: {printable(missing)}", file=sys.stderr)
         return unfinished(file)
-    saved = load_same_run(path, asked)
+    saved = load_same_run(path, settings, images)
     if branch_of and not saved.parent:
         raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
     return path

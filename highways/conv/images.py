@@ -1,17 +1,14 @@
-"""Selects, scales and moves the images on which a convolutional net is trained."""
+"""The images on which a convolutional net is trained: reads them, selects them, and tells them from others."""
 
 from __future__ import annotations
 
-import math
 import os
 import zlib
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from highways.cifar import load_cifar
-from highways.conv.pipeline import Pipeline
 from highways.conv.protocols import HELD_OUT, ConvSettings
 
 
@@ -43,17 +40,6 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
     )
 
 
-def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
-    """(maps, side, side) for images with this number of pixels.
-
-    Raises ValueError if they are not square."""
-    side = math.isqrt(n_pixels // maps)
-    if maps * side**2 != n_pixels:
-        noun = "map" if maps == 1 else "maps"
-        raise ValueError(f"images of {n_pixels} pixels are not {maps} square {noun}")
-    return maps, side, side
-
-
 def check_square(data: hn.Dataset) -> None:
     """Raises ValueError unless the images are square.
     Their number of pixels does not tell: 16 x 25 = 20 x 20."""
@@ -72,52 +58,6 @@ def fingerprint(data: hn.Dataset) -> dict:
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
     return {"pixels": data.x_train.shape[1], "classes": int(data.n_classes), "crc32": f"{crc:08x}"}
-
-
-def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Moves each of the square images (N, pixels) by up to `most` whole pixels in both directions.
-
-    Pixels from outside are 0."""
-    if most == 0:  # rng would draw nothing, either
-        return x
-    n = len(x)
-    side = math.isqrt(x.shape[1])
-    padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
-    down, right = rng.integers(0, 2 * most + 1, (2, n))
-    crops = sliding_window_view(padded, (side, side), (1, 2))
-    return crops[np.arange(n), down, right].reshape(n, -1)
-
-
-class Pixels:
-    """Makes a net's input from MNIST's images: (n, pixels) uint8 -> float32 in [0, 1).
-
-    This is the authors' scale.  For training each image is moved by at most `shift` pixels.
-    highways.conv.pipeline.Pipeline does the same for CIFAR.
-
-    Raises ValueError for pixels that are not bytes."""
-
-    def __init__(self, shift: int):
-        self.shift = shift
-
-    def fit(self, x_train: np.ndarray) -> Pixels:
-        return self  # nothing is subtracted
-
-    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        hn.check_bytes(x)
-        return self.test(random_shift(x, self.shift, rng))
-
-    def test(self, x: np.ndarray) -> np.ndarray:
-        hn.check_bytes(x)
-        return x.astype(np.float32) * np.float32(1 / 256)
-
-
-def inputs_of(settings: ConvSettings) -> Pixels | Pipeline:
-    """The object that makes a net's input from images, as the settings ask.
-
-    Raises ValueError for an unknown kind of images."""
-    if settings.images == "pixels":
-        return Pixels(settings.shift)
-    return Pipeline(settings.images, settings.shift)
 
 
 def load_images(data: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:

@@ -3,6 +3,7 @@ its published size, and how sure we are of its layers."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -103,6 +104,14 @@ class NamedNet(NamedTuple):
     block: str = "highway"  # the kind of hidden layer that the net is for
 
     layers = property(lambda self: self.layers_of())
+
+    def shape_for(self, n_pixels: int) -> tuple[int, int, int]:
+        """(maps, side, side) of images with this number of pixels; raises ValueError if they are not square."""
+        maps = self.shape[0]
+        side = math.isqrt(n_pixels // maps)
+        if maps * side**2 != n_pixels:
+            raise ValueError(f"images of {n_pixels} pixels and {maps} maps are not square")
+        return maps, side, side
 
 
 MNIST = (1, 28, 28)

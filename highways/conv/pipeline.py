@@ -1,4 +1,4 @@
-"""The pipeline that turns CIFAR's images into a net's input.
+"""What turns images into a net's input: Pixels for MNIST's, a Pipeline for CIFAR's.
 
 pipeline = Pipeline("contrast", pad=8).fit(data.x_train)
 x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
@@ -6,6 +6,8 @@ x = pipeline.test(data.x_test[:100])
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -15,6 +17,42 @@ from highways.cifar import PIXELS, SHAPE
 
 LEAST_CONTRAST = 1.0  # grey levels, out of 255; no image of these sets has a deviation below 7
 FILTER_BIAS = 0.1  # added to the variances before whitening divides by their roots: pylearn2's default
+
+
+def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Moves each of the square images (N, pixels) by up to `most` whole pixels in both directions.
+
+    Pixels from outside are 0."""
+    if most == 0:  # rng would draw nothing, either
+        return x
+    n = len(x)
+    side = math.isqrt(x.shape[1])
+    padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
+    down, right = rng.integers(0, 2 * most + 1, (2, n))
+    crops = sliding_window_view(padded, (side, side), (1, 2))
+    return crops[np.arange(n), down, right].reshape(n, -1)
+
+
+class Pixels:
+    """Makes a net's input from MNIST's images: (n, pixels) uint8 -> float32 in [0, 1).
+
+    This is the authors' scale.  For training each image is moved by at most `shift` pixels.
+
+    Raises ValueError for pixels that are not bytes."""
+
+    def __init__(self, shift: int):
+        self.shift = shift
+
+    def fit(self, x_train: np.ndarray) -> Pixels:
+        return self  # nothing is subtracted
+
+    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        hn.check_bytes(x)
+        return self.test(random_shift(x, self.shift, rng))
+
+    def test(self, x: np.ndarray) -> np.ndarray:
+        hn.check_bytes(x)
+        return x.astype(np.float32) * np.float32(1 / 256)
 
 
 class Pipeline:
@@ -133,6 +171,11 @@ class Pipeline:
     def _mean_image(self, x):
         total = sum(self._before_mean_image(part).sum(axis=0, dtype=float) for part in _in_parts(x))
         return (total / len(x)).astype(np.float32)
+
+
+def inputs_of(images: str, shift: int) -> Pixels | Pipeline:
+    """What makes a net's input from images: Pixels, or a Pipeline of this kind.  It moves them by up to `shift`."""
+    return Pixels(shift) if images == "pixels" else Pipeline(images, shift)
 
 
 def _check_images(x: np.ndarray) -> None:

@@ -1,9 +1,12 @@
-"""How the convolutional nets are trained: protocols, and the settings of a run."""
+"""How the convolutional nets are trained: protocols, the settings of a run, and the net that these name."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
+from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 
 BATCH = 100
@@ -30,7 +33,7 @@ class ConvSettings:
     init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None
     last: str | float
-    images: str  # "pixels", for highways/conv/images.py's Pixels, or a kind of highways/conv/pipeline.py's Pipeline
+    images: str  # "pixels", for highways/conv/pipeline.py's Pixels, or a kind of its Pipeline
 
     # What
     net: str
@@ -164,3 +167,24 @@ def settings_of(
     if protocol == "paper" and find_net(net).title == "Table 2":
         values["first"] = FIRST_OF_TABLE_2
     return ConvSettings(net=net, data=data, protocol=protocol, **{**values, **others})
+
+
+# ---- The net that the settings name --------------------------------------------------------------
+
+
+def layers_of(settings: ConvSettings, images: dict) -> list[tuple]:
+    """The layers of the net; `images` is the fingerprint() of those that it is trained on."""
+    return find_net(settings.net).layers_of(
+        block=settings.block,
+        dropout=settings.dropout,
+        classes=images["classes"],
+    )
+
+
+def net_of(settings: ConvSettings, images: dict, layers: list[tuple] | None = None) -> ConvNet:
+    """The net as it starts; with `layers` a net of these instead of its own."""
+    layers = layers or layers_of(settings, images)
+    shape = find_net(settings.net).shape_for(images["pixels"])
+    rng = np.random.default_rng(settings.seed)
+    start = {"init": settings.init, "first": settings.first, "last": settings.last, "gate_bias": settings.gate_bias}
+    return ConvNet(shape, layers, rng, **start)

@@ -1,4 +1,4 @@
-"""Trains convolutional nets and makes the JSON of conv_highway_networks.py.
+"""What conv_highway_networks.py trains, and its JSON.
 
 A RUN is an entry of the JSON's list "runs": the settings and the results of one net.
 """
@@ -11,11 +11,11 @@ import numpy as np
 
 import highway_networks as hn
 from highways.cifar import sha256_as_read
-from highways.conv.checkpoints import branch, load_same_run
+from highways.conv.checkpoints import branch
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
-from highways.conv.training import Training, check_images, train_conv
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.files import environment
 from highways.records import FINAL
 
@@ -49,11 +49,13 @@ def train_one(
 
     Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
     be written."""
-    training = Training(settings, fingerprint(data))
+    images = fingerprint(data)
     if resume and checkpoint and checkpoint.exists():
-        training = load_same_run(checkpoint, training)
+        training = load_same_run(checkpoint, settings, images)
     elif branch_of:
-        training = branch(branch_of, settings, training.images)
+        training = branch(branch_of, settings, images)
+    else:
+        training = Training(settings, images)
 
     def tell_step():
         tell((settings.seed, {"step": training.steps}))
@@ -72,10 +74,7 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON, with the filters, gates and errors that the pictures show.
 
     A run that was stopped has `stopped_after`, the number of its epochs, and no final
-    numbers; a branch has `parent`.
-
-    Raises ValueError for other images than those that the run was made for."""
-    check_images(training, data)
+    numbers; a branch has `parent`."""
     settings = training.settings
     history = training.history
     diverged = training.diverged is not None

@@ -10,80 +10,48 @@ import numpy as np
 
 import highway_networks as hn
 from highways import files
-from highways.conv.images import fingerprint, inputs_of, shape_of
+from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
-from highways.conv.nets import find_net
 from highways.conv.normalised import Normalised
-from highways.conv.protocols import BATCH, ConvSettings
+from highways.conv.pipeline import inputs_of
+from highways.conv.protocols import BATCH, ConvSettings, net_of
 from highways.conv.together import ALONE, Ranks
 from highways.files import InputError
 from highways.nets.optimizers import Nesterov
 from highways.nets.schedules import SCHEDULES
 
 
-def layers_of(settings: ConvSettings, images: dict) -> list[tuple]:
-    """The layers of the settings' net; `images` is the fingerprint() of what it is trained on."""
-    return find_net(settings.net).layers_of(
-        block=settings.block,
-        dropout=settings.dropout,
-        classes=images["classes"],
-    )
-
-
-def shape_for(settings: ConvSettings, images: dict) -> tuple[int, int, int]:
-    """The shape of the images, (maps, side, side)."""
-    return shape_of(find_net(settings.net).shape[0], images["pixels"])
-
-
-def make_net(settings: ConvSettings, images: dict, layers: list[tuple]) -> ConvNet:
-    """A net of these layers, which starts as the settings say."""
-    return ConvNet(
-        shape_for(settings, images),
-        layers,
-        np.random.default_rng(settings.seed),
-        init=settings.init,
-        first=settings.first,
-        last=settings.last,
-        gate_bias=settings.gate_bias,
-    )
-
-
-def make_optimizer(settings: ConvSettings, net: ConvNet) -> Nesterov:
-    weight_decay = net.per_parameter(settings.weight_decay, last=settings.decay_of_last)
-    rates = net.per_parameter(1.0, biases=2.0)
-    return Nesterov(net.parameters, settings.lr, weight_decay=weight_decay, rates=rates)
-
-
 class Training:
     """A net in training, and everything that changes from epoch to epoch.  save() writes all of
     it, so that load() goes on as if there had been no interruption, to the last bit.
 
-    The net, its optimiser (a Nesterov), what makes its inputs from images, and the schedule of the rate are those that
-    are given, and otherwise those that the settings name.  load() makes those of the settings.
+    The net, and what makes its inputs from images, are those that are given, and otherwise those that the settings
+    name.
 
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
 
     If several processes train the net together, `ranks` are these: see join().
 
-    Raises ValueError for images that the net cannot take, and for settings with which
-    nothing would be trained."""
+    Raises ValueError for images that the net cannot take, and for fewer than a batch."""
 
     COLUMNS = ("epoch", "train_loss", "train_accuracy", "test_loss", "test_accuracy", "grad_norm")
 
-    def __init__(self, settings: ConvSettings, images: dict, *, net=None, optimizer=None, inputs=None, schedule=None):
-        if settings.epochs < 1 or settings.n_train < BATCH or settings.schedule not in SCHEDULES:
-            schedules = " or ".join(map(repr, SCHEDULES))
-            needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
-            given = f"{settings.epochs} epochs, {settings.n_train} images, {settings.schedule!r}"
-            raise ValueError(f"at least {needed} are needed, not {given}")
+    def __init__(self, settings: ConvSettings, images: dict, *, net: ConvNet | None = None, inputs=None):
+        if settings.n_train < BATCH:
+            raise ValueError(f"a batch has {BATCH} images, and there are {settings.n_train}")
         self.settings = settings
         self.images = images  # fingerprint() of the images
-        self.net = net or make_net(settings, images, layers_of(settings, images))
-        # makes the net's input from images; train_conv() fits it to them
-        self.inputs = inputs or inputs_of(settings)
-        self.optimizer = optimizer or make_optimizer(settings, self.net)
-        self.schedule = schedule or SCHEDULES[settings.schedule]
+        self.net = net or net_of(settings, images)
+        # train_conv() fits it to the training images
+        self.inputs = inputs or inputs_of(settings.images, settings.shift)
+        self.optimizer = Nesterov(
+            self.net.parameters,
+            settings.lr,
+            weight_decay=self.net.per_parameter(settings.weight_decay, last=settings.decay_of_last),
+            rates=self.net.per_parameter(1.0, biases=2.0),
+        )
+        self.schedule = SCHEDULES[settings.schedule]
         self.optimizer_of_all = self.optimizer  # differs from the optimizer if there are several ranks
         # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
@@ -152,12 +120,7 @@ class Training:
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters at the scheduled rate; returns the gradient's norm, that of all
-        ranks' gradients together.
-
-        Raises ValueError after the last epoch, for which the schedule has no rate."""
-        if self.steps >= self.all_steps:
-            length = f"the {self.settings.epochs} epochs of the settings, {self.all_steps} steps"
-            raise ValueError(f"{length}, are over")
+        ranks' gradients together."""
         progress = (self.steps + 0.5) / self.all_steps
         self.optimizer.lr = self.settings.lr * self.schedule(progress)
         norm = self.ranks.step(self.optimizer, gradient, self.net.parameters)
@@ -173,41 +136,24 @@ class Training:
         x = x[self.ranks.rows(len(x))]
         return self.ranks.gather(self.net.predict(self.inputs.test(x)))
 
-    def task(self) -> dict:
-        """Everything that the numbers depend on, except the program, as JSON gives it back."""
-        return {**self.images, **self.settings.for_json()}
+    def differences(self, settings: ConvSettings, images: dict) -> dict[str, tuple]:
+        """{name: (what this run has, what that has)} where it differs from a run of these settings and images.
+
+        All that the numbers depend on is in these, except the program."""
+        ours = {**self.images, **self.settings.for_json()}
+        theirs = {**images, **settings.for_json()}
+        return {name: (ours[name], theirs[name]) for name in ours if ours[name] != theirs[name]}
 
     def check_whole(self) -> None:
-        """Raises ValueError if the run ended within an epoch, or made steps outside train_conv().
-
-        The history does not show such steps."""
+        """Raises ValueError if the run ended within an epoch, whose steps the history does not show."""
         if self.within_epoch:
-            message = f"the run ended within epoch {self.epochs + 1}: load() what was saved before"
-            raise ValueError(message)
-        steps = self.epochs * self.steps_of_epoch
-        if self.steps != steps:
-            advice = "let train_conv() train"
-            found = f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}"
-            raise ValueError(f"{found}: {advice}")
-
-    def _check_history(self) -> None:
-        """Raises ValueError unless it is a history of whole epochs, and of no more than the settings have."""
-        epochs = [*range(1, self.epochs + 1)]
-        lengths = {len(column) for column in self.history.values()}
-        is_whole = [*self.history] == [*self.COLUMNS] and self.history["epoch"] == epochs and lengths == {self.epochs}
-        if not is_whole or self.epochs > self.settings.epochs:
-            raise ValueError("the history is not that of whole epochs")
+            raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
 
     def save(self, path: str | Path) -> None:
         """Writes everything to one .npz file, whole or not at all.
 
-        Raises InputError where the file cannot be written; ValueError within an epoch and for what
-        load() would refuse."""
-        self._check_history()
+        Raises InputError where the file cannot be written, and ValueError within an epoch."""
         self.check_whole()
-        for name, array in self._arrays().items():
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite")
         files.write_arrays(path, self._head(), **self._arrays())
 
     def _head(self) -> dict:
@@ -231,26 +177,13 @@ class Training:
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
-        """Reads what save() wrote, running no code from it;
-        raises InputError for any other file."""
-
-        def arguments_of(head):
-            return ConvSettings(**head["settings"]), dict(head["images"])
-
-        def shapes_of(head):
-            arguments = arguments_of(head)
-            sizes = ConvNet.sizes_of(shape_for(*arguments), layers_of(*arguments))
-            sizes["v"] = sizes["parameters"]
-            return {name: (size,) for name, size in sizes.items()}
-
+        """Reads what save() wrote, running no code from it; raises InputError for any other file."""
         try:
-            head, arrays = files.read_arrays(path, shapes_of)
-            training = cls(*arguments_of(head))
+            head, arrays = files.read_arrays(path)
+            training = cls(ConvSettings(**head["settings"]), head["images"])
             training._restore(head, arrays)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-        except ModuleNotFoundError:
-            raise  # the checkpoint is not to blame
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             message = f"{path} is not a checkpoint of a convolutional net ({reason}): name another file"
@@ -259,18 +192,29 @@ class Training:
 
     def _restore(self, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """Restores what save() wrote; raises various exceptions for anything else."""
-        for name, target in self._arrays().items():
-            array = arrays[name]
-            if array.dtype != target.dtype or not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite and {target.dtype}")
-            target[:] = array
+        files.put_arrays(arrays, self._arrays())
         self.history = head["history"]
-        self.seconds = float(head["seconds"])
-        self.commits = list(head["commits"])
+        self.seconds = head["seconds"]
+        self.commits = head["commits"]
         self.parent = head["parent"]
-        self._check_history()
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
+
+
+def load_same_run(path: Path, settings: ConvSettings, images: dict) -> Training:
+    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
+
+    This is the only rule for resuming: settings and images must be equal; the commit may differ.
+    Raises InputError otherwise."""
+    saved = Training.load(path)
+    other = saved.differences(settings, images)
+    if not other:
+        return saved
+    if other.keys() <= images.keys():
+        found = "other images, or of the same in another order"
+        raise InputError(f"{path} is of {found}: give the images that it was trained on, or name another file")
+    found = ", ".join(f"{name} {ours}, not {asked}" for name, (ours, asked) in other.items())
+    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
@@ -286,17 +230,12 @@ def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
 
 def check_images(training: Training, data: hn.Dataset) -> None:
     """Raises ValueError unless these are the images that the run was made for."""
-    if fingerprint(data) != training.images:
-        message = f"a run on the images {training.images} cannot go on with {fingerprint(data)}"
-        raise ValueError(message)
+    found = fingerprint(data)
+    if found != training.images:
+        raise ValueError(f"the run is of the images {training.images}, not of {found}")
     settings = training.settings
-    parts = (
-        ("training", settings.n_train, data.x_train),
-        ("test", settings.n_test, data.x_test),
-    )
-    for what, n, x in parts:
-        if len(x) != n:
-            raise ValueError(f"the run is of {n} {what} images, not {len(x)}")
+    if (len(data.x_train), len(data.x_test)) != (settings.n_train, settings.n_test):
+        raise ValueError(f"the run is of {settings.n_train} training and {settings.n_test} test images")
 
 
 @np.errstate(all="ignore")  # train_epoch() ends a run that is not finite: no warnings
@@ -316,8 +255,8 @@ def train_conv(
     A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
     says where it ended.  It can be neither saved nor continued.
 
-    Raises ValueError for other images than the run was made for, for another number of ranks, for
-    a run that ended within an epoch, and for a stop before the first epoch."""
+    Raises ValueError for other images than the run was made for, for another number of ranks, and for
+    a run that ended within an epoch."""
     training.check_whole()
     check_images(training, data)
     if training.ranks.count != training.settings.ranks:
@@ -325,9 +264,6 @@ def train_conv(
         raise ValueError(f"{ranks} ranks train this net together, not {training.ranks.count}")
     last = training.settings.epochs
     if stop_after is not None:
-        if stop_after < 1:
-            allowed = "after its first epoch or a later one"
-            raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
         last = min(last, stop_after)
     training.inputs.fit(data.x_train)
     for epoch in range(training.epochs + 1, last + 1):

@@ -8,11 +8,11 @@ from dataclasses import fields
 from pathlib import Path
 
 import highway_networks as hn
-from highways.conv import checkpoints
-from highways.conv import images as conv_images
-from highways.conv import training as convolutional
-from highways.conv.protocols import ConvSettings
-from highways.conv.runs import train_one
+from highways.conv.images import fingerprint, select_images
+from highways.conv.nets import find_net
+from highways.conv.protocols import ConvSettings, settings_of
+from highways.conv.runs import run_record
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.records import ranks_of
 from highways.statistics import mean_sd_n
 
@@ -39,6 +39,37 @@ def kind_of(trial: dict) -> str:
     return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
 
 
+def finished_trial(run: dict) -> dict:
+    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
+
+    Raises ValueError for a run with the authors' settings ("paper" or "whitened") in which a setting
+    differs from them.  A branch may have another rate."""
+    settings = settings_in(run)
+    trial = {**setting(settings), **run}
+    find_net(trial["net"])  # raises ValueError for a net of another name
+    if trial["protocol"] != "short":
+        check_authors_settings(trial)
+    return trial
+
+
+def check_authors_settings(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
+    authors = settings_of(
+        net=trial["net"],
+        data=trial["data"],
+        protocol=trial["protocol"],
+        gate_bias=find_net(trial["net"]).gate_bias,
+    )
+    unsaid = ("block", "seed", "n_train", "n_test", "validation")  # of these the protocol says nothing
+    for name, value in setting(authors).items():
+        if name in unsaid:
+            continue
+        is_rate_of_branch = name == "lr" and "parent" in trial
+        if trial[name] != value and not is_rate_of_branch:
+            found = f"{name} {value}, not {trial[name]}"
+            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")
+
+
 # ---- Running it ---------------------------------------------------------------------------------
 
 
@@ -50,15 +81,23 @@ def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
     return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
 
 
-def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
-    """Trains from the checkpoint in the folder or, without one, from the seed.
-
-    Leaves a checkpoint in the folder; run() removes it."""
+def begun(setting: dict, data: hn.Dataset, path: Path) -> tuple[Training, hn.Dataset]:
+    """The training of a trial, from its checkpoint or, without one, from its seed; and its images."""
     settings = settings_in(setting)
+    images = select_images(data, settings)
+    of_images = fingerprint(images)
+    training = load_same_run(path, settings, of_images) if path.exists() else Training(settings, of_images)
+    return training, images
+
+
+@hn.one_blas_thread()
+def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
+    """Trains a net; returns its RUN.  Leaves a checkpoint in the folder; run() removes it."""
     path = checkpoint_of(setting, folder, question)
-    checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    images = conv_images.select_images(data, settings)
-    return train_one(settings, images, checkpoint)
+    training, images = begun(setting, data, path)
+    has_folder = path.parent.is_dir()  # on a cluster it may be elsewhere
+    train_conv(training, images, path if has_folder else None)
+    return run_record(training, images)
 
 
 def run(runner, function, settings: list[dict], data_of) -> list[dict]:
@@ -70,9 +109,7 @@ def run(runner, function, settings: list[dict], data_of) -> list[dict]:
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
         if path.exists():
-            begun = settings_in(setting)
-            images = conv_images.fingerprint(conv_images.select_images(data_of(setting), begun))
-            checkpoints.load_same_run(path, convolutional.Training(begun, images))  # or it is refused
+            begun(setting, data_of(setting), path)  # or it is refused
 
     def remove_checkpoint(setting):
         checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)

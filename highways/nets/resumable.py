@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from highways.files import read_arrays, write_arrays
+from highways.files import put_arrays, read_arrays, write_arrays
 from highways.nets import fully_connected
 from highways.nets.fully_connected import BATCH
 from highways.trial_code import checksum_of_code
@@ -75,15 +75,13 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
     """Puts a checkpoint's numbers into the net and its optimiser; returns its losses.
 
     Without a checkpoint of this trial it changes nothing and returns []."""
-    size = net.parameters.shape
     try:
-        head, arrays = read_arrays(path, lambda _: {"parameters": size, "v": size})
+        head, arrays = read_arrays(path)
         if head["about"] != about:
             return []
+        put_arrays(arrays, {"parameters": net.parameters, "v": optimizer.v})
     except Exception:  # as read_arrays() says: a file that is no checkpoint
         return []
-    net.parameters[:] = arrays["parameters"]
-    optimizer.v[:] = arrays["v"]
     optimizer.lr = head["lr"]
     return head["losses"]
 

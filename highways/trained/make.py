@@ -22,7 +22,7 @@ from highways.cifar import SHAPE, load_cifar
 from highways.commands import Parser, first_line, path_name, run_command, run_program
 from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings
-from highways.files import ROOT, InputError, json_bytes, read_arrays, read_json
+from highways.files import ROOT, InputError, json_bytes, put_arrays, read_arrays, read_json
 from highways.nets import fully_connected
 from highways.trained import onnx_graph, safetensors_file
 from highways.trained.nets import FOLDER, TrainedNet, cards, contrast_normalised, empty_net, named_parameters
@@ -230,10 +230,10 @@ def arrays_of(card: dict, checkpoint: str) -> dict[str, np.ndarray]:
     """The parameters in a checkpoint, by their names in the files."""
     net = empty_net(card)
     try:
-        _, arrays = read_arrays(checkpoint, lambda head: {"parameters": net.parameters.shape})
+        _, arrays = read_arrays(checkpoint)
+        put_arrays(arrays, {"parameters": net.parameters})
     except Exception as error:  # zipfile, zlib, NumPy and json each have their own
         raise InputError(f"{checkpoint} is no checkpoint of {card['name']}: {error}") from error
-    net.parameters[:] = arrays["parameters"]
     return {name: np.ascontiguousarray(array) for name, array in named_parameters(net).items()}
 
 

@@ -99,6 +99,6 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
         read_json(path)
     np.savez(tmp_path / "net.npz", head=np.array(text), parameters=np.zeros(1))
     with pytest.raises(ValueError):
-        read_arrays(tmp_path / "net.npz", lambda head: {"parameters": (1,)})
+        read_arrays(tmp_path / "net.npz")
     path.write_text('{"a": [1e300, -1.5, 0, 10000000000]}')
     assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 from highways.conv import images, protocols
-from highways.conv.checkpoints import load_same_run
-from highways.conv.training import Training, train_conv
+from highways.conv.training import Training, load_same_run, train_conv
 from highways.lab import trials
 
 EPOCHS = 4
@@ -55,9 +54,9 @@ def test_only_the_same_run_is_gone_on_with(tmp_path, data, other):
     fingerprint = images.fingerprint(data)
     checkpoint = tmp_path / "net.npz"
     train_conv(Training(protocols.settings_of(**task), fingerprint), data, checkpoint)
-    assert load_same_run(checkpoint, Training(protocols.settings_of(**task), fingerprint)).history
+    assert load_same_run(checkpoint, protocols.settings_of(**task), fingerprint).history
     with pytest.raises(ValueError):
-        load_same_run(checkpoint, Training(protocols.settings_of(**task | other), fingerprint))
+        load_same_run(checkpoint, protocols.settings_of(**task | other), fingerprint)
 
 
 @settings(max_examples=40)

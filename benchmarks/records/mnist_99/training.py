@@ -11,8 +11,8 @@ from benchmarks.records import trainer
 from benchmarks.records.mnist_99.muon_and_adam import MuonAndAdam
 from benchmarks.records.mnist_99.whitened_start import IMAGES, start_whitened
 from benchmarks.records.muon import places
-from highways.conv.images import Pixels
 from highways.conv.net import ConvNet, size_of
+from highways.conv.pipeline import Pixels
 
 # 37 500 images are the fewest tried with which held-out images reached 99 % with a margin
 RECIPE = trainer.Recipe("mnist", n_train=37500, epochs=1, batch_size=125, lr=0.011, label_smoothing=0.1)
