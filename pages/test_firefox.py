@@ -42,7 +42,7 @@ def test_every_scene_is_drawn_and_the_race_is_run(browser, width, height):
     browser.evaluate("void (runs.race.until = 20)")
     browser.press("#race .bet button")
     browser.wait_for("runs.race.step === 20 && !runs.race.isPlaying")
-    assert browser.evaluate("[betOf('race'), runs.race.read[1].length]") == [0, 3]
+    assert browser.evaluate("[betOf('race'), runs.race.read[1].length]") == [0, 2]
 
 
 @pytest.mark.parametrize(("width", "height"), VIEWS)
