@@ -15,7 +15,6 @@ import json
 import math
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from experiments.what_trains.trainable_depth import compared
 from experiments.what_trains.what_trains import decided, share_with_interval, sign_test, trains
@@ -206,6 +205,8 @@ def edges(values: np.ndarray, outcomes: np.ndarray) -> tuple[float, float]:
 
     The share that trains is fitted as a function of the measure that does not fall.  An edge lies in the middle
     between two values."""
+    from scipy.optimize import isotonic_regression  # imported here: it takes half a second
+
     different, places = np.unique(values, return_inverse=True)
     nets = np.bincount(places)
     share = isotonic_regression(np.bincount(places, outcomes) / nets, weights=nets).x
