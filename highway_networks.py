@@ -998,15 +998,15 @@ def train_epoch(
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
 def train_epochs(
-    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=ignore
+    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=ignore, first=1
 ):
     """Calls train_epoch() for each of the orders.  Returns a row for each completed epoch, and
     where the run diverged, or None.
 
-    report(row) is called after each epoch; row["epoch"] counts from 1.  Keys that report() adds
+    report(row) is called after each epoch; row["epoch"] counts from `first`.  Keys that report() adds
     are kept; a FloatingPointError that it raises counts as divergence."""
     rows = []
-    for epoch, order in enumerate(orders, 1):
+    for epoch, order in enumerate(orders, first):
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, before_step)}
             report(row)
@@ -1467,7 +1467,10 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
     parser.set_defaults(**asdict(DEFAULTS))
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.jobs < 1:
+        parser.error(f"--jobs must be at least 1, not {args.jobs}")
+    return args
 
 
 def path_of_record(args, settings: Settings, data: Dataset) -> Path:

@@ -103,9 +103,8 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     kills those that go on.
 
     Each process has a pipe of its own, whose other end nobody else holds.  When it dies its pipe
-    ends, so that nobody waits for the rest of a message.  A library whose workers share queues or
-    threads (concurrent.futures, joblib with loky, multiprocessing.Pool) can hang when one is killed
-    while it holds a lock or is half-way through a message; in our trials joblib did."""
+    ends, so that nobody waits for the rest of a message.  Workers that share a queue can hang when
+    one is killed half-way through a message; in our trials joblib's did."""
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:

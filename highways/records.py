@@ -145,8 +145,8 @@ def check_trials(trials: list[dict]) -> None:
 
 
 def check_distinct(trials: list[dict]) -> None:
-    """Raises ValueError for two trials that are equal, or two trainings of other seeds with the same losses: that
-    would be one, counted twice."""
+    """Raises ValueError for two trials that are equal, or two trainings of other seeds with the same losses,
+    probably one training counted twice."""
     seen = set()
     for trial in trials:
         losses = trial.get("losses") or trial.get("history", {}).get("train_loss")

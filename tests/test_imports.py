@@ -128,3 +128,10 @@ def test_what_judges_draws_nothing(name):
     path = file_of(name)
     for module in imported(path):
         assert not is_within(module, "highways.lab.showing", "benchmarks", "pages"), f"{name} imports {module}"
+
+
+def test_no_trial_imports_a_question():
+    """A trial's key covers the code that computes it, and no question's file."""
+    questions = {str(file_of(name).relative_to(ROOT).with_suffix("")).replace("/", ".") for name in question_names()}
+    for path in files_of("experiments/*/*_trial.py"):
+        assert not imported(path) & questions, path.relative_to(ROOT)

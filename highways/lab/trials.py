@@ -103,7 +103,7 @@ class Runner:
         once its result is in the log, on disk.  A setting's "block" may be a Block with settings,
         its "activation" an Activation.
 
-        Where this is one part of several, a trial that no log has yet and another part runs is
+        Where this is one part of several, trials left to another part are returned as
         OfAnotherPart."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 

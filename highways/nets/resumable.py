@@ -49,10 +49,8 @@ def trial(setting: dict, folder: str) -> dict:
         if epoch <= len(losses):
             continue  # trained before the stop
         x = images.x_train
-        rows, diverged_at = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH)
+        rows, diverged_at = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH, first=epoch)
         if diverged_at:
-            # train_epochs() was given this epoch alone, and counts it as the first
-            diverged_at = diverged_at.replace("epoch 1,", f"epoch {epoch},")
             break
         losses += fully_connected.losses_of(rows)
         has_folder = path.parent.is_dir()  # another machine may have none
