@@ -67,8 +67,8 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "seeds": "run_seeds.json",
 }
 DRAWING = re.compile(
-    r"experiments\.\w+\.(show|\w+_trial)|highways\.lab\.(showing|judging)\.\w+|highways\.statistics|pages\.\w+"
-    "|visualize_highway_networks"
+    r"experiments\.\w+\.(show|\w+_trial)|highways\.lab\.(showing|judging)\.\w+|highways\.(statistics|records)"
+    r"|docs\.article\.\w+|pages\.\w+|visualize_highway_networks"
 )  # modules that decide what a picture looks like, or what a browser page holds
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
