@@ -34,13 +34,19 @@ function climb(digit, T) {
   return states;
 }
 
+/* The side of a tile with its gap.  On a low stage room is left for the pad below. */
+function tileSide() {
+  return Math.min(stage.width / ACROSS, (0.6 * stage.height) / 4);
+}
+
 /* The place of tile `layer`: the road turns at the end of each row. */
 function tilePlace(layer) {
-  const side = stage.width / ACROSS;
+  const side = tileSide();
+  const left = (stage.width - ACROSS * side) / 2;
   const row = Math.floor(layer / ACROSS);
   const along = layer % ACROSS;
   const column = row % 2 ? ACROSS - 1 - along : along;
-  return [column * side, (3 - row) * side, side - 4, side - 4];
+  return [left + column * side, (3 - row) * side, side - 4, side - 4];
 }
 
 SCENES.whisper = {
@@ -68,7 +74,7 @@ SCENES.whisper = {
 
   /* The digit at the bottom, and beside it what was left for each T. */
   drawValley() {
-    const below = (4 * stage.width) / ACROSS;
+    const below = 4 * tileSide();
     const room = stage.height - below - 12;
     const pad = Math.min(room, 0.38 * stage.width);
     drawPad([0, below + 8, pad, pad]);
