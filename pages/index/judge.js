@@ -29,10 +29,12 @@ SCENES.judge = {
     BETS.forEach((scene, i) => {
       const bet = betOf(scene);
       const place = [(i + 1) * (side + 8) + 4, 24, side, side];
+      const isTried = bet !== null && isTold(scene);
       const isWon = bet === SCENES[scene].bet.right;
-      const color = bet === null || !isTold(scene) ? stage.colors.ink[0] : isWon ? stage.colors.color("highway") : stage.colors.color("plain");
+      const color = !isTried ? stage.colors.ink[0] : isWon ? stage.colors.color("highway") : stage.colors.color("plain");
+      const mark = bet === null ? "–" : !isTried ? "…" : isWon ? "✓" : "✗";
       stage.tile(`1:${i}`, place, 1, [color]);
-      stage.text(place[0] + side / 2, 24 + side / 2 + 6, bet === null ? "–" : isWon ? "✓" : "✗", `strong ${bet === null ? "" : "inverse"}`, "middle");
+      stage.text(place[0] + side / 2, 24 + side / 2 + 6, mark, `strong ${isTried ? "inverse" : ""}`, "middle");
     });
     const { made, won } = score();
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");

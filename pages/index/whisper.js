@@ -42,11 +42,10 @@ function tileSide() {
 /* The place of tile `layer`: the road turns at the end of each row. */
 function tilePlace(layer) {
   const side = tileSide();
-  const left = (stage.width - ACROSS * side) / 2;
   const row = Math.floor(layer / ACROSS);
   const along = layer % ACROSS;
   const column = row % 2 ? ACROSS - 1 - along : along;
-  return [left + column * side, (3 - row) * side, side - 4, side - 4];
+  return [column * side, (3 - row) * side, side - 4, side - 4];
 }
 
 SCENES.whisper = {
