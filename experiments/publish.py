@@ -308,7 +308,8 @@ def make_anew(check: bool, save) -> int:
     drawn = products(read)
     photographed = photographs(drawn)
     digests = read_digests()
-    reasons = {product.name: why_stale(product, digests) for product in [*drawn, *photographed]}
+    all_products = [*drawn, *photographed]
+    reasons = {product.name: why_stale(product, digests) for product in all_products}
     digests = {name: digests[name] for name, why in reasons.items() if not why}
     if not any(reasons.values()):
         texts |= differing({DIGESTS: digests_file(digests)})  # without the pictures that are no more

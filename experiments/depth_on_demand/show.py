@@ -167,7 +167,8 @@ def untold_need(record):
 def found_of_untold(rows: list[dict]) -> str:
     """What the untied highway nets show by both measures, as a sentence."""
     of_highway = [row for row in rows if row["row"] == "need" and row["kind"] == "highway" and not row["tied"]]
-    first, last = of_highway[0], of_highway[-1]
+    first = of_highway[0]
+    last = of_highway[-1]
     read = [row["probe"]["mean"] for row in (first, last)]
     undone = [row["patched"]["mean"] for row in (first, last)]
     if None in read + undone:
@@ -220,5 +221,5 @@ def untold_need_shallow(read) -> str:
         of_kind = {(row["depth"], row["need"]): row["accuracy"] for row in rows if row["kind"] == kind}
         cells = [f"{of_kind[column]['mean']:.3f}" for column in columns]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    names = [f"{depth} block{'s' * (depth > 1)}, need {need}" for depth, need in columns]
+    names = [f"blocks: {depth}, need {need}" for depth, need in columns]
     return markdown_table(f"| | {' | '.join(names)} |", lines)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.depth_on_demand.routing_or_multiplication import known, on_log_scale
 from experiments.depth_on_demand.untold_need_trial import final_trial, search_trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.rules import corrected, is_above, is_below, mean, within
@@ -66,10 +67,6 @@ def draws(settings: dict, search: int) -> list[dict]:
             "gain": hn.four_digits(on_log_scale(gain, *GAINS)),
         })  # fmt: skip
     return found
-
-
-def on_log_scale(place: float, low: float, high: float) -> float:
-    return float(low * (high / low) ** place)
 
 
 def run(runner: Runner) -> dict:
@@ -170,10 +167,6 @@ def rows(record: dict) -> list[dict]:
 def of(net: dict, measure: str, name: str, factor: float) -> float | None:
     value = net["trained"][measure][name]
     return None if value is None else value * factor
-
-
-def known(values: list) -> dict:
-    return mean_sd_n([value for value in values if value is not None])
 
 
 # ---- Claims -------------------------------------------------------------------------------------

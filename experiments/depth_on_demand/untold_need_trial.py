@@ -301,7 +301,10 @@ def by_need_and_block(holds: np.ndarray, needs: np.ndarray, solved: list[bool], 
     for of_need, is_solved in zip(share.T, solved, strict=True):
         half_ways.append(half_way(of_need, (1 + chance) / 2) if is_solved else None)
     points = [(need, block) for need, block in enumerate(half_ways, 1) if block is not None]
-    slope = hn.four_digits(np.polyfit(*zip(*points, strict=True), 1)[0]) if len(points) > 1 else None
+    slope = None
+    if len(points) > 1:
+        solved_needs, blocks = np.transpose(points)
+        slope = hn.four_digits(np.polyfit(solved_needs, blocks, 1)[0])
     return share, half_ways, slope
 
 

@@ -105,7 +105,8 @@ def best_plain(search: list[dict], pixels: str) -> str:
 
 def rows(record: dict) -> list[dict]:
     """A row for each kind of net in each interval of pixels; highway less every other net."""
-    search, final = record["trials"]["search"], record["trials"]["final"]
+    search = record["trials"]["search"]
+    final = record["trials"]["final"]
     result = []
     for pixels in PIXELS:
         for kind in NETS:
