@@ -205,6 +205,17 @@ def claims_part() -> list[dict]:
     return found
 
 
+def claims_in_words() -> str:
+    """A box for each claim, with its parts: the interval that was measured, and the bound that was asked for."""
+    marks = {True: "✓", False: "✗", None: "?"}
+    boxes = []
+    for claim in claims_part():
+        parts = [f"<li>{marks[test['holds']]} {test['name']}: {test['found']}</li>" for test in claim["tests"]]
+        title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
+        boxes.append(f'<div class="claim">{title}<ul>{"".join(parts)}</ul></div>')
+    return "\n".join(boxes)
+
+
 def name_of(test: dict) -> str:
     return (" ÷ " if test["log10"] else " − ").join(test["names"])
 
@@ -239,6 +250,7 @@ def words_from(record: dict) -> dict[str, str]:
         "n_test": str(record["settings"]["n_test"]),
         "free": f"{free['test_accuracy']['mean']:.3f}",
         "shut": f"{shut['test_accuracy']['mean']:.3f}",
+        "claims": claims_in_words(),
         "verdicts": ", ".join(claim["verdict"] for claim in claims_part()),
     }
 

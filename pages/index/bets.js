@@ -44,16 +44,14 @@ function makeBets() {
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
   });
-  DATA.claims.forEach(({ claim }, i) => {
-    const answer = sectionOf("judge").querySelector(".answer");
-    const place = document.createElement("div");
-    answer.before(place);
-    makeChoices(place, claim, VERDICTS, (choice) => {
+  document.querySelectorAll(".claim").forEach((place, i) => {
+    const box = makeChoices(place, DATA.claims[i].claim, VERDICTS, (choice) => {
       const verdicts = Array.from(state.verdicts);
       verdicts[i] = choice;
       set({ verdicts: verdicts.join("") });
       showBets();
     });
+    box.append(place.querySelector("ul"));
   });
 }
 
@@ -99,7 +97,8 @@ function showBets() {
     else if (isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
     else says.textContent = isSettled ? "Watch the stage: it is being tried." : "";
   }
-  [...sectionOf("judge").querySelectorAll(".bet")].forEach((box, i) => {
+  document.querySelectorAll(".claim").forEach((box, i) => {
+    box.classList.toggle("told", state.verdicts[i] !== "-");
     [...box.querySelectorAll("button")].forEach((button, k) => {
       button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
       button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);

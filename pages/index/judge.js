@@ -24,7 +24,7 @@ SCENES.judge = {
 
   draw() {
     const { width, height } = stage;
-    const side = Math.min(72, (width - 60) / 8);
+    const side = Math.min(72, (width - 60) / 8, 0.12 * height);
     drawPad([0, 24, side, side]);
     BETS.forEach((scene, i) => {
       const bet = betOf(scene);
@@ -38,21 +38,24 @@ SCENES.judge = {
     });
     const { made, won } = score();
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
-    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i], width < 560));
-    const step = Math.min(24, (height - side - 56) / lines.length);
+    const room = height - side - 56;
+    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + 3, 0);
+    const isRoomy = width > 560 && room > 13.5 * rows;
+    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i], isRoomy));
+    const step = Math.min(24, room / lines.length);
     lines.forEach(([words, look], i) => stage.text(0, side + 60 + i * step, words, look));
   },
 
-  /* A claim, and its parts: for each the interval that was measured, and the bound that was asked for. */
-  linesOfClaim({ claim, verdict, tests }, yours, isNarrow) {
+  /* A claim, the verdicts, and of its parts the marks; where there is room also the interval that was measured, and the
+     bound that was asked for.  The text beside the stage always has these. */
+  linesOfClaim({ claim, verdict, tests }, yours, isRoomy) {
     const isJudged = yours !== "-";
-    const verdicts = isJudged ? `yours: ${VERDICTS[yours]}; ours: ${verdict}` : "Your verdict first. What was measured:";
-    const parts = tests.map(({ name, found, holds }) => {
-      const mark = isJudged ? { true: "✓", false: "✗", null: "?" }[holds] : "·";
-      return [`${mark} ${name}${isJudged && !isNarrow ? `: ${found}` : ""}`, "small"];
-    });
-    const titles = isNarrow ? brokenInTwo(claim) : [claim];
-    return [...titles.map((words) => [words, "strong"]), [verdicts, "small"], ...parts, ["", ""]];
+    const verdicts = isJudged ? `yours: ${VERDICTS[yours]}; ours: ${verdict}` : "your verdict first";
+    const marks = tests.map(({ holds }) => (isJudged ? { true: "✓", false: "✗", null: "?" }[holds] : "·"));
+    const titles = stage.width > 560 ? [claim] : brokenInTwo(claim);
+    if (!isRoomy) return [...titles.map((words) => [words, "strong"]), [`${marks.join(" ")} ${verdicts}`, "small"], ["", ""]];
+    const parts = tests.map(({ name, found }, i) => [`${marks[i]} ${name}${isJudged ? `: ${found}` : ""}`, "small"]);
+    return [[claim, "strong"], [verdicts, "small"], ...parts, ["", ""]];
   },
 
   caption() {
