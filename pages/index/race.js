@@ -35,13 +35,13 @@ function remake(scene) {
 function ask(scene, question) {
   const run = runs[scene];
   run.isWaiting = true;
-  worker?.postMessage({ run: scene, version: run.version, digit: digitNow(), ...question });
+  worker?.postMessage({ run: scene, version: run.version, pixels: pixelsNow(), ...question });
 }
 
-function receiveRace({ run: scene, version, records, accuracies, portraits, label }) {
+function receiveRace({ run: scene, version, records, accuracies, portraits }) {
   const run = runs[scene];
   if (version !== run.version) return;
-  Object.assign(run, { portraits, label, isWaiting: false, depth: run.about.depth });
+  Object.assign(run, { portraits, isWaiting: false, depth: run.about.depth });
   for (const { step, nets } of records) {
     run.step = step;
     nets.forEach(({ accuracy }, k) => { if (accuracy !== undefined) run.read[k].push([step, accuracy]); });

@@ -35,26 +35,36 @@ class Race {
     this.nets = nets.map((one) => new DeepNet({ ...shared, ...one }));
     this.optimizers = this.nets.map((net) => new Adam(net, rate));
     this.nextBatch = batchesOf(train.labels.length, seed);
+    this.batch = null;
     this.steps = 0;
+  }
+
+  /* The images of the next step. */
+  batchAhead() {
+    this.batch ??= takeRows(this.train, this.nextBatch());
+    return this.batch;
   }
 
   /* Trains all nets on the next batch. */
   step(with_accuracy) {
-    const batch = takeRows(this.train, this.nextBatch());
+    const batch = this.batchAhead();
+    this.batch = null;
     this.steps++;
-    const results = this.nets.map((net, k) => this.stepOf(net, this.optimizers[k], batch));
+    const results = this.nets.map((net, k) => {
+      const result = this.pass(net, batch);
+      this.optimizers[k].step();
+      return result;
+    });
     if (with_accuracy) results.forEach((result, k) => { result.accuracy = this.accuracyOf(this.nets[k]); });
     return { step: this.steps, nets: results };
   }
 
-  /* The loss, the norms of dL/dy and the spreads are those before the parameters change. */
-  stepOf(net, optimizer, { x, labels }) {
+  /* A batch through a net and back: the loss, the norms of dL/dy, the spreads. */
+  pass(net, { x, labels }) {
     const n = labels.length;
     const { loss, dlogits } = softmaxCrossEntropy(net.forward(x, n), labels, net.d_out);
     const gradients = net.backward(x, dlogits, n);
-    const spreads = net.spreads(n);
-    optimizer.step();
-    return { loss, gradients, spreads };
+    return { loss, gradients, spreads: net.spreads(n) };
   }
 
   /* The share of the test images that a net classifies right. */
@@ -80,36 +90,30 @@ class Race {
     }
   }
 
-  /* A digit runs through every net together with the first of the test images, OTHERS of them.  A layer's row of
-     `states` is the digit's state less the mean state of all these; its row of `gradients` is dL/dy, for the loss of
-     the digit alone.  `up` and `down` say how much arrives: of the spread at the top, of the gradient at the bottom. */
-  portraits({ pixels, label }) {
+  /* A digit runs through every net together with the first of the test images, OTHERS of them: a layer's row of
+     `states` is the digit's state less the mean state of all these, and `up` the share of the spread that arrives at
+     the top.  Then the batch of the next step: a row of `gradients` is the mean of its images' dL/dy, and `down` the
+     share of dL/dy that arrives at the bottom. */
+  portraits(pixels) {
     const { d_in } = this.test;
     const n = OTHERS + 1;
     const x = new Float64Array(n * d_in);
     x.set(pixels);
     x.set(this.test.x.subarray(0, OTHERS * d_in), d_in);
-    const labels = [label, ...this.test.labels.subarray(0, OTHERS)];
     return this.nets.map((net) => {
       const { width, layers } = net;
-      const logits = Array.from(net.forward(x, n).subarray(0, n * net.d_out));
-      const guess = logits.slice(0, net.d_out);
-      const { dlogits } = softmaxCrossEntropy(Float64Array.from(logits), labels, net.d_out);
-      dlogits.fill(0, net.d_out);
-      const norms = net.backward(x, dlogits, n);
+      const logits = net.forward(x, n).subarray(0, net.d_out);
+      const guess = logits.indexOf(Math.max(...logits));
       const spreads = net.spreads(n);
-      const rows = (valuesOf) => Float32Array.from(layers.flatMap((layer) => Array.from(valuesOf(layer))));
-      return {
-        guess: guess.indexOf(Math.max(...guess)),
-        states: rows(({ y }) => {
-          const mean = meanRow(y, n, width);
-          return rowOf(y, 0, width).map((value, j) => value - mean[j]);
-        }),
-        gradients: rows(({ dy }) => rowOf(dy, 0, width).map((value) => value * n)), // L is a mean of n losses
-        gates: net.meanGates(n),
-        up: spreads.at(-1) / spreads[0],
-        down: norms[0] / norms.at(-1),
-      };
+      const gates = net.meanGates(n);
+      const rows = (rowFrom) => Float32Array.from(layers.flatMap((layer) => Array.from(rowFrom(layer))));
+      const states = rows(({ y }) => {
+        const mean = meanRow(y, n, width);
+        return rowOf(y, 0, width).map((value, j) => value - mean[j]);
+      });
+      const norms = this.pass(net, this.batchAhead()).gradients;
+      const gradients = rows(({ dy }) => meanRow(dy, BATCH, width).map((value) => value * BATCH)); // L is a mean of losses
+      return { guess, states, gradients, gates, up: spreads.at(-1) / spreads[0], down: norms[0] / norms.at(-1) };
     });
   }
 }

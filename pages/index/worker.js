@@ -1,6 +1,6 @@
 "use strict";
 /* Runs beside the page.  A question holds `run`, the name of a race, and what to do with it: {make}, new nets; {rate};
-   {cut}; {steps}, so many more; {digit}, which climbs.  The answer has the portraits of the digit.  A question {cell}
+   {cut}; {steps}, so many more; {pixels} of the digit that climbs.  The answer has the portraits.  A question {cell}
    trains one small net of the map. */
 
 const ACCURACY_EVERY = 20; // steps: to test takes as long as ten of them
@@ -44,24 +44,11 @@ function trainedCell(about, train, test) {
   return { loss, up: spreads.at(-1) / spreads[0], down: gradients[0] / gradients.at(-1) };
 }
 
-/* The label of the training image that is most like a drawing. */
-function nearestLabel(pixels, { x, labels, d_in }) {
-  let least = Infinity;
-  let nearest = 0;
-  labels.forEach((label, i) => {
-    const distance = rowOf(x, i, d_in).reduce((sum, value, j) => sum + (value - pixels[j]) ** 2, 0);
-    if (distance >= least) return;
-    least = distance;
-    nearest = label;
-  });
-  return nearest;
-}
-
 async function work(packed) {
   const { train, test } = await unpack(packed);
   const races = {};
   self.onmessage = ({ data }) => {
-    const { cell, run, version, make, rate, cut, steps, digit } = data;
+    const { cell, run, version, make, rate, cut, steps, pixels } = data;
     if (cell) {
       self.postMessage({ cell: cell.key, ...trainedCell(cell.about, train, test) });
       return;
@@ -70,10 +57,9 @@ async function work(packed) {
     const race = races[run];
     if (rate) race.setRate(rate);
     if (cut) race.cut(...cut);
-    const label = digit.label ?? nearestLabel(digit.pixels, train);
-    const answer = { run, version, label, records: someSteps(race, steps ?? 0) };
+    const answer = { run, version, records: someSteps(race, steps ?? 0) };
     if (make || cut) answer.accuracies = race.nets.map((net) => race.accuracyOf(net));
-    answer.portraits = race.portraits({ ...digit, label });
+    answer.portraits = race.portraits(pixels);
     self.postMessage(answer);
   };
   self.postMessage({ ready: true });
