@@ -3,6 +3,9 @@
    each of four greys. */
 
 const GREYS = 3; // the strongest
+const BOX = 10.5; // pixels: 20 of MNIST's 28 touch 10 or 11 of these
+const MIDDLE = 6.75; // where its digits have their centre of mass: at pixel 14 of 28, counted from 0
+const LEAST = 4; // pixels: a smaller drawing grows no more
 let padPlaces = []; // where it stands on the stage
 
 /* The ink (PIXELS,), from 0 to 1, of the digit that is shown. */
@@ -19,17 +22,37 @@ function packedInk(ink) {
   return Array.from({ length: PIXELS / 2 }, (_, k) => (greys[2 * k] * 4 + greys[2 * k + 1]).toString(16)).join("");
 }
 
-/* The digit as the worker takes it; without a label it is that of the most similar training image. */
-function digitNow() {
-  const pixels = Array.from(inkNow(), (value) => 2 * value - 1);
-  return state.ink ? { pixels } : { pixels, label: state.digit };
+/* A drawing as MNIST's digits are made: as large as fits into a box of BOX x BOX pixels, and moved by its centre of mass. */
+function centred(ink) {
+  const inked = Array.from(ink.keys()).filter((i) => ink[i] > 0);
+  if (!inked.length) return ink;
+  const columns = inked.map((i) => i % SIDE);
+  const rows = inked.map((i) => Math.floor(i / SIDE));
+  const total = inked.reduce((sum, i) => sum + ink[i], 0);
+  const extent = (places) => Math.max(...places) - Math.min(...places) + 1;
+  const middle = (places) => places.reduce((sum, place, k) => sum + (place * ink[inked[k]]) / total, 0);
+  const step = Math.max(extent(columns), extent(rows), LEAST) / BOX; // pixels of the drawing to one of the digit
+  const reach = Math.max(1, step);
+  const near = (distance) => Math.max(0, 1 - Math.abs(distance) / reach) / reach;
+  const at = (place, places) => middle(places) + (place - MIDDLE) * step;
+  return Float64Array.from(ink, (_, i) => {
+    const x = at(i % SIDE, columns);
+    const y = at(Math.floor(i / SIDE), rows);
+    return Math.min(1, inked.reduce((sum, j, k) => sum + ink[j] * near(columns[k] - x) * near(rows[k] - y), 0));
+  });
 }
+
+/* The ink as the nets see it; while a line is drawn it stays below the finger. */
+const inkSeen = () => (state.ink && !drawing ? centred(inkNow()) : inkNow());
+
+const pixelsNow = () => Array.from(inkSeen(), (value) => 2 * value - 1);
 
 function drawPad(place, name = "pad") {
   padPlaces.push(place);
   stage.tile(name, place, SIDE, inkColors(inkNow()));
   stage.box(place, "pad");
-  if (!state.ink && place[2] > 80) stage.text(place[0] + place[2] / 2, place[1] + place[3] - 8, "draw here", "small pen", "middle");
+  stage.hold(...place);
+  if (!state.ink && place[2] > 80) stage.text(place[0] + place[2] / 2, place[1] + place[3] - 4, "draw here", "small pen", "middle");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */
@@ -38,7 +61,10 @@ function pointAtPad(kind, x, y) {
   const isIn = ([left, top, side]) => x >= left && x < left + side && y >= top && y < top + side;
   const place = padPlaces.find(isIn);
   if (kind === "down" && place) drawing = state.ink ? inkNow() : new Float64Array(PIXELS);
-  if (kind === "up") drawing = null;
+  if (drawing && (kind === "up" || kind === "cancel")) {
+    drawing = null;
+    set({ ink: state.ink }); // now it is centred
+  }
   if (!drawing || !place) return;
   const [left, top, side] = place;
   for (let i = 0; i < PIXELS; i++) {

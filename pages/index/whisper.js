@@ -54,7 +54,7 @@ SCENES.whisper = {
 
   draw() {
     const T = state.T;
-    const states = climb(inkNow(), T);
+    const states = climb(inkSeen(), T);
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values));
@@ -100,10 +100,9 @@ SCENES.whisper = {
     const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
     if (kind === "down") this.isDragging = isIn;
     if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
-    if (kind === "up") this.isDragging = false;
+    if (kind === "up" || kind === "cancel") this.isDragging = false;
     pointAtPad(kind, x, y);
   },
-
 
   caption() {
     return `T = ${state.T.toFixed(2)}: after ${LAYERS} layers ${shareInWords(this.left)} of your digit is left.`;
