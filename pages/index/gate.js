@@ -73,8 +73,7 @@ SCENES.gate = {
     stage.text(end + 8, low + 5, "y", "strong");
   },
 
-  point(kind, x, y) {
-    if (kind !== "down") return;
+  tap(x, y) {
     const row = Math.floor(((y - this.tower.top) * BLOCKS_OF_FOLLOWER) / this.tower.height);
     const left = this.lefts.findLast((edge) => x >= edge);
     const unit = Math.floor(((x - left) * follower.hidden) / this.each);

@@ -47,7 +47,6 @@ const isLearning = (column, row) => maps[state.weights].get(`${column} ${row}`)?
 SCENES.start = {
   levers: ["weights"],
   isPlaying: () => filling.isPlaying,
-  isUntouched: () => maps[state.weights].size === 0,
 
   play() {
     filling.isPlaying = !filling.isPlaying;
@@ -119,11 +118,14 @@ SCENES.start = {
     const row = RATES.length - 1 - Math.floor((y - top) / high);
     const isCell = column >= 0 && column < COLUMNS && row >= 0 && row < RATES.length;
     pointed = isCell ? `${column} ${row}` : null;
-    if (kind === "down" && isCell) {
-      filling.first.unshift(pointed);
-      filling.isPlaying = true;
-      fillOn();
-    }
+    redraw();
+  },
+
+  tap() {
+    if (!pointed) return;
+    filling.first.unshift(pointed);
+    filling.isPlaying = true;
+    fillOn();
     redraw();
   },
 

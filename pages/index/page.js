@@ -2,13 +2,11 @@
 /* The page: which scene is on the stage, its levers, keys and address. */
 
 const $ = (id) => document.getElementById(id);
-const stage = new Stage($("cells"), $("lines"));
+const stage = new Stage($("cells"), $("lines"), $("held"));
 const NAMES = Object.keys(SCENES);
-const AUTOPLAY = 5000; // milliseconds after which a scene begins by itself
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
-let waiting = 0; // for a scene to begin by itself
 
 /* ---- Drawing ---- */
 
@@ -68,14 +66,6 @@ function showScene(name) {
   fillLevers();
   keepAddress();
   redraw();
-  clearTimeout(waiting);
-  if (!calm.matches && !isLesson) waiting = setTimeout(() => begin(name), AUTOPLAY);
-}
-
-/* Nets train while one reads: what nobody has begun begins. */
-function begin(name) {
-  const isUntouched = runs[name]?.step === 0 || SCENES[name].isUntouched?.();
-  if (state.scene === name && isUntouched && !isPlaying()) togglePlay();
 }
 
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runs[state.scene]?.isPlaying ?? false;
@@ -148,12 +138,9 @@ function showLevers() {
 
 /* ---- Keys: they make it a lesson ---- */
 
-let isLesson = false; // whether keys lead through the page: then it waits for predictions
-
 function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return;
-  isLesson = true;
   const section = sectionOf(next);
   section.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
   section.querySelector("h2").focus({ preventScroll: true });
@@ -184,33 +171,41 @@ function speak(words) {
 
 /* ---- The pointer on the stage ---- */
 
+const STILL = 8; // pixels that a finger may move in a tap
+
+/* A finger that moves up or down scrolls the page, unless it begins on a pad or a number: their style says so.  A gesture
+   ends with "up", or with "cancel" where the page was scrolled. */
 function listenToPointer() {
-  const { canvas } = stage;
-  const takePoint = (kind) => (event) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    SCENES[state.scene].point?.(kind, event.clientX - left, event.clientY - top);
-    if (kind === "down") canvas.setPointerCapture(event.pointerId);
+  const picture = $("picture");
+  let begun = [0, 0];
+  const take = (kind, { clientX, clientY, pointerId }) => {
+    const { left, top } = stage.canvas.getBoundingClientRect();
+    const place = [clientX - left, clientY - top];
+    const scene = SCENES[state.scene];
+    scene.point?.(kind, ...place);
+    if (kind === "down") {
+      begun = place;
+      picture.setPointerCapture(pointerId);
+    }
+    if (kind === "up" && Math.hypot(place[0] - begun[0], place[1] - begun[1]) < STILL) scene.tap?.(...place);
   };
-  canvas.addEventListener("pointerdown", takePoint("down"));
-  canvas.addEventListener("pointermove", takePoint("move"));
-  canvas.addEventListener("pointerup", takePoint("up"));
-  canvas.addEventListener("pointercancel", takePoint("up"));
+  for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
 }
 
-/* The scene whose text crosses the middle of the window, or on a narrow one the part below the stage. */
+/* The scene whose text crosses a line: below a stage that stands above, or two fifths down the window. */
 function watchScrolling() {
-  const narrow = matchMedia("(max-width: 899px)");
   let watcher = null;
   const watch = () => {
     watcher?.disconnect();
-    const [above, below] = narrow.matches ? [74, 25] : [40, 59];
+    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft;
+    const above = Math.round(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight);
     watcher = new IntersectionObserver((entries) => {
       const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
       if (entered) showScene(entered.target.id);
-    }, { rootMargin: `-${above}% 0px -${below}% 0px` });
+    }, { rootMargin: `-${above}px 0px -${innerHeight - above - 1}px` });
     for (const name of NAMES) watcher.observe(sectionOf(name));
   };
-  narrow.addEventListener("change", watch);
+  window.addEventListener("resize", watch);
   watch();
 }
 

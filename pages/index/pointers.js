@@ -102,6 +102,7 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
+      stage.hold(x - this.ring.number, y - this.ring.number, 2 * this.ring.number);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
     const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
@@ -170,9 +171,9 @@ SCENES.pointers = {
     if (kind === "up" && grasped) {
       const table = Array.from(state.table);
       if (number !== undefined) table[grasped.number] = number;
-      grasped = null;
       set({ table: table.join("") });
     }
+    if (kind === "up" || kind === "cancel") grasped = null;
     redraw();
   },
 

@@ -54,16 +54,21 @@ SCENES.sabotage = {
     stage.box([tower.left - 2, top, tower.right + tower.wide - tower.left + 4, tower.high * count], look);
   },
 
+  /* A drag cuts the layers that it passes; a finger begins it sideways, else the page scrolls. */
   point(kind, x, y) {
     const layer = layerAt(x, y);
     if (kind === "down" && layer) dragged = { from: layer, to: layer };
     else if (dragged && layer) dragged.to = layer;
-    if (kind === "up" && dragged) {
-      cutLayers(...rangeOf(dragged));
-      dragged = null;
-    }
-    if (dragged) redraw();
-    else pointAtPad(kind, x, y);
+    if (kind === "up" && dragged && dragged.from !== dragged.to) cutLayers(...rangeOf(dragged));
+    if (kind === "up" || kind === "cancel") dragged = null;
+    redraw();
+    pointAtPad(kind, x, y);
+  },
+
+  /* A tap moves the frame. */
+  tap(x, y) {
+    const layer = layerAt(x, y);
+    if (layer) set({ cutFrom: layer });
   },
 
   caption() {

@@ -8,9 +8,10 @@ const MOVE = 600; // milliseconds that tiles take to their next places
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 class Stage {
-  constructor(canvas, svg) {
+  constructor(canvas, svg, held) {
     this.canvas = canvas;
     this.svg = svg;
+    this.held = held;
     this.tiles = new Map(); // {name: {place, columns, colors}}
     this.places = new Map(); // where they are now
     this.before = new Map(); // where they were when the scene changed
@@ -26,6 +27,7 @@ class Stage {
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.svg.classList.toggle("large", this.width > 860);
     this.svg.replaceChildren();
+    this.held.replaceChildren();
   }
 
   /* From now on tiles move to their places. */
@@ -87,6 +89,13 @@ class Stage {
 
   text(x, y, words, look = "", anchor = "start") {
     return this.add("text", { x, y, class: look, "text-anchor": anchor }, words);
+  }
+
+  /* A square where a finger does not scroll the page. */
+  hold(left, top, side) {
+    const square = document.createElement("div");
+    Object.assign(square.style, { left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` });
+    this.held.append(square);
   }
 
   line(points, look) {
