@@ -24,7 +24,7 @@ function measureWhisper(seed) {
 /* A plain net, one with free gates and one with shut gates: what arrives before training, and what is read after. */
 function measureTowers(seed, { train, test }) {
   const race = new Race({ ...small, seed, nets: [PLAIN, gated(-3), gated(-30)] }, train, test);
-  const portraits = race.portraits({ pixels: rowOf(test.x, 0, train.d_in), label: test.labels[0] });
+  const portraits = race.portraits(rowOf(test.x, 0, train.d_in));
   untested(race, PATIENCE);
   const read = race.nets.map((net) => race.accuracyOf(net));
   return portraits.map(({ up, down }, k) => ({ up, down, read: read[k] }));

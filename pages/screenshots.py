@@ -37,9 +37,9 @@ else frames();
 """
 # what each scene shows on its picture
 SCENES = {
-    "whisper": "for (let i = 0; i <= 50; i++) { set({ T: i / 50 }); draw(); } set({ T: 0.05 });",
+    "whisper": "prove('whisper');",
     "race": "play();",
-    "sabotage": "SCENES.sabotage.bet.onBet();",
+    "sabotage": "prove('sabotage');",
     "start": "SCENES.start.play();",
     "turn": "play();",
     "pointers": "",

@@ -214,9 +214,8 @@ run(({ train, test }) => {
     return taken.at(-1);
   };
   const losses = Array.from({ length: steps }, () => race.step(false).nets.map(({ loss }) => loss));
-  const digit = { pixels: [...rowOf(test.x, 40, 196)], label: test.labels[40] };
   const listed = ({ states, gradients, down }) => ({ down, states: [...states], gradients: [...gradients] });
-  const portraits = race.portraits(digit).map(listed);
+  const portraits = race.portraits(rowOf(test.x, 40, 196)).map(listed);
   const accuracies = race.nets.map((net) => race.accuracyOf(net));
   const ends = race.nets.map(({ parameters }) => [...parameters]);
   return { starts, taken, losses, accuracies, portraits, ends };
@@ -228,18 +227,20 @@ run(({ train, test }) => {
 @browser_only
 @together
 def test_training_and_towers_are_those_of_straightforward(driver, images):
-    """The losses of 33 steps, more than the 31 of an epoch; then the accuracy, and what the towers show of a digit."""
+    """The losses of 33 steps, more than the 31 of an epoch; then the accuracy, and what the towers show: the states of a
+    digit, and the gradient of the batch that comes next."""
     depth = 4
     nets = [{"kind": "highway", "b_T": -3}, {"kind": "plain", "b_T": 0}]
     about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": "glorot", "seed": 2}
     found = driver.execute_async_script(TRAIN, about, 33)
     x, labels = images
-    assert len(np.unique(np.concatenate(found["taken"][:31]))) == 31 * 64
+    *batches, ahead = found["taken"]
+    assert len(np.unique(np.concatenate(batches[:31]))) == 31 * 64
     for k, kind in enumerate(("highway", "plain")):
         net = net_of(np.array(found["starts"][k]), kind, depth, WIDTH)
         optimizer = sf.Adam(net, lr=0.005)
         losses = []
-        for rows in found["taken"]:
+        for rows in batches:
             logits, kept = sf.forward(net, x[rows])
             loss, d_logits = sf.softmax_cross_entropy(logits, labels[rows])
             losses.append(loss)
@@ -257,12 +258,12 @@ def test_training_and_towers_are_those_of_straightforward(driver, images):
         centred = states - states.mean(axis=1, keepdims=True)
         portrait = found["portraits"][k]
         np.testing.assert_allclose(np.reshape(portrait["states"], (depth + 1, WIDTH)), centred[:, 0], atol=1e-6)
-        logits, kept = sf.forward(net, x[rows[:1]])
-        _, d_logits = sf.softmax_cross_entropy(logits, labels[rows[:1]])
+        logits, kept = sf.forward(net, x[ahead])
+        _, d_logits = sf.softmax_cross_entropy(logits, labels[ahead])
         norms = norms_of(net, kept, d_logits)
-        lengths = np.linalg.norm(np.reshape(portrait["gradients"], (depth + 1, WIDTH)), axis=1)
-        np.testing.assert_allclose(lengths, norms, rtol=1e-5)
-        assert portrait["down"] == pytest.approx(norms[0] / norms[-1], rel=1e-9)
+        assert portrait["down"] == pytest.approx(norms[0] / norms[-1], rel=1e-5)
+        last = np.reshape(portrait["gradients"], (depth + 1, WIDTH))[-1]
+        np.testing.assert_allclose(last, (d_logits @ net.last.W).sum(axis=0), rtol=1e-5, atol=1e-9)
 
 
 @browser_only
@@ -354,8 +355,11 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
     press("2")  # a bet begins the race
     assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, False, True]
-    press(" ", "a")
+    press(" ", "a")  # who has bet is told, and sees it go on when he wants
     assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, True, False]
+    press(Keys.ARROW_RIGHT, "a")  # the answer plays its proof, beside the reader's own tower
+    assert shown(driver, "[state.tower, runs.bet.isPlaying, runs.sabotage.step]") == ["bet", True, 0]
+    press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "[state.scene, score()]") == ["whisper", {"made": 2, "won": 1}]
 
@@ -416,7 +420,9 @@ def test_a_reader_draws_cuts_and_drags(driver):
     x, upper, lower = shown(driver, "[tower.left + 5, tower.rowTop(12) + 2, tower.rowTop(10) + 2]")
     drag((x, lower), (x, upper))
     assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
-    driver.execute_script("runs.sabotage.isPlaying = false; showScene('pointers')")
+    driver.execute_script("bet('sabotage', 2, 0)")
+    assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
+    driver.execute_script("runs.bet.isPlaying = false; showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")
     drag(head, other)

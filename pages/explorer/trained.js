@@ -149,26 +149,12 @@ function asMnist(ink, side) {
 
 /* The mass of a drawing, its centre (mass_x, mass_y), and the larger of its width and height. */
 function measureInk(ink, side) {
-  let left = side;
-  let right = -1;
-  let top = side;
-  let bottom = -1;
-  let mass = 0;
-  let sum_x = 0;
-  let sum_y = 0;
-  for (let y = 0; y < side; y++) {
-    for (let x = 0; x < side; x++) {
-      const value = ink[y * side + x];
-      if (value < 0.02) continue;
-      left = Math.min(left, x);
-      right = Math.max(right, x);
-      top = Math.min(top, y);
-      bottom = Math.max(bottom, y);
-      mass += value;
-      sum_x += value * (x + 0.5);
-      sum_y += value * (y + 0.5);
-    }
-  }
-  const extent = Math.max(right - left + 1, bottom - top + 1);
-  return { mass, mass_x: sum_x / mass, mass_y: sum_y / mass, extent };
+  const inked = Array.from(ink.keys()).filter((i) => ink[i] >= 0.02);
+  const mass = inked.reduce((sum, i) => sum + ink[i], 0);
+  const [across, down] = [(i) => i % side, (i) => Math.floor(i / side)].map((placeOf) => {
+    const places = inked.map(placeOf).sort((a, b) => a - b);
+    const centre = inked.reduce((sum, i) => sum + ink[i] * (placeOf(i) + 0.5), 0) / mass;
+    return { centre, extent: places.at(-1) - places[0] + 1 };
+  });
+  return { mass, mass_x: across.centre, mass_y: down.centre, extent: Math.max(across.extent, down.extent) };
 }

@@ -39,7 +39,7 @@ function makeBets() {
     const place = document.createElement("div");
     answer.before(place);
     const box = makeChoices(place, question, choices, (choice) => bet(scene, i, choice));
-    const tell = makeButton("Answer", () => tellAnswer(scene));
+    const tell = makeButton("Answer", () => askAnswer(scene));
     tell.className = "tell";
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
@@ -60,14 +60,25 @@ function bet(scene, i, choice) {
   const bets = Array.from(state.bets);
   bets[i] = choice;
   set({ bets: bets.join("") });
-  const { onBet, isSettled } = SCENES[scene].bet;
-  onBet?.();
-  if (!isSettled) tellAnswer(scene);
+  prove(scene);
+  if (!SCENES[scene].bet.isSettled) tellAnswer(scene);
   showBets();
 }
 
-function tellAnswer(scene) {
+/* Plays on the stage what the answer says. */
+function prove(scene) {
+  showScene(scene);
+  SCENES[scene].bet.prove?.();
+}
+
+/* For who does not bet, or does not wait. */
+function askAnswer(scene) {
   if (isTold(scene) || !SCENES[scene].bet) return;
+  if (betOf(scene) === null) prove(scene);
+  tellAnswer(scene);
+}
+
+function tellAnswer(scene) {
   told.add(scene);
   showBets();
   speak(sectionOf(scene).querySelector(".answer").textContent);

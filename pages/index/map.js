@@ -4,6 +4,7 @@
 
 const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4]; // of highway nets; the last column is the plain net
 const COLUMNS = BIASES.length + 1;
+const PLAIN_CELLS = RATES.map((_, row) => `${COLUMNS - 1} ${row}`);
 const LOSS_OF_GUESSING = Math.log(10);
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 const MAP_FLOOR = -10; // the lower end of the law's axis, as a power of ten
@@ -90,6 +91,14 @@ SCENES.start = {
     }
     if (stage.width <= 560) stage.text(left + (COLUMNS - 0.5) * across, bottom + 16, "plain", "small", "end");
     stage.text(left, bottom + 36, "T at the start →", "small");
+    const shades = Array.from({ length: 9 }, (_, i) => Math.round((i * SHADES) / 8));
+    ["highway", "plain"].forEach((look, i) => {
+      stage.tile(`key ${look}`, [left + 60, bottom + 46 + 7 * i, 72, 6], 9, shades.map((shade) => ramps[look][shade]));
+    });
+    stage.text(left, bottom + 56, "loss 2.3", "small");
+    stage.text(left + 138, bottom + 56, "0", "small");
+    stage.dot(left + 166, bottom + 52, "learns");
+    stage.text(left + 174, bottom + 56, `it learns: below ${LEARNS}`, "small");
     stage.text(4, top - 6, "rate ↑", "small");
     this.drawLaw(left, law, wide, across);
   },
@@ -97,7 +106,7 @@ SCENES.start = {
   drawLaw(left, law, wide, across) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: MAP_FLOOR, to: 0, ticks });
-    stage.text(left, 12, stage.width > 560 ? "signal and gradient left after 30 layers: line, the law; dots, measured" : "left after 30 layers; line: the law", "small");
+    stage.text(left, 12, stage.width > 560 ? "signal and gradient left after 30 layers: line, the law of scene 0; dots, measured" : "left after 30 layers; line: the law of scene 0", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -132,7 +141,7 @@ SCENES.start = {
   caption() {
     const n = maps[state.weights].size;
     const done = `${n} of ${COLUMNS * RATES.length} nets of thirty layers are trained, 60 steps each.`;
-    if (!pointed) return `${done} A dot: it learns. Press a cell: it comes next.`;
+    if (!pointed) return `${done} ${n ? "Press a cell: it comes next." : "Bet, or press Play."}`;
     const [column, row] = pointed.split(" ").map(Number);
     const found = maps[state.weights].get(pointed);
     const net = column < BIASES.length ? `highway, T = ${gateAt(column).toFixed(3)}` : "plain";
@@ -143,7 +152,14 @@ SCENES.start = {
     question: "Weights that keep lengths (orthogonal). Will thirty plain layers, without any way past, learn at some rate?",
     choices: ["never", "yes, at a low rate", "yes, at a high rate"],
     right: 1,
-    onBet: () => !filling.isPlaying && SCENES.start.play(),
-    isSettled: () => maps.orthogonal.size === COLUMNS * RATES.length,
+    isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),
+
+    /* The cells of the plain nets come first. */
+    prove() {
+      set({ weights: "orthogonal" });
+      filling.first = [...PLAIN_CELLS];
+      filling.isPlaying = true;
+      fillOn();
+    },
   },
 };

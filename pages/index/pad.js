@@ -3,9 +3,6 @@
    each of four greys. */
 
 const GREYS = 3; // the strongest
-const BOX = 10.5; // pixels: 20 of MNIST's 28 touch 10 or 11 of these
-const MIDDLE = 6.75; // where its digits have their centre of mass: at pixel 14 of 28, counted from 0
-const LEAST = 4; // pixels: a smaller drawing grows no more
 let padPlaces = []; // where it stands on the stage
 
 /* The ink (PIXELS,), from 0 to 1, of the digit that is shown. */
@@ -22,23 +19,12 @@ function packedInk(ink) {
   return Array.from({ length: PIXELS / 2 }, (_, k) => (greys[2 * k] * 4 + greys[2 * k + 1]).toString(16)).join("");
 }
 
-/* A drawing as MNIST's digits are made: as large as fits into a box of BOX x BOX pixels, and moved by its centre of mass. */
+/* A drawing as MNIST's digits are made, and then made small as the page's. */
 function centred(ink) {
-  const inked = Array.from(ink.keys()).filter((i) => ink[i] > 0);
-  if (!inked.length) return ink;
-  const columns = inked.map((i) => i % SIDE);
-  const rows = inked.map((i) => Math.floor(i / SIDE));
-  const total = inked.reduce((sum, i) => sum + ink[i], 0);
-  const extent = (places) => Math.max(...places) - Math.min(...places) + 1;
-  const middle = (places) => places.reduce((sum, place, k) => sum + (place * ink[inked[k]]) / total, 0);
-  const step = Math.max(extent(columns), extent(rows), LEAST) / BOX; // pixels of the drawing to one of the digit
-  const reach = Math.max(1, step);
-  const near = (distance) => Math.max(0, 1 - Math.abs(distance) / reach) / reach;
-  const at = (place, places) => middle(places) + (place - MIDDLE) * step;
+  const bytes = asMnist(ink, SIDE);
   return Float64Array.from(ink, (_, i) => {
-    const x = at(i % SIDE, columns);
-    const y = at(Math.floor(i / SIDE), rows);
-    return Math.min(1, inked.reduce((sum, j, k) => sum + ink[j] * near(columns[k] - x) * near(rows[k] - y), 0));
+    const at = 2 * (i % SIDE) + 4 * SIDE * Math.floor(i / SIDE);
+    return (bytes[at] + bytes[at + 1] + bytes[at + 2 * SIDE] + bytes[at + 2 * SIDE + 1]) / (4 * 255);
   });
 }
 

@@ -35,7 +35,7 @@ function set(changes) {
   const scene = SCENES[state.scene];
   if (scene.onState && scene.levers.some((name) => Object.hasOwn(changes, name))) scene.onState(changes);
   const isDigit = "ink" in changes || "digit" in changes;
-  if (isDigit && runs[state.scene]) showDigit(runs[state.scene]);
+  if (isDigit && runNow()) showDigit(runNow());
   keepAddress();
   showLevers();
   redraw();
@@ -51,10 +51,10 @@ function keepAddress() {
 
 function showScene(name) {
   if (name === state.scene && stage.tiles.size) return;
-  const before = runs[state.scene];
-  if (before) before.isPlaying = false;
+  if (runNow()) runNow().isPlaying = false;
   filling.isPlaying = false;
   walking = null;
+  sweep = null;
   state.scene = name;
   if (stage.tiles.size) stage.move();
   document.documentElement.dataset.scene = name;
@@ -62,18 +62,18 @@ function showScene(name) {
     if (link.hash === `#${name}`) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
-  if (ABOUT[name] && !runs[name]) remake(name);
+  makeMissing();
   fillLevers();
   keepAddress();
   redraw();
 }
 
-const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runs[state.scene]?.isPlaying ?? false;
+const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {
   const { play: playScene } = SCENES[state.scene];
   if (playScene) playScene();
-  else if (isPlaying()) runs[state.scene].isPlaying = false;
+  else if (isPlaying()) runNow().isPlaying = false;
   else play();
   redraw();
 }
@@ -97,7 +97,7 @@ function fillLevers() {
 }
 
 function makeLever(name) {
-  const { values, words, pattern, from, to, step, label, kind } = FIELDS[name];
+  const { values, words, pattern, from, to, step, label, hint, kind } = FIELDS[name];
   const box = document.createElement("label");
   const says = document.createElement("span");
   write(says, label);
@@ -110,10 +110,15 @@ function makeLever(name) {
   else if (values) Object.assign(field, { type: "range", min: 0, max: values.length - 1, step: 1 });
   else Object.assign(field, { type: "range", min: from, max: to, step });
   field.id = `lever-${name}`;
-  field.addEventListener("input", () => {
+  const take = () => {
     const value = values ? values[field.value] : valueOf(name, field.value);
-    if (value !== undefined) set({ [name]: value });
-  });
+    const isValid = value !== undefined;
+    field.setAttribute("aria-invalid", !isValid);
+    write(says, isValid ? label : hint);
+    if (isValid && value !== state[name]) set({ [name]: value });
+  };
+  field.addEventListener("input", take);
+  field.addEventListener("change", take); // some browsers have only this for a choice
   box.append(says, field);
   if (field.type === "range") box.append(document.createElement("output"));
   box.className = name;
@@ -127,7 +132,7 @@ function showLevers() {
     const field = box.querySelector("input, select");
     const { values } = FIELDS[name];
     const shown = values ? values.indexOf(state[name]) : state[name];
-    if (field !== document.activeElement || field.type !== "text") field.value = shown;
+    if (field.getAttribute("aria-invalid") !== "true") field.value = shown;
     const says = name === "T" ? state.T.toFixed(2) : String(state[name]).replace("-", "−");
     if (field.type === "range") {
       box.querySelector("output").textContent = says;
@@ -156,7 +161,7 @@ function takeKey(event) {
     ArrowRight: () => go(1),
     ArrowLeft: () => go(-1),
     " ": () => !$("play").hidden && togglePlay(),
-    a: () => tellAnswer(state.scene),
+    a: () => askAnswer(state.scene),
   };
   choices.slice(0, 4).forEach((button, i) => (actions[i + 1] = () => button.click()));
   const action = actions[event.key];
@@ -225,7 +230,7 @@ function startWorker() {
     if (data.cell) return receiveCell(data);
     if (data.run) return receiveRace(data);
     worker = made;
-    if (ABOUT[state.scene]) remake(state.scene);
+    if (ABOUT[state.scene]) remake(nameNow());
     fillOn();
     answer();
   };
@@ -249,7 +254,7 @@ function start() {
   makeBets();
   $("play").addEventListener("click", togglePlay);
   $("again").addEventListener("click", () => {
-    remake(state.scene);
+    remake(nameNow());
     redraw();
   });
   $("act").addEventListener("click", () => SCENES[state.scene].act());

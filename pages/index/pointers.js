@@ -180,16 +180,22 @@ SCENES.pointers = {
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const stands = ksShown().map((k) => {
-      const block = standsFrom(answersFor(k, problemNow(), isHeld()));
-      return `k = ${k}: ${block === Infinity ? "never" : `block ${block}`}`;
+      const answers = answersFor(k, problemNow(), isHeld());
+      const block = standsFrom(answers);
+      const isRight = argmax(answers.at(-1)) === answerTo(problemNow(), k);
+      return `k = ${k}: ${block === Infinity ? "never" : `block ${block}`}${isRight ? "" : ", wrong"}`;
     });
-    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way: ${way}. The answer stands from ${stands.join(", ")}.`;
+    return `${isHeld() ? "Every gate is held at its mean over other problems. " : ""}The way: ${way}. The answer stands from ${stands.join(", ")}.`;
   },
 
   bet: {
     question: "The net is told k. After how many blocks can its answer be read for k = 4?",
     choices: ["as for k = 1", "later", "never"],
     right: 1,
-    onBet: () => walking === null && SCENES.pointers.play(),
+    prove() {
+      set({ gates: "free" });
+      walking = null;
+      SCENES.pointers.play();
+    },
   },
 };

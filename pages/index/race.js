@@ -6,7 +6,7 @@ const PACE = 20; // milliseconds between an answer of the worker and the next qu
 const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
-const runs = {}; // {scene: its race}
+const runs = {}; // {name: a race}; its name is that of its scene, or "bet"
 const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x" };
 
 const shared = { width: WIDTH, seed: 1 };
@@ -17,29 +17,39 @@ const ABOUT = {
     nets: [{ kind: state.second, b_T: 0 }, { kind: "highway", b_T: state.b_T }],
   }),
   sabotage: () => ({ ...small, nets: [{ kind: "highway", b_T: -3 }] }),
+  bet: () => ABOUT.sabotage(),
   turn: () => ({ ...small, nets: [{ kind: "highway", b_T: -30 }, { kind: "highway", b_T: -3 }] }),
 };
 
+/* The race on the stage. */
+const nameNow = () => (state.scene === "sabotage" && state.tower === "bet" ? "bet" : state.scene);
+const runNow = () => runs[nameNow()];
+
 /* ---- The worker's answers ---- */
 
-function remake(scene) {
-  const about = ABOUT[scene]();
-  const version = (runs[scene]?.version ?? 0) + 1;
-  runs[scene] = {
-    version, about, portraits: runs[scene]?.portraits, depth: runs[scene]?.depth ?? about.depth, step: 0, until: PATIENCE,
-    isPlaying: runs[scene]?.isPlaying ?? false, isWaiting: false, cuts: [], read: about.nets.map(() => []),
+function remake(name) {
+  const about = ABOUT[name]();
+  const before = runs[name];
+  runs[name] = {
+    version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: PATIENCE,
+    isPlaying: before?.isPlaying ?? false, isWaiting: false, cuts: [], cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
-  ask(scene, { make: about });
+  ask(name, { make: about });
 }
 
-function ask(scene, question) {
-  const run = runs[scene];
+/* A race that is shown for the first time. */
+function makeMissing() {
+  if (ABOUT[nameNow()] && !runNow()) remake(nameNow());
+}
+
+function ask(name, question) {
+  const run = runs[name];
   run.isWaiting = true;
-  worker?.postMessage({ run: scene, version: run.version, pixels: pixelsNow(), ...question });
+  worker?.postMessage({ run: name, version: run.version, pixels: pixelsNow(), ...question });
 }
 
-function receiveRace({ run: scene, version, records, accuracies, portraits }) {
-  const run = runs[scene];
+function receiveRace({ run: name, version, records, accuracies, portraits }) {
+  const run = runs[name];
   if (version !== run.version) return;
   Object.assign(run, { portraits, isWaiting: false, depth: run.about.depth });
   for (const { step, nets } of records) {
@@ -50,10 +60,10 @@ function receiveRace({ run: scene, version, records, accuracies, portraits }) {
   if (accuracies && run.cuts.length) run.cuts.at(-1).after ??= accuracies[0];
   if (run.step === run.cutsAt) {
     run.cutsAt = null;
-    cutLayers(...BET_CUT);
+    cutLayers(...BET_CUT, name);
   }
   if (run.step >= run.until && run.isPlaying) endRun(run);
-  if (state.scene === scene) {
+  if (run === runNow()) {
     if (run.isStale && !run.isPlaying) showDigit(run);
     redraw();
     setTimeout(goOn, PACE);
@@ -62,12 +72,12 @@ function receiveRace({ run: scene, version, records, accuracies, portraits }) {
 
 /* Asks for the next step of the race that is on the stage. */
 function goOn() {
-  const run = runs[state.scene];
-  if (run?.isPlaying && !run.isWaiting) ask(state.scene, { steps: 1 });
+  const run = runNow();
+  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps: 1 });
 }
 
 function play() {
-  const run = runs[state.scene];
+  const run = runNow();
   if (!run) return;
   if (run.step >= run.until) run.until += PATIENCE;
   run.isPlaying = true;
@@ -83,7 +93,7 @@ function endRun(run) {
 /* Sends another digit up the towers; while an answer is awaited, after it. */
 function showDigit(run) {
   run.isStale = run.isWaiting;
-  if (!run.isWaiting) ask(state.scene, {});
+  if (!run.isWaiting) ask(nameNow(), {});
 }
 
 const readNow = (run, k) => run.read[k].at(-1)?.[1];
@@ -144,10 +154,13 @@ function drawRead(run, names, looks, place) {
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
-  const ends = run.read.map((points) => points.at(-1)?.[1] ?? 0);
-  if (names.length === 2 && Math.abs(ends[0] - ends[1]) > 0.3) {
-    names.forEach((name, k) => stage.text(across(run.step) + 8 > place[0] + place[2] - 70 ? across(run.step) - 8 : across(run.step) + 8, down(ends[k]) - 6, name, `small strong ${looks[k]}`, across(run.step) + 8 > place[0] + place[2] - 70 ? "end" : "start"));
-  }
+  if (names.length < 2) return;
+  names.forEach((name, k) => {
+    const left = across(0) + 20 + 120 * k;
+    const middle = down(0) + 12;
+    stage.line([[left, middle], [left + 16, middle]], `line ${looks[k]}`);
+    stage.text(left + 22, middle + 4, name, `small ${looks[k]}`);
+  });
 }
 
 /* Two towers, and below them what each reads. */
@@ -162,10 +175,9 @@ function drawPair(run, names, looks) {
 
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  return `Step ${run.step}. Of 1000 digits that they have not seen they read: ${read}.`;
+  const step = run.step ? `Step ${run.step}.` : "Not trained yet: bet, or press Play.";
+  return `${step} Of 1000 digits that they have not seen they read: ${read}.`;
 }
-
-const settledAtEnd = (scene) => () => runs[scene]?.step >= PATIENCE;
 
 SCENES.race = {
   levers: ["second", "b_T", "depth", "rate", "init"],
@@ -177,16 +189,13 @@ SCENES.race = {
     drawPair(runs.race, this.names(), this.looks());
   },
 
-  /* A net that is changed begins anew; a rate is changed while it trains. */
-  onState(changed) {
-    if (changed.rate) {
-      const { isPlaying, step } = runs.race;
-      runs.race.about.rate = state.rate;
-      runs.race.until = Math.max(runs.race.until, isPlaying ? step + 100 : 0);
-      ask("race", { rate: state.rate });
-      return;
-    }
-    remake("race");
+  /* A net that is changed begins anew; a rate alone is changed while it trains. */
+  onState({ rate, ...others }) {
+    if (Object.keys(others).length) return remake("race");
+    const { isPlaying, step } = runs.race;
+    runs.race.about.rate = rate;
+    runs.race.until = Math.max(runs.race.until, isPlaying ? step + 100 : 0);
+    ask("race", { rate });
   },
 
   point: pointAtPad,
@@ -196,7 +205,12 @@ SCENES.race = {
     question: "Thirty layers, the same images, the same small weights. Which tower learns?",
     choices: ["highway", "plain", "both", "neither"],
     right: 0,
-    onBet: play,
-    isSettled: settledAtEnd("race"),
+    isSettled: () => runs.race?.step >= PATIENCE,
+
+    /* The question is about the standard levers. */
+    prove() {
+      set(Object.fromEntries(SCENES.race.levers.map((name) => [name, STANDARD[name]])));
+      play();
+    },
   },
 };

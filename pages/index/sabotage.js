@@ -8,11 +8,11 @@ const BET_CUT = [6, 8]; // of the bet: from this layer on so many
 let dragged = null; // {from, to}: the layers that the pointer has passed
 let tower = null; // where it stands
 
-function cutLayers(from, count) {
-  const run = runs.sabotage;
+function cutLayers(from, count, name = nameNow()) {
+  const run = runs[name];
   run.cuts.push({ step: run.step, from, count, before: readNow(run, 0) });
   run.until = run.step + HEALING;
-  ask("sabotage", { cut: [from, count] });
+  ask(name, { cut: [from, count] });
   run.isPlaying = true;
   redraw();
 }
@@ -27,17 +27,24 @@ function layerAt(x, y) {
 const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 
 SCENES.sabotage = {
-  levers: ["cutFrom", "cutCount"],
+  levers: ["tower", "cutFrom", "cutCount"],
   hasDigit: true,
   action: "Cut",
   act: () => cutLayers(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)),
 
+  onState({ tower: isOther }) {
+    if (!isOther) return;
+    Object.values(runs).forEach((run) => (run.isPlaying = false));
+    makeMissing();
+  },
+
   draw() {
-    const run = runs.sabotage;
+    const run = runNow();
+    const isBet = state.tower === "bet";
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
+    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], FIELDS.tower.words[state.tower], "highway");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (!run.cuts.length) this.mark(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom), "planned");
@@ -45,13 +52,15 @@ SCENES.sabotage = {
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, height * (isWide ? 0.5 : 0.4)]);
     const words = run.cuts.slice(-3).map(({ count, before, after }) =>
       `${count} cut: ${percent(before)} → ${percent(after)}`);
-    if (!words.length) words.push(run.step < TRAINED ? "let it train," : "now", "drag along the tower:", "what you pass is cut");
+    if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag over the tower,", "or press Cut"]));
     words.forEach((line, i) => stage.text(left, height * (isWide ? 0.5 : 0.4) + 92 + 20 * i, line, isWide ? "" : "small"));
   },
 
   mark(from, count, look) {
     const top = tower.rowTop(from + count - 1);
-    stage.box([tower.left - 2, top, tower.right + tower.wide - tower.left + 4, tower.high * count], look);
+    const place = [tower.left - 2, top, tower.right + tower.wide - tower.left + 4, tower.high * count];
+    stage.box(place, "halo");
+    stage.box(place, look);
   },
 
   /* A drag cuts the layers that it passes; a finger begins it sideways, else the page scrolls. */
@@ -72,10 +81,10 @@ SCENES.sabotage = {
   },
 
   caption() {
-    const run = runs.sabotage;
+    const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `Step ${run.step}: it reads ${now}.`;
+    if (!last) return `Step ${run.step}: it reads ${now}. ${run.step ? "" : "Bet, or press Play."}`;
     return `${last.count} layers cut at step ${last.step}: it read ${percent(last.before)}, then ${percent(last.after)}; ` +
       `at step ${run.step}, ${now}.`;
   },
@@ -84,11 +93,13 @@ SCENES.sabotage = {
     question: "At step 100 eight neighbours of the thirty are cut, for good. What does the net read 200 steps later?",
     choices: ["it is dead: a guess", "half as much", "nearly as much"],
     right: 2,
-    onBet() {
-      if (runs.sabotage.step >= TRAINED) remake("sabotage");
-      runs.sabotage.cutsAt = TRAINED;
+    isSettled: () => runs.bet?.step >= TRAINED + HEALING,
+
+    /* On a tower of its own, which leaves the reader's as it is. */
+    prove() {
+      set({ tower: "bet" });
+      remake("bet");
       play();
     },
-    isSettled: () => runs.sabotage?.cuts.some(({ step }) => runs.sabotage.step >= step + HEALING),
   },
 };

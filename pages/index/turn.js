@@ -17,7 +17,10 @@ SCENES.turn = {
     question: "Left, all gates are held shut: thirty layers hand on what they get. How many digits will it read?",
     choices: ["none: it guesses", "half as many", "as many"],
     right: 2,
-    onBet: play,
-    isSettled: settledAtEnd("turn"),
+    prove() {
+      remake("turn");
+      play();
+    },
+    isSettled: () => runs.turn?.step >= PATIENCE,
   },
 };

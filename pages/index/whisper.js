@@ -8,7 +8,9 @@ const LAYERS = 30;
 const ACROSS = 8; // tiles in a row: with four rows one place is left, for what arrives
 const FLOOR = -10; // the lower end of the axis, as a power of ten
 
+const BET_T = 0.05;
 const rooms = [];
+let sweep = null; // {T, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left}, of all T that the finger has been at
 
 /* The weights W_H of the layers, drawn when they are needed first. */
@@ -51,8 +53,26 @@ function tilePlace(layer) {
 SCENES.whisper = {
   levers: ["T"],
   hasDigit: true,
+  isPlaying: () => sweep !== null,
+  onState: () => (sweep = null),
+
+  play(then = state.T) {
+    sweep = sweep ? null : { T: 0, then };
+    while (sweep && calm.matches) draw();
+  },
+
+  /* A step of the sweep. */
+  sweepOn() {
+    const { T, then } = sweep;
+    state.T = T > 1 ? then : T;
+    sweep = T > 1 ? null : { T: Math.round(100 * T + 2) / 100, then };
+    keepAddress();
+    showLevers();
+    redraw();
+  },
 
   draw() {
+    if (sweep) this.sweepOn();
     const T = state.T;
     const states = climb(inkSeen(), T);
     states.forEach((values, layer) => {
@@ -112,5 +132,10 @@ SCENES.whisper = {
     question: "With T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
+
+    prove() {
+      sweep = null;
+      SCENES.whisper.play(BET_T);
+    },
   },
 };
