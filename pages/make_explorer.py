@@ -198,7 +198,10 @@ def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
     maps = trial_of(records["gates"], net)["maps"]
     return {
         "images": {"list": images, "pixels": base64_of(mnist.x_test[[index for index, *_ in images]])},
-        "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
+        "gates": {
+            "mean_T": maps["mean_T"],
+            "hundredths": np.rint(100 * np.array(maps["class_minus_mean"])).astype(int).tolist(),  # of class less mean
+        },
         "lesion": lesion_part(records["lesion"], net),
         "measured": measured_part(records["explorer"]),
     }

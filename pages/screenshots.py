@@ -162,7 +162,7 @@ def pictures_of_scenes() -> dict[Path, bytes]:
             driver.execute_async_script(STILL)
             png = driver.find_element("id", "picture").screenshot_as_png
             with Image.open(io.BytesIO(png)) as image:
-                small = image.convert("RGB").resize((640, 640 * image.height // image.width))
+                small = image.convert("RGB").resize((480, 480 * image.height // image.width))
             file = io.BytesIO()
             small.save(file, "webp", quality=60)
             files[OF_SCENES / f"{scene}.webp"] = file.getvalue()

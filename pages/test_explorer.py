@@ -405,7 +405,7 @@ def test_every_view_of_the_gates_is_shown(driver):
     return [cells, now.T[3][4], T_MEAN[3][4], SHOW.random.values().map((row) => [...row])];
     """
     cells, T, mean, random = driver.execute_script(script)
-    of_class = DATA["gates"]["class_minus_mean"][7][3][4]
+    of_class = DATA["gates"]["hundredths"][7][3][4] / 100
     expected = {"mean": mean + of_class, "less": T - mean - of_class, "figure3": of_class, "one": T}
     assert cells == pytest.approx({**expected, "random": random[3][4]})
     assert np.shape(random) == (49, 50)

@@ -164,7 +164,7 @@ const gateColor = (T) => shade(palette().gate, T);
 /* ---- What the gate map can show ---- */
 
 const T_MEAN = DATA.gates.mean_T;
-const CLASS_MINUS_MEAN = DATA.gates.class_minus_mean;
+const CLASS_MINUS_MEAN = DATA.gates.hundredths.map((rows) => rows.map((row) => row.map((value) => value / 100)));
 const difference = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b[l][i]));
 
 /* Mean T over the training images of the digit that is shown. */
