@@ -346,7 +346,6 @@ function takeAct(act, turn = true) {
   if (turn) history.pushState(null, "", addressNow());
   showAct();
   redraw();
-  climb();
 }
 
 /* The act, the image, the closed blocks and the shift, "#act=3&image=9&closed=1-3,7&shift=2": without what the page
@@ -395,22 +394,15 @@ function tellAll(act) {
   play.answered[act] = ACTS[act].questions.length;
 }
 
-/* Shows what the address asks for, and names what it does not understand. */
+/* Shows what the address asks for; what is not understood is left out. */
 function takeAddress() {
   play.is_reading = true;
-  const parts = location.hash.slice(1).split("&").filter(Boolean);
-  const wrong = [];
   play.act = 0;
   Object.assign(shown, { closed: new Set(), shift: 0 });
-  for (const part of parts) {
+  for (const part of location.hash.slice(1).split("&")) {
     const [name, text = ""] = part.split("=");
-    const does = readPart(name, text);
-    if (does) does();
-    else wrong.push(part);
+    readPart(name, text)?.();
   }
-  $("unknown").hidden = !wrong.length;
-  $("unknown").textContent =
-    `The address asks for ${wrong.join(" and ")}, which this page does not know: that part is left out.`;
   look();
   if (shown.closed.size || shown.shift) tellAll(play.act);
   takeAct(play.act, false);

@@ -53,13 +53,10 @@ function offer(digit, image = leastSure(digit)) {
 const FIRST_DIGIT = 9; // that the page begins with
 
 function leastSure(digit) {
-  const candidates = [];
-  DATA.images.list.forEach(([, label, kind], k) => {
-    if (label !== digit || kind !== "right") return;
-    candidates.push({ k, probability: net.run(imageOf(k)).answers[net.depth][digit] });
-  });
-  candidates.sort((a, b) => a.probability - b.probability);
-  return candidates[0].k;
+  const numbers = DATA.images.list.map((_, k) => k);
+  const candidates = numbers.filter((k) => DATA.images.list[k][1] === digit && DATA.images.list[k][2] === "right");
+  const probabilities = candidates.map((k) => net.run(imageOf(k)).answers[net.depth][digit]);
+  return candidates[probabilities.indexOf(Math.min(...probabilities))];
 }
 
 function choose(k) {
@@ -72,7 +69,6 @@ function choose(k) {
   $("seen").hidden = true;
   $("clear").textContent = "Draw your own";
   look();
-  climb();
   announce();
 }
 
@@ -90,7 +86,6 @@ function startDrawing() {
 
 /* A stroke to (x, y), in the drawing's own units. */
 function stroke(x, y) {
-  const start = performance.now();
   const from = pen.lastPoint || [x, y];
   Object.assign(inkContext, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
   inkContext.beginPath();
@@ -103,7 +98,7 @@ function stroke(x, y) {
   for (let i = 0; i < alpha.length; i++) alpha[i] = data[4 * i + 3] / 255;
   shown.pixels = asMnist(alpha, SIDE);
   showInk();
-  look(start);
+  look();
 }
 
 function showInk() {

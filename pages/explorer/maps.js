@@ -106,13 +106,12 @@ class Plot {
     }
   }
 
-  /* Block numbers; an open block has a square of the colour of open gates, a closed one an empty square.  The row that the pointer is on is marked. */
+  /* Block numbers; an open block has a square of the colour of open gates, a closed one an empty square. */
   drawStrip() {
     const ctx = fresh(this.strip, plotHeight());
     const width = this.strip.clientWidth;
     const every = rowHeight() < 16 ? Math.ceil(40 / rowHeight() / 5) * 5 : 1;
     Object.assign(ctx, { textAlign: "right", textBaseline: "middle", strokeStyle: css("ink") });
-    if (this.pointed) this.shadeRow(ctx, width, this.pointed);
     for (let row = 0; row <= net.depth; row++) {
       const y = topOf(row) + rowHeight() / 2;
       const closed = shown.closed.has(row - 1);
@@ -196,29 +195,9 @@ function gatesShown() {
   return { values: values().map((row) => Array.from(row)), color, first, is_gate };
 }
 
-/* ---- The map before a guess ---- */
-
-const CLIMBS_FOR = 1500; // milliseconds
-const ascent = { began: 0, share: 1 }; // when the image set out, and what share of the rows it has reached
-
-/* The states of the image in the rows that it has reached. */
+/* The map before a guess. */
 function drawClimb(ctx, width) {
-  const reached = Math.round(ascent.share * (net.depth + 1));
-  rows(ctx, width, 0, now.states.slice(0, reached).map((state) => Array.from(state)), signedColor(1));
-}
-
-/* Lets the image climb, if it may be guessed still and the reader does not mind motion. */
-function climb() {
-  if (isAnswered(play.act) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  const began = performance.now();
-  const onFrame = (time) => {
-    if (ascent.began !== began) return; // it has set out again
-    ascent.share = Math.min(1, Math.max(0, (time - began) / CLIMBS_FOR));
-    plots[ACTS[play.act].map].draw();
-    if (ascent.share < 1) requestAnimationFrame(onFrame);
-  };
-  Object.assign(ascent, { began, share: 0 });
-  requestAnimationFrame(onFrame);
+  rows(ctx, width, 0, now.states.map((state) => Array.from(state)), signedColor(1));
 }
 
 /* ---- The three maps ---- */
@@ -375,12 +354,6 @@ function cellOf(event, canvas, columns) {
 function listenToTheStrip(plot) {
   const canvas = plot.strip;
   let drag = null; // { row, closing }
-  const point = (row) => { // marks the row that a press would close
-    const pointed = isAnswered(play.act) ? row : 0;
-    if (plot.pointed === pointed) return;
-    plot.pointed = pointed;
-    plot.drawStrip();
-  };
   const dragTo = (row) => { // closes or opens all rows from the last one to this
     const from = Math.max(1, Math.min(drag.row, row));
     const to = Math.max(drag.row, row);
@@ -399,14 +372,10 @@ function listenToTheStrip(plot) {
   canvas.addEventListener("pointermove", (event) => {
     const [row] = cellOf(event, canvas, 1);
     if (drag && row !== drag.row) dragTo(row);
-    point(row);
   });
   canvas.addEventListener("pointerup", () => announce());
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
-  canvas.addEventListener("pointerleave", () => {
-    plot.bubble.hidden = true;
-    point(0);
-  });
+  canvas.addEventListener("pointerleave", () => (plot.bubble.hidden = true));
 }
 
 /* A click on the grid chooses a block and a unit. */

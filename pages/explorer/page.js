@@ -80,9 +80,8 @@ function pressOnly(parent, one) {
 
 /* ---- The answer ---- */
 
-/* Computes and shows the answer and the maps; the worker sends the rest later.  `start` is the time at
-   which the reader began the change that calls for a new answer. */
-function look(start = performance.now()) {
+/* Computes and shows the answer and the maps; the worker sends the rest later. */
+function look() {
   if (wholeOf !== shown.pixels) {
     whole = net.run(shown.pixels);
     wholeOf = shown.pixels;
@@ -93,8 +92,6 @@ function look(start = performance.now()) {
   showAnswer();
   redraw();
   ask();
-  const took = performance.now() - start;
-  set("took", `The last answer was computed and drawn in ${took.toFixed(took < 10 ? 1 : 0)} ms.`);
 }
 
 /* Whether nothing is drawn yet, so that there is no answer to speak of. */
@@ -326,23 +323,13 @@ function showNote() {
   $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;
   if (bar) $("map-ends").style.setProperty("--bar", bar());
-  writeWithBoldStart($("note"), note());
+  write($("note"), note());
   showHelp();
 }
 
 function showHelp() {
   const { help, more } = viewNow();
   set("help", more ? `${help} ${more()}` : help);
-}
-
-/* Shows a text with its first clause in bold. */
-function writeWithBoldStart(element, text) {
-  if (element.textContent === unbroken(text)) return; // so that a reader may select it
-  const end = text.search(/[.;] /) + 1 || text.length;
-  const [start, rest] = [document.createElement("b"), document.createElement("span")];
-  write(start, text.slice(0, end));
-  write(rest, text.slice(end));
-  element.replaceChildren(start, rest);
 }
 
 /* A text below the map; `end` is the text, or {text, at, is_left}: where on the map it begins, or ends, as CSS. */

@@ -5,7 +5,7 @@ const told = new Set(); // the scenes whose answers were told
 const isTold = (scene) => told.has(scene);
 
 /* A question with its choices as buttons. */
-function makeChoices(parent, question, choices, choose) {
+function makeChoices(question, choices, choose) {
   const box = document.createElement("div");
   box.className = "bet";
   const asks = document.createElement("p");
@@ -19,7 +19,6 @@ function makeChoices(parent, question, choices, choose) {
     buttons.append(button);
   });
   box.append(asks, buttons);
-  parent.append(box);
   return box;
 }
 
@@ -30,36 +29,34 @@ function makeButton(words, press) {
   return button;
 }
 
+/* A text with another sign at place i. */
+const replaced = (text, i, sign) => text.slice(0, i) + sign + text.slice(i + 1);
+
 const sectionOf = (scene) => document.getElementById(scene);
 
 function makeBets() {
   BETS.forEach((scene, i) => {
     const { question, choices } = SCENES[scene].bet;
-    const answer = sectionOf(scene).querySelector(".answer");
-    const place = document.createElement("div");
-    answer.before(place);
-    const box = makeChoices(place, question, choices, (choice) => bet(scene, i, choice));
+    const box = makeChoices(question, choices, (choice) => bet(scene, i, choice));
+    sectionOf(scene).querySelector(".answer").before(box);
     const tell = makeButton("Answer", () => askAnswer(scene));
     tell.className = "tell";
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
   });
   document.querySelectorAll(".claim").forEach((place, i) => {
-    const box = makeChoices(place, DATA.claims[i].claim, VERDICTS, (choice) => {
-      const verdicts = Array.from(state.verdicts);
-      verdicts[i] = choice;
-      set({ verdicts: verdicts.join("") });
+    const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
+      set({ verdicts: replaced(state.verdicts, i, choice) });
       showBets();
     });
     box.append(place.querySelector("ul"));
+    place.append(box);
   });
 }
 
 function bet(scene, i, choice) {
   if (isTold(scene)) return; // too late
-  const bets = Array.from(state.bets);
-  bets[i] = choice;
-  set({ bets: bets.join("") });
+  set({ bets: replaced(state.bets, i, choice) });
   prove(scene);
   if (!SCENES[scene].bet.isSettled) tellAnswer(scene);
   showBets();

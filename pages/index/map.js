@@ -91,10 +91,8 @@ SCENES.start = {
     }
     if (stage.width <= 560) stage.text(left + (COLUMNS - 0.5) * across, bottom + 16, "plain", "small", "end");
     stage.text(left, bottom + 36, "T at the start →", "small");
-    const shades = Array.from({ length: 9 }, (_, i) => Math.round((i * SHADES) / 8));
-    ["highway", "plain"].forEach((look, i) => {
-      stage.tile(`key ${look}`, [left + 60, bottom + 46 + 7 * i, 72, 6], 9, shades.map((shade) => ramps[look][shade]));
-    });
+    const shadesOf = (look) => ramps[look].filter((_, shade) => shade % 8 === 0);
+    stage.tile("key", [left + 60, bottom + 46, 72, 14], 9, [...shadesOf("highway"), ...shadesOf("plain")]);
     stage.text(left, bottom + 56, "loss 2.3", "small");
     stage.text(left + 138, bottom + 56, "0", "small");
     stage.dot(left + 166, bottom + 52, "learns");

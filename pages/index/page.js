@@ -59,8 +59,7 @@ function showScene(name) {
   if (stage.tiles.size) stage.move();
   document.documentElement.dataset.scene = name;
   for (const link of document.querySelectorAll("#scenes a")) {
-    if (link.hash === `#${name}`) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+    link.setAttribute("aria-current", link.hash === `#${name}`);
   }
   makeMissing();
   fillLevers();
@@ -85,7 +84,7 @@ function showButtons() {
   $("wipe").hidden = !SCENES[state.scene].hasDigit;
   $("act").hidden = !action;
   write($("play"), isPlaying() ? "Pause" : "Play");
-  if (action) write($("act"), typeof action === "string" ? action : action());
+  if (action) write($("act"), action());
 }
 
 /* ---- Levers ---- */
@@ -170,9 +169,7 @@ function takeKey(event) {
   action();
 }
 
-function speak(words) {
-  write($("spoken"), words);
-}
+const speak = (words) => write($("spoken"), words);
 
 /* ---- The pointer on the stage ---- */
 

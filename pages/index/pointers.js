@@ -54,11 +54,8 @@ SCENES.pointers = {
   isPlaying: () => walking !== null,
 
   play() {
-    walking = walking === null ? performance.now() : null;
-    if (calm.matches && walking !== null) {
-      walking = null;
-      set({ block: BLOCKS_OF_FOLLOWER });
-    }
+    walking = walking === null && !calm.matches ? performance.now() : null;
+    if (calm.matches) set({ block: BLOCKS_OF_FOLLOWER });
   },
 
   draw() {
@@ -168,11 +165,7 @@ SCENES.pointers = {
       const tail = tails.find((i) => way.includes(i)) ?? tails[0] ?? number; // the head that lies here, or the arrow that starts
       grasped = { number: tail, head: [x, y] };
     } else if (grasped) grasped.head = [x, y];
-    if (kind === "up" && grasped) {
-      const table = Array.from(state.table);
-      if (number !== undefined) table[grasped.number] = number;
-      set({ table: table.join("") });
-    }
+    if (kind === "up" && grasped && number !== undefined) set({ table: replaced(state.table, grasped.number, number) });
     if (kind === "up" || kind === "cancel") grasped = null;
     redraw();
   },

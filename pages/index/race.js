@@ -62,7 +62,10 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
     run.cutsAt = null;
     cutLayers(...BET_CUT, name);
   }
-  if (run.step >= run.until && run.isPlaying) endRun(run);
+  if (run.step >= run.until && run.isPlaying) {
+    run.isPlaying = false;
+    speak(SCENES[state.scene].caption());
+  }
   if (run === runNow()) {
     if (run.isStale && !run.isPlaying) showDigit(run);
     redraw();
@@ -85,11 +88,6 @@ function play() {
   redraw();
 }
 
-function endRun(run) {
-  run.isPlaying = false;
-  speak(SCENES[state.scene].caption());
-}
-
 /* Sends another digit up the towers; while an answer is awaited, after it. */
 function showDigit(run) {
   run.isStale = run.isWaiting;
@@ -99,7 +97,6 @@ function showDigit(run) {
 const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
-
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look) {
@@ -117,10 +114,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
   const right = left + wide + 24;
   const portrait = run.portraits?.[k];
   if (portrait && portrait.states.length === rows * WIDTH) {
-    const cell = (values, layer) => values.subarray(layer * WIDTH, (layer + 1) * WIDTH);
     for (let layer = 0; layer < rows; layer++) {
-      stage.tile(`${which}:${layer}`, [left, rowTop(layer), wide, high], WIDTH, logColors(cell(portrait.states, layer)));
-      stage.tile(`${which}:g${layer}`, [right, rowTop(layer), wide, high], WIDTH, logColors(cell(portrait.gradients, layer)));
+      stage.tile(`${which}:${layer}`, [left, rowTop(layer), wide, high], WIDTH, logColors(rowOf(portrait.states, layer, WIDTH)));
+      stage.tile(`${which}:g${layer}`, [right, rowTop(layer), wide, high], WIDTH, logColors(rowOf(portrait.gradients, layer, WIDTH)));
       if (layer && portrait.gates) {
         const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color]);
@@ -183,11 +179,7 @@ SCENES.race = {
   levers: ["second", "b_T", "depth", "rate", "init"],
   hasDigit: true,
   names: () => [state.second, "highway"],
-  looks: () => [state.second, "highway"],
-
-  draw() {
-    drawPair(runs.race, this.names(), this.looks());
-  },
+  draw: () => drawPair(runs.race, SCENES.race.names(), SCENES.race.names()),
 
   /* A net that is changed begins anew; a rate alone is changed while it trains. */
   onState({ rate, ...others }) {

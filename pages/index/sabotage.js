@@ -29,7 +29,7 @@ const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 SCENES.sabotage = {
   levers: ["tower", "cutFrom", "cutCount"],
   hasDigit: true,
-  action: "Cut",
+  action: () => "Cut",
   act: () => cutLayers(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)),
 
   onState({ tower: isOther }) {
@@ -66,9 +66,10 @@ SCENES.sabotage = {
   /* A drag cuts the layers that it passes; a finger begins it sideways, else the page scrolls. */
   point(kind, x, y) {
     const layer = layerAt(x, y);
-    if (kind === "down" && layer) dragged = { from: layer, to: layer };
+    if (kind === "down" && layer) dragged = { from: layer, to: layer, x };
     else if (dragged && layer) dragged.to = layer;
-    if (kind === "up" && dragged && dragged.from !== dragged.to) cutLayers(...rangeOf(dragged));
+    const isFar = dragged && (dragged.from !== dragged.to || Math.abs(x - dragged.x) > STILL);
+    if (kind === "up" && isFar) cutLayers(...rangeOf(dragged));
     if (kind === "up" || kind === "cancel") dragged = null;
     redraw();
     pointAtPad(kind, x, y);

@@ -5,11 +5,7 @@ SCENES.turn = {
   levers: [],
   hasDigit: true,
   names: () => ["gates shut", "gates free"],
-
-  draw() {
-    drawPair(runs.turn, this.names(), ["shut", "highway"]);
-  },
-
+  draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
   caption: () => captionOfPair(runs.turn, SCENES.turn.names()),
 

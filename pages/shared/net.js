@@ -17,14 +17,6 @@ function uniformFrom(seed) {
   };
 }
 
-/* A function whose values are normal, with mean 0 and variance 1, by the Box-Muller transform. */
-function normalFrom(uniform) {
-  return () => {
-    const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
-    return radius * Math.cos(2 * Math.PI * uniform());
-  };
-}
-
 /* The numbers 0 to n - 1 in random order. */
 function permutation(n, uniform) {
   const order = Array.from({ length: n }, (_, i) => i);
@@ -39,10 +31,13 @@ function permutation(n, uniform) {
 
 /* ---- Initialisations: each fills W (outputs, inputs) ---- */
 
+/* Normal numbers with mean 0, by the Box-Muller transform. */
 function fillNormal(W, variance, uniform) {
-  const normal = normalFrom(uniform);
   const deviation = Math.sqrt(variance);
-  for (let i = 0; i < W.length; i++) W[i] = deviation * normal();
+  for (let i = 0; i < W.length; i++) {
+    const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
+    W[i] = deviation * (radius * Math.cos(2 * Math.PI * uniform()));
+  }
 }
 
 const INITS = {
