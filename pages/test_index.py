@@ -227,8 +227,8 @@ run(({ train, test }) => {
 @browser_only
 @together
 def test_training_and_towers_are_those_of_straightforward(driver, images):
-    """The losses of 33 steps, more than the 31 of an epoch; then the accuracy, and what the towers show: the states of a
-    digit, and the gradient of the batch that comes next."""
+    """The losses of 33 steps, more than the 31 of an epoch; then the accuracy, and what the towers show: the states of
+    a digit, and the gradient of the batch that comes next."""
     depth = 4
     nets = [{"kind": "highway", "b_T": -3}, {"kind": "plain", "b_T": 0}]
     about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": "glorot", "seed": 2}
