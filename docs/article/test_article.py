@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from docs.article import make, show, ten_claims, why_deep_nets_train
+from docs.article import make, show, ten_claims, who_and_when, why_deep_nets_train
 from experiments.primary.primary import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
@@ -153,6 +153,13 @@ def test_a_claim_counts_the_nets_of_all_its_groups():
     row = {"verdict": "in part", "ours": ""}
     claim = ten_claims.TEN_CLAIMS["primary-biases"]
     assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"
+
+
+def test_the_deposit_says_what_the_citation_says():
+    deposit = read_json(ROOT / ".zenodo.json")
+    [creator] = deposit["creators"]
+    assert (deposit["title"], deposit["version"]) == (who_and_when.cited("title"), who_and_when.version())
+    assert (creator["name"], deposit["license"]) == (who_and_when.authors(), who_and_when.cited("license"))
 
 
 def test_the_papers_accuracies_have_the_decimals_that_it_prints():
