@@ -102,7 +102,7 @@ def tasks(read) -> str:
             cells += [as_cell(rows[kind]), chosen(rows[kind])]
         lines.append(f"| {' | '.join(cells)} |")
     header = "".join(f" {described(record, level)} | chosen |" for level in levels)
-    return table_of(f"| test accuracy |{header}", lines, (14, 17, 24, 17, 24, 17, 24))
+    return table_of(f"| test accuracy |{header}", lines, (11, 14, 27, 14, 27, 14, 27))
 
 
 def chosen(row: dict) -> str:
@@ -110,5 +110,5 @@ def chosen(row: dict) -> str:
     start = STARTS.get(row["start"]) or f"orthogonal {format_stat(row['gain'] * (row.get('scale') or 1), 3)}"
     parts = [str(row["width"]), start, f"{1000 * row['lr']:.3g}"]
     if row.get("gate_bias") is not None:
-        parts.append(f"\N{MINUS SIGN}{-row['gate_bias']:.3g}")
+        parts.append(f"\N{MINUS SIGN}{-row['gate_bias']:.2g}")
     return ", ".join(parts)
