@@ -83,16 +83,6 @@ def factor_after_400_epochs(read) -> str:
     return spaced(int(float(re.search(r"over highway's (\S+)", numbers)[1])))
 
 
-@table("article-draws")
-def draws(read) -> str:
-    """How many draws a search of Figure 1 has."""
-    first = read("experiments/results/optimization.json")
-    wider = read("experiments/results/wider_rates.json")
-    fewest = first["settings"]["trials"]
-    most = wider["settings"]["trials"]
-    return f"{fewest} to {most}"
-
-
 @picture("primary", "best_start", "figure_1_finals", "one_hidden_layer")
 def article_depth(primary, best_start, finals, one_layer):
     """The training loss against depth: with the start that the activation implies, with a searched start, and after
