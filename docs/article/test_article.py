@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from docs.article import make, show, ten_claims, who_and_when, why_deep_nets_train
+from docs.article import make, show, studies, ten_claims, who_and_when, why_deep_nets_train
 from experiments.primary.primary import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
@@ -151,6 +151,13 @@ def test_a_claim_counts_the_nets_of_all_its_groups():
     row = {"verdict": "in part", "ours": ""}
     claim = ten_claims.TEN_CLAIMS["primary-biases"]
     assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"
+
+
+def test_the_settings_of_a_winner_are_those_that_its_first_weights_have():
+    residual = {"width": 181, "start": "orthogonal", "gain": 1.2, "scale": 0.5, "lr": 0.00126}
+    assert studies.chosen(residual) == "181, orthogonal 0.6, 1.26"
+    highway = {"width": 128, "start": "glorot", "lr": 0.002645, "gate_bias": -0.9811}
+    assert studies.chosen(highway) == "128, Glorot's, 2.65, \N{MINUS SIGN}0.98"
 
 
 def test_the_deposit_says_what_the_citation_says():
