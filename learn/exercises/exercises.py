@@ -4,7 +4,7 @@
 
 A batch of N inputs of d units is a matrix x (N, d), an input in each row: W x is x @ W.T.  A layer is
 a dict of four arrays: W_H and W_T (d, d), b_H and b_T (d,).  dy stands for dL/dy, the gradient of the
-loss with respect to y, and so on.
+loss with respect to y, and so on.  Change no array that you are given: it is needed again.
 """
 
 import numpy as np  # noqa: F401
