@@ -19,7 +19,7 @@ TINY = {
     "plain_to_highway": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
     "why_it_fails": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
     "your_own_gate": {"DEPTH": 3, "EPOCHS": 1, "N_TRAIN": 256, "SEEDS": (0,)},
-    "how_deep_to_go": {"DEPTH": 2, "STEPS": 20, "N_TEST": 50},
+    "later_answers": {"DEPTH": 2, "STEPS": 20, "N_TEST": 50},
 }
 
 # ---- Notebooks ----------------------------------------------------------------------------------
