@@ -9,7 +9,11 @@ from checks import LAYER_CASES, answer, compare, fail, highway, made_up_layer, p
 def test_exercise_1_sigmoid(work):
     cases = {"z is 0": lambda z: z.fill(0)}
     for shape in ((8,), (3, 4), (2, 1, 3)):
-        compare(work.sigmoid, sigmoid, lambda rng, *_, shape=shape: (rng.normal(0, 3, shape),), "sigmoid(z)", cases)
+
+        def problem(rng, *_, shape=shape):
+            return (rng.normal(0, 3, shape),)
+
+        compare(work.sigmoid, sigmoid, problem, "sigmoid(z)", cases)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         found = answer(work.sigmoid, np.array([-1000.0, 1000.0]))
@@ -22,9 +26,11 @@ def test_exercise_1_sigmoid(work):
 def test_exercise_2_highway(work):
     cases = {words: lambda layer, x, change=change: change(layer) for words, change in LAYER_CASES.items()}
     cases["x is 0"] = lambda layer, x: x.fill(0)
-    compare(
-        work.highway, highway, lambda rng, N, d: (made_up_layer(rng, d), rng.normal(size=(N, d))), ("y", "kept"), cases
-    )
+
+    def problem(rng, N, d):
+        return made_up_layer(rng, d), rng.normal(size=(N, d))
+
+    compare(work.highway, highway, problem, ("y", "kept"), cases)
 
 
 def test_exercise_3_new_layer(work):
