@@ -27,7 +27,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -66,10 +65,8 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "depth_sweep": "run_sweep.json",
     "seeds": "run_seeds.json",
 }
-DRAWING = re.compile(
-    r"experiments\.\w+\.(show|\w+_trial)|highways\.lab\.(showing|judging)\.\w+|highways\.(statistics|records)"
-    r"|docs\.article\.\w+|pages\.\w+|visualize_highway_networks"
-)  # modules that decide what a picture looks like, or what a browser page holds
+# what reads and writes any file: another way of reading the same numbers changes no picture
+READS_ONLY = ("highway_networks.py", "highways/files.py", "highways/record_types.py")
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 
@@ -245,19 +242,18 @@ def digest(parts: list[bytes]) -> str:
 
 
 def code_of(program: Path) -> dict[str, str]:
-    """{file: the checksum of its syntax} for a program and the DRAWING modules that it imports, directly or not."""
+    """{file: the checksum of its syntax} for a program and all of ours that it imports, directly or not."""
     found = {}
     waiting = [program]
     while waiting:
         path = waiting.pop()
         name = path.relative_to(ROOT).as_posix()
-        if name in found:
+        if name in found or name in READS_ONLY:
             continue
         text = path.read_bytes()
         found[name] = checksum_of_text(text)
-        for module in imported_by(text):
-            if DRAWING.fullmatch(module) and file_of_module(module).exists():
-                waiting.append(file_of_module(module))
+        modules = map(file_of_module, imported_by(text))
+        waiting += [file for file in modules if file.exists()]
     return found
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import highway_networks
 from highway_networks import InputError
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
@@ -307,25 +308,6 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def blas() -> str | None:
-    """The name, version and architecture of NumPy's BLAS, as far as threadpoolctl knows them."""
-    from threadpoolctl import threadpool_info
-
-    for library in threadpool_info():
-        if "numpy" in library["filepath"].lower():
-            names = ("internal_api", "version", "architecture")
-            return " ".join(str(library[name]) for name in names if name in library) or None
-    return None
-
-
 def environment() -> dict:
     """What computed a record's numbers: versions, machine, and the commit of this program."""
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "blas": blas(),
-        "platform": platform.platform(),
-        "processor": processor(),
-        "cpu_count": os.cpu_count(),
-        "git": commit(),
-    }
+    return highway_networks.environment() | {"processor": processor(), "git": commit()}

@@ -19,13 +19,16 @@ RESULTS = "results"  # that experiments and benchmarks write
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 # the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+FOLDER = "experiments/results"
+CARD = ("run", "run_sweep", "run_seeds")  # what the card's drawing programs read lies beside them
+TEN_SEEDS = "--seeds 0,1,2,3,4,5,6,7,8,9"
 COMMANDS = {  # that make the run*.json of the repository
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
-    "run_seeds": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
-    "run_seeds_avx2": "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9 --out run_seeds_avx2.json",
-    "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
-    "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir DIR --out run_fashion.json",
+    "run_seeds": f"python highway_networks.py {TEN_SEEDS}",
+    "run_seeds_avx2": f"python highway_networks.py {TEN_SEEDS} --out {FOLDER}/run_seeds_avx2.json",
+    "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {FOLDER}/run_shallow.json",
+    "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {FOLDER}/run_fashion.json",
 }
 MEASURED = ("benchmark_", "explorer", "pointers", "scenes")  # how the names of results begin whose trials have any form
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
@@ -38,7 +41,7 @@ TIMES = ("seconds", "wallclock_sec")
 
 def path_of(name: str) -> str:
     """The file of the record of this name, in the repository's folder or in another like it."""
-    return f"{name}.json" if name in COMMANDS else f"experiments/results/{name}.json"
+    return f"{name}.json" if name in CARD else f"{FOLDER}/{name}.json"
 
 
 def load_results(path) -> dict:

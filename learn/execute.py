@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the kernels: more slow small matrices down
 FOLDER = Path(__file__).resolve().parent
-NAMES = ("plain_to_highway", "why_it_fails", "your_own_gate", "how_deep_to_go")
+NAMES = ("plain_to_highway", "why_it_fails", "your_own_gate", "later_answers")
 PATIENCE = 600  # seconds that a cell may take on a busy machine
 
 

@@ -83,9 +83,12 @@ for name, accuracies in curves.items():
 # Three layers learn. Thirty guess: one digit in ten is right. Before you read on, write down why.
 #
 # ## A highway layer
-# Equation 3: for each unit and each image a gate T decides how much of H to take; 1 - T of x stays. Write it
-# yourself, with the functions `np.tanh` and `net_of.sigmoid`. The cell says what is wrong, as the test of [exercise
-# 2](exercises/README.md) does.
+# Equation 3: for each unit and each image a gate T decides how much of H to take; 1 - T of x stays:
+#
+# y = H T + x (1 - T), where H = tanh(W_H x + b_H), T = sigmoid(W_T x + b_T)
+#
+# Write it yourself, with `np.tanh` and `net_of.sigmoid`. Here a layer is a dict, `layer["W_H"]`. The cell says what is
+# wrong, as the test of [exercise 2](exercises/README.md) does.
 
 
 # %%

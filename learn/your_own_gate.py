@@ -34,14 +34,9 @@ N_TRAIN = 6000
 
 # %% [markdown]
 # ## Forward above backward
-# The net makes the matrix products z_H and z_T. [A block](../docs/your_own_block.md) does the rest, unit by unit.
-# `backward` gets dy, the loss's gradient with respect to y. It writes dz_H and dz_T, and returns what reaches x past
-# the weights. The slope of s is (1 + z²)^(-3/2) = (1 - s²)^(3/2). T' is half of that, so s is kept, not z.
-
-#
-# First that of the sigmoid's gate, by hand. With what the layer kept, (x, H, T), and dy: which gradient reaches the
-# arguments z_H of tanh and z_T of the sigmoid? The cell says what is wrong, as the test of [exercise
-# 4](exercises/README.md) does.
+# First the sigmoid gate, y = H T + x (1 - T). A layer kept (x, H, T), and gets dy, the loss's gradient with respect to
+# y. Which gradient reaches z_H and z_T, the arguments of tanh and sigmoid? The cell says what is wrong, as the test of
+# [exercise 4](exercises/README.md) does.
 
 
 # %%
@@ -53,7 +48,9 @@ def gate_backward(kept, dy):
 check(4, gate_backward)
 
 # %% [markdown]
-# Then the root gate.
+# Then the root gate, as [a block](../docs/your_own_block.md): the net makes z_H and z_T, and the block the rest, unit
+# by unit. `backward` writes dz_H and dz_T, and returns what reaches x past the weights. The slope of s is
+# (1 + z²)^(-3/2) = (1 - s²)^(3/2). T' is half of that, so s is kept, not z.
 
 
 # %%
@@ -168,4 +165,4 @@ plt.show()
 # **Try:** T = 0.1 + 0.9 sigmoid(z_T), which never shuts
 # ([solved](../docs/your_own_block.md#a-gate-of-your-own-a-leaky-one)). T = z² / (1 + z²): how open is it at b_T = -2?
 #
-# **Go on:** [a net that sees how deep to go](how_deep_to_go.ipynb).
+# **Go on:** [deeper problems, later answers](later_answers.ipynb).

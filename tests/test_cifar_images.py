@@ -12,6 +12,7 @@ import pytest
 from conftest import BAD_ANSWERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_up_cifar import made_up, write
 
 from highways import cifar
 from highways.cifar import PIXELS, load_cifar
@@ -20,18 +21,6 @@ from highways.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
 TEN, HUNDRED = OFFICIAL
-
-
-def made_up(layout: cifar.Layout, seed: int) -> dict[str, np.ndarray]:
-    """{file: its records}, shuffled.  Every label occurs equally often."""
-    rng = np.random.default_rng(seed)
-    parts = []
-    for n in (layout.n_train, layout.n_test):
-        labels = np.stack([np.arange(n) % values for values in layout.labels], axis=1)
-        parts.append(np.hstack([labels, rng.integers(0, 256, (n, PIXELS))]).astype(np.uint8))
-    train, test = parts
-    batches = np.split(rng.permutation(train), len(layout.train))
-    return dict(zip(layout.train, batches, strict=True)) | {layout.test[0]: rng.permutation(test)}
 
 
 def tar(members: dict[str, bytes]) -> bytes:
@@ -73,13 +62,6 @@ def small_sets(sets, tmp_path, monkeypatch):
     """Puts the small sets in place of the real ones, and empties the cache."""
     monkeypatch.setattr(cifar, "SETS", {name: layout for name, (layout, _, _) in sets.items()})
     monkeypatch.setattr(cifar, "CACHE", tmp_path / "cache")
-
-
-def write(folder: Path, records: dict[str, np.ndarray]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, part in records.items():
-        (folder / file).write_bytes(part.tobytes())
-    return folder
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from test_cifar_images import OFFICIAL, made_up, write
+from made_up_cifar import made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -175,7 +175,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """CIFAR-10 of 200 and 30 images, in its official files."""
-    layout = OFFICIAL["CIFAR-10"]._replace(n_train=200, n_test=30)
+    layout = images_of_cifar.SETS["CIFAR-10"]._replace(n_train=200, n_test=30)
     monkeypatch.setattr(images_of_cifar, "SETS", {"CIFAR-10": layout})
     return write(tmp_path / "images" / layout.folder, made_up(layout, 0))
 

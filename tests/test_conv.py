@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from small_conv_nets import convolved, gradient_of, nets
 
 import highway_networks as hn
 from highways.conv.net import KINDS, ConvNet
@@ -17,34 +18,6 @@ EVERYTHING = [
     ("plain", 3), ("residual", 5), ("conv", 1, 3), ("conv-maxout", 3, 2), ("plain-maxout", 3), ("average", 2),
     ("hidden-maxout", 4), ("dense", 5),
 ]  # fmt: skip
-
-
-def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
-    """A net with biases that are not zero, and a batch of three images and labels for it."""
-    rng = np.random.default_rng(seed)
-    net = ConvNet(shape, [*layers], rng, dtype=dtype)
-    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
-    x = rng.normal(size=(3, *shape))
-    return net, x, rng.integers(0, net.layers[-1].out_shape[0], 3)
-
-
-def gradient_of(net, x, y):
-    """The gradient of the mean cross-entropy: one forward() and one backward()."""
-    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    return net.backward(d_logits)
-
-
-def convolved(x, W, b, pad):
-    """x (N, maps, side, side) convolved with W (outputs, k, k, maps), plus b (outputs,); `pad` zeros at each edge."""
-    k = W.shape[1]
-    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-    side = x.shape[2] - k + 1
-    parts = []
-    for i in range(k):
-        for j in range(k):
-            window = x[:, :, i : i + side, j : j + side]
-            parts.append(np.einsum("ncij,oc->noij", window, W[:, i, j]))
-    return sum(parts) + b[:, None, None]
 
 
 def larger(pieces):

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT, idx_bytes, names_in, run, write_data_set
-from test_conv import convolved
+from small_conv_nets import convolved
 from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn

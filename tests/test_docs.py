@@ -30,7 +30,7 @@ from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
-from highways.records import RESULTS, RUN, check, record_bytes, sealed
+from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
 
 publish.register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -249,7 +249,7 @@ def changed(record: dict, change: dict) -> dict:
 
 def test_runs_of_other_depths_or_seeds_are_refused():
     for name, change in (("run_seeds", {"depth": 5}), ("run_seeds", {"seed": 11}), ("run_sweep", {"depth": 6})):
-        record = READ(f"{name}.json")
+        record = READ(path_of(name))
         record = record | {"runs": [record["runs"][0] | change, *record["runs"][1:]]}
         with pytest.raises(InputError):
             checked(name, record)
@@ -308,7 +308,7 @@ def results_in(folder: Path, monkeypatch) -> Path:
     results = folder / "experiments" / "results"
     shutil.copytree(ROOT / "experiments" / "results", results, ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
     for name in COMMANDS_OF_RUNS:
-        shutil.copy(ROOT / f"{name}.json", folder)
+        shutil.copy(ROOT / path_of(name), folder / path_of(name))
     monkeypatch.setattr(committed_records, "ROOT", folder)
     return results
 
@@ -368,9 +368,9 @@ def test_the_command_of_fashion_mnist():
     section = PAGES["docs/data.md"].split("## Fashion-MNIST")[1].split("\n## ")[0]
     _, _, *words = commands_of(section)[0].split()
     args = hn.parse_arguments(words)
-    record = READ("run_fashion.json")
+    record = READ("experiments/results/run_fashion.json")
     assert args.data_dir in section.split("```")[0]
-    assert (record["data_set"], args.out) == ("fashion-mnist", "run_fashion.json")
+    assert (record["data_set"], args.out) == ("fashion-mnist", "experiments/results/run_fashion.json")
     assert record["seeds"] == args.seeds == [pair["seed"] for pair in record["runs"]]
     assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
         name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")

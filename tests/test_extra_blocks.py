@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_gradients import random_net
+from small_nets import random_net
 
 import highway_networks as hn
 from highways.nets import layer_by_layer

@@ -4,28 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_nets import SHAPES, STEP, random_net
 
 import experiments.static_gates.static_gates_trial  # noqa: F401  these modules register their activations and blocks
 import highway_networks as hn
 import highways.nets.carries  # noqa: F401
 
 pytestmark = pytest.mark.quick
-STEP = 1e-30
-SHAPES = [  # d_in, d_out, hidden, depth, N
-    (3, 4, 5, 2, 7),
-    (6, 3, 4, 0, 2),  # no block at all
-    (5, 2, 1, 3, 4),  # one unit
-    (2, 3, 6, 8, 1),  # one example
-    (4, 10, 3, 20, 5),
-]
-
-
-def random_net(block, shape, seed=0, dtype=np.complex128, activation="tanh"):
-    d_in, d_out, hidden, depth, n = shape
-    rng = np.random.default_rng(seed)
-    net = hn.DeepNet(d_in, d_out, hidden, depth, block, rng, activation=activation, gate_bias=-0.5, dtype=dtype)
-    net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)  # biases too
-    return net, rng.normal(size=(n, d_in)), rng.integers(0, d_out, n)
 
 
 def loss_of(net, x, y):

@@ -2,28 +2,12 @@
 
 import numpy as np
 import pytest
-from test_gradients import STEP, random_net
+from small_nets import STEP, logits_from, random_net, states_of
 
 import highway_networks as hn
 from highways.nets import layer_by_layer
 
 pytestmark = pytest.mark.quick
-
-
-def logits_from(net, state, start=0):
-    """Logits from the state that block `start` sees."""
-    for layer in range(start, net.depth):
-        _, state = layer_by_layer.block_forward(net, layer, state)
-    return layer_by_layer.logits(net, state)
-
-
-def states_of(net, x):
-    """What every layer gives out, the plain first one first."""
-    states = [layer_by_layer.first_state(net, x)]
-    for layer in range(net.depth):
-        _, y = layer_by_layer.block_forward(net, layer, states[-1])
-        states.append(y)
-    return states
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)

@@ -19,7 +19,7 @@ TINY = {
     "plain_to_highway": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
     "why_it_fails": {"DEPTH": 4, "EPOCHS": 1, "N_TRAIN": 256},
     "your_own_gate": {"DEPTH": 3, "EPOCHS": 1, "N_TRAIN": 256, "SEEDS": (0,)},
-    "how_deep_to_go": {"DEPTH": 2, "STEPS": 20, "N_TEST": 50},
+    "later_answers": {"DEPTH": 2, "STEPS": 20, "N_TEST": 50},
 }
 
 # ---- Notebooks ----------------------------------------------------------------------------------
@@ -106,17 +106,27 @@ def test_the_solutions_pass(tests_of_exercises):
     ("exercise", "right", "wrong"),
     [
         (1, "(1 + np.tanh(z / 2)) / 2", "1 / (1 + np.exp(-z))"),
+        (1, "return (1", "print(1"),
         (2, "x * (1 - T)\n", "x * T\n"),
         (2, "y = H * T + x * (1 - T)", "x *= 1 - T; y = H * T + x"),
-        (3, "float(gate_bias)", "0.0"),
+        (2, 'x @ layer["W_H"].T', 'layer["W_H"] @ x'),
+        (3, "float(gate_bias)", "-2.0"),
+        (3, "rng.uniform(-bound, bound", "np.random.uniform(-bound, bound"),
+        (3, "bound = 1 / np.sqrt(d)", "bound = 1 / np.sqrt(d); rng = np.random.default_rng(0)"),
+        (3, "bound = 1 / np.sqrt(d)", "bound = 50**-0.5"),
+        (3, "uniform(-bound, bound,", "normal(0, bound / 4,"),
         (4, "(H - x) * dy", "H * dy"),
         (5, "(1 - T) * dy + ", ""),
         (5, "(H - x) * dy", "H * dy"),
+        (5, "dz_H.sum(axis=0)", "dz_H.mean(axis=0)"),
         (6, "x, kept_by_layer = ", "_, kept_by_layer = "),
+        (6, "kept.append(kept_by_layer)", "kept.append(x)"),
         (7, "/ N\n", "\n"),
         (8, "insert(0, gradient_of_layer)", "append(gradient_of_layer)"),
         (9, "sum((gradient**2).sum() for gradient in gradients)", "(gradients[0]**2).sum()"),
+        (9, "min(1.0, limit / max(norm, 1e-30))", "limit / max(norm, 1e-30)"),
         (10, "range(100)", "range(10)"),
+        (10, "array -= change", "array = array - change"),
     ],
 )
 def test_an_exercises_test_notices_what_is_wrong(tests_of_exercises, exercise, right, wrong):

@@ -105,7 +105,7 @@ def test_another_known_set_is_recognised_in_any_folder(data_set, monkeypatch):
 
 def test_the_checksum_of_fashion_mnist_is_that_of_the_results():
     for path, checksums_in in (
-        ("run_fashion.json", lambda record: {record["data_set"]: record["data_sha256"]}),
+        ("experiments/results/run_fashion.json", lambda record: {record["data_set"]: record["data_sha256"]}),
         ("experiments/results/fifty_layers.json", lambda record: record["env"]["data_sets"]),
     ):
         assert hn.KNOWN_SETS[checksums_in(files.read_json(ROOT / path))["fashion-mnist"]] == "fashion-mnist"

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_gradients import SHAPES, random_net
+from small_nets import SHAPES, random_net
 
 import highway_networks as hn
 import straightforward

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from test_conv import convolved
+from small_conv_nets import convolved
 
 import highway_networks as hn
 from highways.conv import images as conv_images

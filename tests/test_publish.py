@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT
-from test_docs import READ
 
 from experiments import publish, results_table
 from highways.commands import run_command
+from highways.files import read_json
 
 
 def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
@@ -102,7 +102,7 @@ def test_the_numbers_of_the_example_with_pandas():
 
 def test_the_table_of_results_has_a_row_for_each_trial():
     rows = list(csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())))
-    record = READ("experiments/results/optimization.json")
+    record = read_json(ROOT / "experiments/results/optimization.json")
     for group, trials in record["trials"].items():
         found = [row for row in rows if (row["question"], row["group"]) == ("optimization", group)]
         assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(

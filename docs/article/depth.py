@@ -15,6 +15,8 @@ from highways.lab.showing.style import COLOR, GREY, MARKER, headline, panels
 from highways.records import select, with_settings
 from highways.statistics import spaced
 
+ACTIVATIONS = {"tanh": "tanh", "relu": "ReLU"}
+
 
 @table("article-plain-grows", question="primary", group="figure_1", kind="plain")
 @table("article-highway-grows", question="primary", group="figure_1", kind="highway")
@@ -45,6 +47,25 @@ def gains_of_orthogonal_plain_nets(read) -> str:
     return f"{min(gains):.2f} to {max(gains):.2f}"
 
 
+@table("article-winners-of-best-start")
+def winners_of_best_start(read) -> str:
+    """Between which values the settings of the nets of 100 layers lie that the searches chose."""
+    nets = with_settings(read("experiments/results/best_start.json")["trials"]["final"], depth=99)
+    told = []
+    for block in ("highway", "plain"):
+        chosen = with_settings(nets, block=block)
+        activations = " or ".join(dict.fromkeys(ACTIVATIONS[net["activation"]] for net in chosen))
+        ranges = [("rates", "effective_lr", ".2g"), ("momentum", "momentum", ".2f"), ("decay", "decay", ".2f")]
+        if block == "highway":
+            ranges.append(("$b_T$", "gate_bias", ".1f"))
+        parts = []
+        for name, key, digits in ranges:
+            values = [net[key] for net in chosen]
+            parts.append(f"{name} {min(values):{digits}} to {max(values):{digits}}")
+        told.append(f"{block} nets {activations}, {', '.join(parts)}")
+    return f"At 100 layers the searches of `best_start` chose for {'; for '.join(told)}"
+
+
 @table("article-factor-of-figure-2")
 def factor_of_figure_2(read) -> str:
     """Plain's loss over highway's at 100 layers, after 400 epochs, at the rate of the first search."""
@@ -60,16 +81,6 @@ def factor_after_400_epochs(read) -> str:
     """The same at the rate of a search that reaches further: a row of the ledger."""
     numbers = row_of(read, "two-orders-at-100-in-400-epochs-wide")["ours"]
     return spaced(int(float(re.search(r"over highway's (\S+)", numbers)[1])))
-
-
-@table("article-draws")
-def draws(read) -> str:
-    """How many draws a search of Figure 1 has."""
-    first = read("experiments/results/optimization.json")
-    wider = read("experiments/results/wider_rates.json")
-    fewest = first["settings"]["trials"]
-    most = wider["settings"]["trials"]
-    return f"{fewest} to {most}"
 
 
 @picture("primary", "best_start", "figure_1_finals", "one_hidden_layer")

@@ -31,13 +31,27 @@ def in_bold(verdict: str) -> str:
     return f"**{cell(verdict)}**"
 
 
-@table("article-gain-of-1500-layers", row="primary-past-1000", of="gain over one hidden layer")
 @table("article-plain-over-highway", row="primary-two-orders", of="plain's loss over highway's")
 @table(
     "article-orthogonal-plain-over-highway",
     row="primary-two-orders",
     control="plain nets from orthogonal weights in plain's place",
     of="plain's loss over highway's",
+)
+@table(
+    "article-static-at-high-rates",
+    row="static-gates-at-high-rates",
+    of="loss of static gates over that of highway nets",
+)
+@table(
+    "article-static-at-low-rates",
+    row="highway-nets-at-low-rates",
+    of="loss of static gates over that of highway nets",
+)
+@table(
+    "article-highway-ahead-at-low-rates",
+    row="accuracy-at-equal-rates",
+    of="at the rates of static gates highway less static",
 )
 def part_of_row(read, row: str, of: str, control: str = "") -> str:
     """One number of a row of the ledger, or of a control of this row, with its interval and count."""

@@ -70,7 +70,7 @@ def title_and_body(text: str) -> tuple[str, str]:
     body = BYLINE.sub("", body)
     body = COMMENT.sub("", body)
     body = LINK_IN_CLONE.sub(r"\1", body)
-    body = re.sub(r"(?<=\d) %", f"{NO_BREAK}%", body)
+    body = re.sub(r"(?<=\d) (?=%|\d{3}\b)", NO_BREAK, body)
     body = body.replace("](../../viz/", "](/viz/")
     body = body.replace(REFERENCES, SMALL + REFERENCES)
     before, after = body.split(END_OF_SUMMARY)

@@ -7,6 +7,7 @@ from docs.article import (  # noqa: F401
     gates,
     ledger_rows,
     status,
+    studies,
     table_of_claims,
     tables_1_to_3,
     thirty_layers,

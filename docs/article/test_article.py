@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from docs.article import make, show, ten_claims, why_deep_nets_train
+from docs.article import make, show, studies, ten_claims, who_and_when, why_deep_nets_train
 from experiments.primary.primary import PRIMARY
 from highways.files import read_json
 from highways.lab.showing import registry
@@ -127,24 +127,22 @@ def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
     assert why_deep_nets_train.cells_that_need_a_rate(lambda _: record) == "1"
 
 
-def test_a_factor_is_a_whole_number_and_a_difference_is_taken_search_by_search():
+def test_a_factor_is_a_whole_number_and_levels_are_of_nets_that_fit():
     final = [
         {"block": block, "depth": 99, "loss": loss}
         for block, losses in (("plain", (0.2, 0.3)), ("highway", (1e-4, 1.5e-4)))
         for loss in losses
     ]
     kinds = [
-        {"data": "CIFAR-100", "kind": kind, "seed": seed, "test_accuracy": accuracy + seed / 10}
-        for seed in (1, 2, 3)
-        for kind, accuracy in (("static", 0.12 + seed / 1000), ("full", 0.10))
+        {"data": "CIFAR-100", "kind": "full", "loss": loss, "test_accuracy": accuracy}
+        for loss, accuracy in ((0.1, 0.142), (0.3, 0.141), (2.1, 0.2))
     ]
     made_up = {
         "experiments/results/figure_1_finals.json": {"trials": {"final": final}},
         "experiments/results/primary.json": {"trials": {"kinds": kinds}},
     }
     assert registry.TABLES["article-factor-of-figure-2"](made_up.__getitem__) == "2 000"
-    ahead = registry.TABLES["article-static-ahead-at-the-end"](made_up.__getitem__)
-    assert ahead == "0.0220 (95 %: 0.0195 to 0.0245, n = 3)"
+    assert registry.TABLES["article-highway-that-fit-on-cifar"](made_up.__getitem__) == "0.1410 to 0.1420"
 
 
 def test_a_claim_counts_the_nets_of_all_its_groups():
@@ -153,6 +151,20 @@ def test_a_claim_counts_the_nets_of_all_its_groups():
     row = {"verdict": "in part", "ours": ""}
     claim = ten_claims.TEN_CLAIMS["primary-biases"]
     assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"
+
+
+def test_the_settings_of_a_winner_are_those_that_its_first_weights_have():
+    residual = {"width": 181, "start": "orthogonal", "gain": 1.2, "scale": 0.5, "lr": 0.00126}
+    assert studies.chosen(residual) == "181, orthogonal 0.6, 1.26"
+    highway = {"width": 128, "start": "glorot", "lr": 0.002645, "gate_bias": -0.9811}
+    assert studies.chosen(highway) == "128, Glorot's, 2.65, \N{MINUS SIGN}0.98"
+
+
+def test_the_deposit_says_what_the_citation_says():
+    deposit = read_json(ROOT / ".zenodo.json")
+    [creator] = deposit["creators"]
+    assert (deposit["title"], deposit["version"]) == (who_and_when.cited("title"), who_and_when.version())
+    assert (creator["name"], deposit["license"]) == (who_and_when.authors(), who_and_when.cited("license"))
 
 
 def test_the_papers_accuracies_have_the_decimals_that_it_prints():

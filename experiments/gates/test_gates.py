@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT, verdict_on, write_data_set
-from test_layer_by_layer import states_of
+from small_nets import states_of
 
 import highway_networks as hn
 from experiments.gates import (

@@ -1,13 +1,8 @@
 """Does a highway net learn at depths where a plain net stays at chance, and what do its gates do?
 
-    python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9            -> run_seeds.json
-    python highway_networks.py --depths 5,10,20,30,50                 -> run_sweep.json
-    python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9 --out run_seeds_avx2.json       on a processor with AVX2
-    python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json
-
 The claims judged here are the published program's.  highway_networks.py repeats its trainings:
 30 blocks of 50 units, 6000 images of MNIST, 12 epochs of Adam.  This question has no trials of its
-own.
+own: highways/records.py has the commands that write the run*.json which judge it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from highway_networks import outcome
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, MARKER, headline, note, panels, shades, trials_with
 from highways.lab.showing.tables import cell, markdown_table
-from highways.records import PAIR
+from highways.records import PAIR, path_of
 from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
 
 # the records of the same ten seeds, and what computed them
@@ -19,7 +19,7 @@ PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (
 
 def over_seeds(read, block: str, name: str = "final_test_acc", record: str = "run_seeds") -> list:
     """A number of every seed's net; the test accuracy, unless `name` says otherwise."""
-    return [pair[block][name] for pair in read(f"{record}.json")["runs"]]
+    return [pair[block][name] for pair in read(path_of(record))["runs"]]
 
 
 # ---- The published program and ours ---------------------------------------------------------------
@@ -88,7 +88,7 @@ def sweep(read, columns: dict) -> str:
 
 @table("fashion")
 def fashion(read) -> str:
-    pairs = read("run_fashion.json")["runs"]
+    pairs = read("experiments/results/run_fashion.json")["runs"]
     lines = []
     for block in PAIR:
         accuracies = [pair[block]["final_test_acc"] for pair in pairs]

@@ -693,7 +693,8 @@ def gate_bias(r):
             loss = mean(losses(nets, depth=depth, gate_bias=bias))
             found.append(f"{loss:.2g} at {bias:g}")
         near_best = f"{near.count(True)} of {len(near)} from {MODERATE[0]:g} to {MODERATE[-1]:g} are near the best"
-        texts.append(f"{depth + 1} layers: mean loss {', '.join(found)}; {near_best}")
+        others = f"{near.count(None)} not clear, {near.count(False)} not"
+        texts.append(f"{depth + 1} layers: mean loss {', '.join(found)}; {near_best}, {others}")
     return parts, "; ".join(texts)
 
 

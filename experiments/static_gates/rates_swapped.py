@@ -136,5 +136,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     needs=("primary",),
-    awaits=True,
 )

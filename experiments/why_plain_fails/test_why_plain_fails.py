@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT, verdict_on
-from test_gradients import STEP, random_net
-from test_layer_by_layer import logits_from
+from small_nets import STEP, logits_from, random_net
 
 import highway_networks as hn
 from experiments.figure_1 import full_mnist_trial

@@ -1,85 +1,89 @@
 """Stage 3: a net, and its gradient, compared with the complex step."""
 
 import numpy as np
-from checks import D, as_complex, derivatives, fail, made_up_net, must_agree
+from checks import answer, as_complex, builds_on, compare, derivatives, fail, highway, made_up_layer
 
-N = 6
-
-
-def highway(layer, x):
-    T = 1 / (1 + np.exp(-(x @ layer["W_T"].T + layer["b_T"])))
-    return np.tanh(x @ layer["W_H"].T + layer["b_H"]) * T + x * (1 - T)
+CLASSES = 8
 
 
-def logits_of(net, x):
+def made_up_net(rng, d):
+    return {
+        "layers": [made_up_layer(rng, d) for _ in range(2 + d % 3)],
+        "W_out": rng.normal(size=(CLASSES, d)),
+        "b_out": rng.normal(size=CLASSES),
+    }
+
+
+def problem(rng, N, d):
+    """A net, x, and labels, among which the last class is missing."""
+    return made_up_net(rng, d), rng.normal(size=(N, d)), rng.integers(0, CLASSES - 1, N)
+
+
+def true_forward(net, x):
+    kept = []
     for layer in net["layers"]:
-        x = highway(layer, x)
-    return x @ net["W_out"].T + net["b_out"]
+        x, of_layer = highway(layer, x)
+        kept.append(of_layer)
+    return x @ net["W_out"].T + net["b_out"], [*kept, x]
 
 
-def loss_of(logits, labels):
-    return (np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(N), labels]).mean()
+def true_loss(logits, labels):
+    return (np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), labels]).mean()
 
 
-def problem():
-    rng = np.random.default_rng(6)
-    net = made_up_net(rng)
-    return net, rng.normal(size=(N, D)), rng.integers(0, 4, N)
+def true_softmax_cross_entropy(logits, labels):
+    twin = logits.astype(complex)
+    return true_loss(logits, labels), derivatives(lambda: true_loss(twin, labels), twin)
 
 
+def true_backward(net, x, labels):
+    twin = {"W_out": net["W_out"].astype(complex), "b_out": net["b_out"].astype(complex)}
+    twin["layers"] = [as_complex(layer) for layer in net["layers"]]
+
+    def loss():
+        logits, _ = true_forward(twin, x)
+        return true_loss(logits, labels)
+
+    gradient = {name: derivatives(loss, twin[name]) for name in ("W_out", "b_out")}
+    gradient["layers"] = []
+    for layer in twin["layers"]:
+        gradient["layers"].append({name: derivatives(loss, array) for name, array in layer.items()})
+    return gradient
+
+
+CASES = {
+    "the net has one layer": lambda net, *_: net["layers"].__delitem__(slice(1, None)),
+    "all layers are alike": lambda net, *_: net.update(layers=net["layers"][:1] * len(net["layers"])),
+    "b_out is 0": lambda net, *_: net["b_out"].fill(0),
+}
+
+
+@builds_on(2)
 def test_exercise_6_forward(work):
-    net, x, _ = problem()
-    logits, kept = work.forward(net, x)
-    backwards = logits_of(net | {"layers": net["layers"][::-1]}, x)
-    first_x = [highway(layer, x) for layer in net["layers"]][-1] @ net["W_out"].T + net["b_out"]
-    guesses = [
-        (backwards, "the layers are applied in the wrong order"),
-        (first_x, "every layer gets the first x: each must get the y of the one before"),
-    ]
-    must_agree(logits, logits_of(net, x), "logits", guesses)
-    if len(kept) != len(net["layers"]) + 1:
-        fail(f"forward() keeps {len(kept)} things, and one for each layer and the last y would be right")
+    compare(work.forward, true_forward, lambda *drawn: problem(*drawn)[:2], ("logits", "kept"), CASES)
 
 
 def test_exercise_7_softmax_cross_entropy(work):
-    _, _, labels = problem()
-    logits = np.random.default_rng(7).normal(size=(N, 4)).astype(complex)
-    loss, d_logits = work.softmax_cross_entropy(logits.real.copy(), labels)
-    true = loss_of(logits, labels).real
-    must_agree(np.array(loss), np.array(true), "the loss", [(N * true, "it is a sum, not a mean"), (-true, "the sign")])
-    true = derivatives(lambda: loss_of(logits, labels), logits)
-    must_agree(d_logits, true, "d_logits", [(N * true, "divide by the size of the batch"), (-true, "the sign")])
+    def logits_and_labels(rng, N, d):
+        return rng.normal(size=(N, CLASSES)), problem(rng, N, d)[2]
+
+    cases = {"all logits of a row are alike": lambda logits, labels: logits.fill(0.5)}
+    names = ("the loss", "d_logits")
+    compare(work.softmax_cross_entropy, true_softmax_cross_entropy, logits_and_labels, names, cases)
     large = np.array([[1000.0, 0.0], [0.0, 1000.0], [-1000.0, 0.0], [0.0, -1000.0]])
     with np.errstate(all="ignore"):
-        loss, d_logits = work.softmax_cross_entropy(large, np.array([0, 0, 0, 0]))
-    if not np.isfinite(loss) or not np.isfinite(d_logits).all():
-        fail(f"for logits of 1000 the loss is {loss}, and 500 would be right: subtract each row's largest logit first")
-    if not np.isclose(loss, 500):
+        loss, d_logits = answer(work.softmax_cross_entropy, large, np.zeros(4, int))
+    if not np.isclose(loss, 500) or not np.isfinite(d_logits).all():
         fail(
-            f"for logits of 1000 the loss is {loss:.6g}, and 500 would be right: "
-            "log softmax is logit - log(sum(exp(logits))), and needs no logarithm of a probability"
+            f"for logits of ±1000 the loss is {loss:.6g}, and 500 would be right. exp(1000) is inf; log(exp(-1000)), "
+            "-inf. What may be subtracted from all logits of a row? Which logarithm need not be taken?"
         )
 
 
+@builds_on(4, 5)
 def test_exercise_8_backward(work):
-    net, x, labels = problem()
-    logits, kept = work.forward(net, x)
-    _, d_logits = work.softmax_cross_entropy(logits, labels)
-    gradient = work.backward(net, kept, d_logits)
-    layers = [as_complex(layer) for layer in net["layers"]]
-    twin = {"layers": layers, "W_out": net["W_out"].astype(complex), "b_out": net["b_out"].astype(complex)}
+    def arguments(net, x, labels):
+        logits, kept = true_forward(net, x)
+        return net, kept, true_softmax_cross_entropy(logits, labels)[1]
 
-    def loss():
-        return loss_of(logits_of(twin, x), labels)
-
-    for name in ("W_out", "b_out"):
-        must_agree(gradient[name], derivatives(loss, twin[name]), f"d{name}")
-    if len(gradient["layers"]) != len(layers):
-        fail(f"the gradient has {len(gradient['layers'])} layers, and {len(layers)} would be right")
-    in_reverse = gradient["layers"][::-1]
-    for number, layer in enumerate(layers):
-        for name, array in layer.items():
-            true = derivatives(loss, array)
-            if np.allclose(in_reverse[number][name], true) and number != len(layers) // 2:
-                fail("the gradients are listed from the last layer to the first: list them as the net's layers are")
-            must_agree(gradient["layers"][number][name], true, f"d{name} of layer {number}, ")
+    compare(work.backward, true_backward, problem, "gradient", CASES, arguments)

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from test_conv import convolved, gradient_of, nets
+from small_conv_nets import convolved, gradient_of, nets
 
 import highway_networks as hn
 from benchmarks.records.cifar_94 import training
