@@ -24,13 +24,14 @@ function layerAt(x, y) {
   return layer >= 1 && layer <= LAYERS ? layer : null;
 }
 
+const frameNow = () => [state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)];
 const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 
 SCENES.sabotage = {
   levers: ["tower", "cutFrom", "cutCount"],
   hasDigit: true,
   action: () => "Cut",
-  act: () => cutLayers(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)),
+  act: () => cutLayers(...frameNow()),
 
   onState({ tower: isOther }) {
     if (!isOther) return;
@@ -47,7 +48,7 @@ SCENES.sabotage = {
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], FIELDS.tower.words[state.tower], "highway");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
-    else if (!run.cuts.length) this.mark(state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom), "planned");
+    else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
     const left = wide + 52;
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, height * (isWide ? 0.5 : 0.4)]);
     const words = run.cuts.slice(-3).map(({ count, before, after }) =>
