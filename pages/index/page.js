@@ -200,7 +200,7 @@ function watchScrolling() {
   const watch = () => {
     watcher?.disconnect();
     const isAbove = $("stage").offsetLeft === $("texts").offsetLeft;
-    const above = Math.round(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight);
+    const above = Math.round(Math.min(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight, 0.8 * innerHeight));
     watcher = new IntersectionObserver((entries) => {
       const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
       if (entered) showScene(entered.target.id);
