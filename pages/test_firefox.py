@@ -39,8 +39,8 @@ def test_every_scene_is_drawn_and_the_race_is_run(browser, width, height):
         browser.wait_for(f"state.scene === '{scene}' && !stage.isMoving")
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
     open_scene(browser, "race", width, height)
-    browser.evaluate("void (runs.race.until = 20)")
     browser.press("#race .bet button")
+    browser.evaluate("void (runs.race.until = 20)")
     browser.wait_for("runs.race.step === 20 && !runs.race.isPlaying")
     assert browser.evaluate("[betOf('race'), runs.race.read[1].length]") == [0, 2]
 
