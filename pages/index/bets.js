@@ -66,6 +66,7 @@ function bet(scene, i, choice) {
 function prove(scene) {
   showScene(scene);
   SCENES[scene].bet.prove?.();
+  redraw();
 }
 
 /* For who does not bet, or does not wait. */
