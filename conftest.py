@@ -316,4 +316,4 @@ def judgement_on(question: str, claim_id: str, *records: dict):
 
 def verdict_on(question: str, claim_id: str, *records: dict) -> str:
     """The verdict of these results, which may be made up, on a claim."""
-    return judgement_on(question, claim_id, *records).verdict
+    return judgement_on(question, claim_id, *records).verdict.as_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from highways.lab.showing.registry import table
-from highways.lab.showing.tables import cell
 from highways.records import select
 
 
@@ -24,11 +23,7 @@ def row_of(read, name: str) -> dict:
 
 
 def is_tested(row: dict) -> bool:
-    return not row["verdict"].startswith("not tested")
-
-
-def in_bold(verdict: str) -> str:
-    return f"**{cell(verdict)}**"
+    return row["verdict"] != "not tested"
 
 
 @table("article-plain-over-highway", row="primary-two-orders", of="plain's loss over highway's")

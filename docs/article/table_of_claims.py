@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from statistics import mean
 
-from docs.article.ledger_rows import in_bold, is_tested, row_of, table_of
+from docs.article.ledger_rows import is_tested, row_of, table_of
 from docs.article.tables_1_to_3 import accuracy_in_paper
 from docs.article.ten_claims import Primary, shown_rows
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
+from highways.lab.verdict import ONE_RUN, Verdict
 
 HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | simpler nets | verdict |"
 WIDTHS = (2, 22, 22, 37, 3, 20, 11)  # of the columns, as a share of their sum
@@ -37,7 +38,7 @@ def primary_table(read) -> str:
             cell(compact(row["ours"])),
             counted(read, row, primary),
             simpler_nets(row["controls"]),
-            in_bold(row["verdict"].partition(";")[0]),
+            f"**{cell(verdict_of(row).as_text())}**",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     notes = (
@@ -47,6 +48,12 @@ def primary_table(read) -> str:
         "± is a standard deviation over *n* seeds, or over *n* searches, intervals are in brackets.",
     )
     return f"{table_of(HEADER, lines, WIDTHS)}{' '.join(notes)}\n\n"
+
+
+def verdict_of(row: dict) -> Verdict:
+    """The verdict of a row; of one that is not tested without its accuracies, which have a column."""
+    verdict = Verdict.of(row)
+    return verdict if is_tested(row) else Verdict(verdict.word, verdict.additions[:1])
 
 
 def simpler_nets(controls: list[dict]) -> str:
@@ -79,7 +86,7 @@ def compact(text: str) -> str:
 
 def counted(read, row: dict, primary: Primary) -> str:
     """How many nets, or searches, stand behind a row."""
-    if "one run" in row["verdict"] or not is_tested(row):
+    if ONE_RUN in row["additions"] or not is_tested(row):
         return "1"
     if primary.groups:
         budgets = [read("experiments/results/primary.json")["settings"][group] for group in primary.groups]

@@ -148,7 +148,7 @@ def test_a_factor_is_a_whole_number_and_levels_are_of_nets_that_fit():
 def test_a_claim_counts_the_nets_of_all_its_groups():
     settings = {"fifty": {"searches": 5, "seeds": 1}, "headline": {"seeds": 10}}
     made_up = {"experiments/results/primary.json": {"settings": settings}}
-    row = {"verdict": "in part", "ours": ""}
+    row = {"verdict": "in part", "additions": []}
     claim = ten_claims.TEN_CLAIMS["primary-biases"]
     assert show.table_of_claims.counted(made_up.__getitem__, row, claim) == "5, 10"
 

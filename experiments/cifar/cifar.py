@@ -49,11 +49,12 @@ from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import NotMeasured, Sample, claim, verdict_of_parts
+from highways.lab.judging.claim import NotMeasured, Sample, claim
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
+from highways.lab.verdict import Verdict
 from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
 
@@ -344,10 +345,10 @@ def has_guessed_settings(net: str) -> bool:
     return find_net(net).title == "Table 2"
 
 
-def by_settings(net: str, verdict: str) -> str:
+def by_settings(net: str, verdict: Verdict) -> Verdict:
     """The verdict on a net's accuracy.  With guessed settings a miss is one with these settings."""
-    if has_guessed_settings(net):
-        return verdict.replace("not reproduced", "not reproduced with these settings")
+    if has_guessed_settings(net) and verdict.word == "not reproduced":
+        return Verdict(verdict.word, (" with these settings", *verdict.additions))
     return verdict
 
 
@@ -535,7 +536,7 @@ def reaches_on_whitened_images(r):
     accuracy lies in the 95 % prediction interval of the paper's runs, for one run 91.95 to 92.67)"""
     whitened = whitened_accuracies(r)
     verdict = reaches(TABLE_3[TEN], PAPERS_EPOCHS, whitened, None)
-    return f"{verdict}, {NOT_NAMED}", side_by_side(TABLE_3[TEN], whitened, None, "")
+    return verdict.plus(f", {NOT_NAMED}"), side_by_side(TABLE_3[TEN], whitened, None, "")
 
 
 @claim(
@@ -550,7 +551,7 @@ def exceeds_maxout_on_whitened_images(r):
     {MAXOUT_PERCENT} % (by more than {ERRORS_OF_ONE_RUN} binomial standard errors of our accuracy)"""
     whitened = whitened_accuracies(r)
     verdict = is_at_least(MAXOUT[TEN], PAPERS_EPOCHS, whitened, None, errors=ERRORS_OF_ONE_RUN)
-    return f"{verdict}, {NOT_NAMED}", f"{whitened} ({expected({}, whitened, errors=ERRORS_OF_ONE_RUN)})"
+    return verdict.plus(f", {NOT_NAMED}"), f"{whitened} ({expected({}, whitened, errors=ERRORS_OF_ONE_RUN)})"
 
 
 # ---- Claims on the authors' log, at equal epochs -------------------------------------------------
@@ -688,16 +689,16 @@ def percents_at_the_end(accuracies: Accuracies) -> Sample:
     return Sample(percents, "test accuracy in percent")
 
 
-def trains(accuracies: Accuracies) -> str:
+def trains(accuracies: Accuracies) -> Verdict:
     percents = percents_at_the_end(accuracies)
     holds = percents[0] > TRAINS if len(percents) == 1 else above(percents, TRAINS)
-    return accuracies.verdict(verdict_of_parts([holds]))
+    return accuracies.verdict(holds)
 
 
-def does_not_train(accuracies: Accuracies) -> str:
+def does_not_train(accuracies: Accuracies) -> Verdict:
     percents = percents_at_the_end(accuracies)
     holds = percents[0] < FAILS if len(percents) == 1 else below(percents, FAILS)
-    return accuracies.verdict(verdict_of_parts([holds]))
+    return accuracies.verdict(holds)
 
 
 def claim_of_highway(

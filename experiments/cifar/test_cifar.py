@@ -24,6 +24,7 @@ from highways.conv.pipeline import Pipeline
 from highways.files import InputError
 from highways.lab.judging import ledger
 from highways.lab.trials import Runner
+from highways.lab.verdict import Verdict
 from highways.records import select
 
 FEW = {"n_train": 100, "n_test": 40, "validation": False}  # images
@@ -144,7 +145,7 @@ CLAIMS = {claim.id: claim for claim in find_question("cifar").claims}
 def judged(claim_id: str, record: dict) -> tuple[str, str]:
     """What the ledger has: our numbers, and the verdict."""
     [row] = ledger.judge_all([CLAIMS[claim_id]], {"cifar": record}, {}, {"cifar": "a command"})
-    return row["ours"], row["verdict"]
+    return row["ours"], Verdict.of(row).as_text(row["kind"])
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from highways.files import InputError
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
+from highways.lab.verdict import ONE_RUN, Judgement, Verdict, verdict_of_parts
 from highways.records import groups_of, with_settings
 from highways.statistics import format_stat, mean_sd_n
 
@@ -62,9 +62,9 @@ class Claim:
     id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
-    # takes the results named by `over`; returns (the verdict on each part, or the whole verdict in
-    # words; our numbers as text)
-    rule: Callable[..., tuple[list[bool | None] | str, str]]
+    # takes the results named by `over`; returns (the verdict on each part, or on the whole; our
+    # numbers as text)
+    rule: Callable[..., tuple[list[bool | None] | Verdict, str]]
     # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
     # the settings and data of the trials that may judge it: see record_for_claim()
@@ -76,7 +76,7 @@ class Claim:
     controls: tuple[Control, ...] = ()
     # why it has no controls, if it has none
     no_control: str = ""
-    # True adds "one run" to the verdict
+    # True adds ONE_RUN to the verdict
     one_run: bool = False
 
     def __post_init__(self):
@@ -123,59 +123,24 @@ def claims_of(module: str) -> tuple[Claim, ...]:
     return tuple(REGISTERED.get(module, {}).values())
 
 
-class Judgement(NamedTuple):
-    """What the results say of a claim."""
-
-    verdict: str
-    ours: str  # our numbers
-    parts: list[bool | None] | None = None  # whether each part holds; None for a verdict in words
-
-
 def judge(claim: Claim, *records: dict) -> Judgement:
     """Judges a claim by the results that it names in `over`.
 
     Raises NotMeasured if runs are missing, OtherResults if the claim is not about these results, and
     InputError if it is about a name that occurs nowhere in them."""
     check_about(claim, *records)
-    parts, ours = measured(claim, *records)
-    if isinstance(parts, str):
-        verdict = parts
-        parts = None
-    else:
-        verdict = verdict_of_parts(parts)
+    judgement = measured(claim, *records)
     if claim.one_run:
-        verdict += ", one run"
-    return Judgement(verdict, ours, parts)
+        return judgement._replace(verdict=judgement.verdict.plus(ONE_RUN))
+    return judgement
 
 
-def measured(claim: Claim, *records: dict) -> tuple[list[bool | None] | str, str]:
-    """What the claim's rule returns for these results."""
-    return claim.rule(*(record_for_claim(record, claim) for record in records))
-
-
-def verdict_of_parts(parts: list[bool | None]) -> str:
-    """The verdict on a claim whose parts hold (True), do not hold (False), or are open (None)."""
-    if not parts:
-        raise ValueError("a claim needs at least one part to be judged by")
-    for part in parts:
-        if isinstance(part, tuple):  # else it would count as True
-            raise TypeError("a comparison is no part of a claim: give it to corrected()")
-    if all(parts):
-        return "reproduced"
-    if any(parts):
-        return "in part" if False in parts else "in part, the rest not clear"
-    if False not in parts:
-        return "not clear"
-    return "not reproduced, the rest not clear" if None in parts else "not reproduced"
-
-
-def in_words(kind: str, verdict: str) -> str:
-    """A verdict for readers: to a question that nobody claims an answer to, it is "yes" or "no"."""
-    if kind != "open question":
-        return verdict
-    if verdict.startswith("not reproduced"):
-        return verdict.replace("not reproduced", "no", 1)
-    return verdict.replace("reproduced", "yes", 1)
+def measured(claim: Claim, *records: dict) -> Judgement:
+    """What the claim's rule says of these results, which may be those of a control."""
+    parts, ours = claim.rule(*(record_for_claim(record, claim) for record in records))
+    if isinstance(parts, Verdict):
+        return Judgement(parts, ours)
+    return Judgement(verdict_of_parts(parts), ours, parts)
 
 
 # ---- What a claim is about ----------------------------------------------------------------------

@@ -23,6 +23,7 @@ from pathlib import Path
 from highways.files import ROOT, InputError
 from highways.lab.showing import registry
 from highways.lab.showing.tables import cell, entry_text, takes
+from highways.lab.verdict import Verdict
 from highways.records import select
 
 # the name of a number: FILE.KEY[block=highway, depth=99]:2, where [...] and :2 may be absent
@@ -85,12 +86,16 @@ def _filled(text: str, read) -> str:
     return MARK.sub(filled, text)
 
 
+def words_of_verdict(row: dict) -> str:
+    return cell(Verdict.of(row).as_text(row["kind"]))
+
+
 def verdict_of(row: dict, link: str = "") -> str:
     """The verdict of a row of the ledger, and which controls pass, too."""
-    verdict = f"**{cell(row['verdict'])}**"
+    verdict = f"**{words_of_verdict(row)}**"
     if link:
         verdict = f"[{verdict}]({link})"
-    if row["passed_by"] and row["verdict"].startswith("in part"):
+    if row["passed_by"] and row["verdict"] == "in part":
         return f"{verdict}; what holds also holds for {cell(row['passed_by'])}"
     if row["passed_by"]:
         return f"{verdict}; passed, too, by {cell(row['passed_by'])}"
@@ -106,7 +111,7 @@ def value_of(name: str, read) -> str:
             raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
         claim = select(claims, id=claim_id)
         if shown == "verdict":
-            return cell(claim["verdict"])
+            return words_of_verdict(claim)
         return f"{cell(claim['ours'])} | {verdict_of(claim, link=f'../pages/claims.html#claim={claim_id}')}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
