@@ -45,7 +45,7 @@ from highways.lab.judging.claim import (
     ratio_as_text,
     values_of,
 )
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -561,8 +561,8 @@ def plain_as_residual(record: dict, more_seeds: dict) -> tuple[dict, dict]:
     note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
     f"to 0.52 (200) times as many parameters; {TWO_LOOKS}",
     controls=(
-        Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",), place="residual"),
-        Control("a plain net", plain_as_residual, place="residual"),
+        Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",)),
+        Control("a plain net", plain_as_residual),
     ),
 )
 def residual_half_parameters(r, more_seeds):
@@ -572,7 +572,7 @@ def residual_half_parameters(r, more_seeds):
     residual = accuracies(record, RESIDUAL)
     highway = accuracies(record, HIGHWAY)
     return as_good(residual, highway, MARGIN, LOOKS), (
-        f"test accuracy at {range_of(highway)}, all of width 50: residual "
+        f"test accuracy at {range_of(highway)}, all of width 50: {named(r, 'residual')} "
         f"{means(residual)}; highway {means(highway)}; "
         f"{least_difference(residual, highway, LEVEL)}"
     )

@@ -13,7 +13,7 @@ import math
 from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
 from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effect_as_text
-from highways.lab.judging.controls import Control
+from highways.lab.judging.controls import Control, named
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.records import with_settings
@@ -112,7 +112,7 @@ def highway_learns_plain_does_not(r):
     highway = accuracies(r, "highway")
     plain = accuracies(r, "plain")
     parts = corrected(is_above(highway, HEADLINE_LEARNS), is_below(plain, CHANCE))
-    return parts, f"highway {highway:interval}, plain {plain:interval}"
+    return parts, f"{named(r, 'highway')} {highway:interval}, plain {plain:interval}"
 
 
 @claim(
@@ -128,7 +128,8 @@ def no_overlap_over_seeds(r):
     accurate than every plain net)"""
     lowest_of_highway = min(accuracies(r, "highway"))
     highest_of_plain = max(accuracies(r, "plain"))
-    text = f"the lowest of highway {lowest_of_highway:.3f}, the highest of plain {highest_of_plain:.3f}"
+    of_highway = named(r, "of highway", control="in highway's place")
+    text = f"the lowest {of_highway} {lowest_of_highway:.3f}, the highest of plain {highest_of_plain:.3f}"
     return [lowest_of_highway > highest_of_plain], text
 
 
@@ -202,7 +203,8 @@ def highway_is_flat_in_depth(r):
     plain = accuracies(r, "plain")
     plain_from_20 = [accuracy for depth, accuracy in zip(depths, plain, strict=True) if depth >= 20]
     parts = [max(highway) - min(highway) <= 0.04, max(plain_from_20) < CHANCE]
-    return parts, f"at depths {', '.join(map(str, depths))}: highway {listed(highway)}; plain {listed(plain)}"
+    name = named(r, "highway")
+    return parts, f"at depths {', '.join(map(str, depths))}: {name} {listed(highway)}; plain {listed(plain)}"
 
 
 def listed(values: list[float]) -> str:

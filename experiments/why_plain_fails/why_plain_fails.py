@@ -29,7 +29,7 @@ import numpy as np
 from experiments.headline.controls_trial import CONTROLS, NO_BLOCKS
 from experiments.why_plain_fails.why_plain_fails_trial import trial
 from highways.lab.judging.claim import ADDED, REFEREED, Sample, claim, values_of
-from highways.lab.judging.controls import Control, with_group
+from highways.lab.judging.controls import Control, named, with_group
 from highways.lab.judging.rules import Comparison, above, below, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -441,7 +441,7 @@ def contrast_is_depth_driven(r):
     shallow = Sample(accuracies(r, "all_images", block="plain", depth=SHALLOW), f"plain accuracy, depth {SHALLOW}")
     parts = corrected(stays_at_chance(plain), trains(highway), trains(shallow))
     return parts, (
-        f"at depth {depth} plain {plain:interval}, highway {highway:interval}; "
+        f"at depth {depth} plain {plain:interval}, {named(r, 'highway')} {highway:interval}; "
         f"plain at depth {SHALLOW} {shallow:interval}"
     )
 

@@ -9,7 +9,6 @@ A rule that a control passes says little of what the claim is about.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -21,26 +20,19 @@ class Control(NamedTuple):
 
     stand_in   takes the results that judge the claim, then those in `over`; returns the results that
                judge the claim, with the control's runs in the place of the nets'
-    over       the names of the results with the control's runs, beside those that judge the claim
-    place      the kind of net whose numbers in the claim's text are the control's"""
+    over       the names of the results with the control's runs, beside those that judge the claim"""
 
     name: str  # "a net without blocks"
     stand_in: Callable[..., tuple[dict, ...]]
     over: tuple[str, ...] = ()
-    place: str = "highway"
 
 
 ANSWERS = {True: "holds", False: "fails", None: "is undecided"}
-BEFORE_A_NUMBER = r"(?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)"
 
 
-def in_its_place(text: str, place: str = "highway") -> str:
-    """A control's numbers as text: what it says of the nets of a place was measured of the net in their place."""
-
-    def name_place(found: re.Match) -> str:
-        return f"in {place}'s place " if found[1] else f"in {place}'s place: "
-
-    return re.sub(rf"(of )?\b{place} {BEFORE_A_NUMBER}", name_place, text)
+def named(record: dict, net: str, control: str = "") -> str:
+    """What the numbers of a rule call a net; or if the record is a control's, what has the net's place."""
+    return (control or f"in {net}'s place:") if record.get("is_of_a_control") else net
 
 
 def passes(judgement: Judgement, of_control: Judgement) -> bool:

@@ -109,7 +109,7 @@ def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> l
             continue
         stand_ins = control.stand_in(*(records[name] for name in (*claim.over, *control.over)))
         with rules.kept() as tests:
-            of_control = measured(claim, *stand_ins)
+            of_control = measured(claim, *({**record, "is_of_a_control": True} for record in stand_ins))
         found.append({
             "control": control.name,
             **as_json(of_control),
@@ -117,7 +117,6 @@ def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> l
             "same": judgement.verdict in (of_control.verdict, of_control.verdict.plus(ONE_RUN)),
             "tests": tests,
         })  # fmt: skip
-        found[-1]["ours"] = controls.in_its_place(of_control.ours, control.place)
     return found
 
 
