@@ -303,8 +303,9 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
     why_none = why_no_control(claim, row)
     if why_none:
         entries.append(("No control", f"<p>{marked(capital(why_none))}</p>"))
-    if claim.note:
-        entries.append(("Caveats", f"<p>{marked(capital(claim.note), ids)}</p>"))
+    note = claim.seen or claim.note
+    if note:
+        entries.append(("Caveats", f"<p>{marked(capital(note), ids)}</p>"))
     commands = " and ".join(f"<code>{command}</code>" for command in row["commands"])
     if commands:
         entries.append(

@@ -382,7 +382,7 @@ def claim_of_accuracy(id: str, source: str, who: str, published: dict, net: str,
         source=source,
         says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs; {margin})",
         about=ABOUT,
-        note="; ".join(notes),
+        **{"seen" if has_guessed_settings(net) else "note": "; ".join(notes)},
     )
     def net_reaches(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -407,7 +407,7 @@ def claim_of_bound(id: str, source: str, who: str, bound: float, net: str, data:
         source=source,
         says=f"{who} ({100 * bound:.2f} %{margin})",
         about=ABOUT,
-        note="; ".join(notes),
+        **{"seen" if similar or has_guessed_settings(net) else "note": "; ".join(notes)},
     )
     def is_at_least_as_accurate(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -528,7 +528,7 @@ NO_OTHER_SO_LONG = "no net of other blocks is trained on whitened images for as 
     "19-layers-reach-on-whitened-images",
     source="paper, Table 3",
     about=ABOUT,
-    note=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
     no_control=NO_OTHER_SO_LONG,
 )
 def reaches_on_whitened_images(r):
@@ -543,7 +543,7 @@ def reaches_on_whitened_images(r):
     "exceeds-maxout-on-whitened-images",
     source="paper, 5",
     about=ABOUT,
-    note=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
     no_control=NO_OTHER_SO_LONG,
 )
 def exceeds_maxout_on_whitened_images(r):
@@ -584,7 +584,7 @@ def claim_of_log(id: str, images: str, protocol: str, note: str) -> None:
         says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: "
         f"{ALIKE_IF})",
         about=ABOUT,
-        note=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
+        seen=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
         "number that was not shown to differ counted as the same, then the margins were 1 point and 0.03, which the "
         f"log does not meet against itself; {CALLED_DIFFERENT}",
         one_run=True,
@@ -642,7 +642,7 @@ claim_of_log(
     kind="open question",
     source="the authors' log, open",
     about=ABOUT,
-    note=f"{AFTER_103}; 200, 300 and 400 are the last epochs at their rate: there our mean is that of the seven epochs "
+    seen=f"{AFTER_103}; 200, 300 and 400 are the last epochs at their rate: there our mean is that of the seven epochs "
     f"up to them; by the rule {called_different(LATE_POINTS)} called different",
     one_run=True,
 )
@@ -704,7 +704,7 @@ def does_not_train(accuracies: Accuracies) -> Verdict:
 def claim_of_highway(
     layers: int,
     net: str,
-    note: str,
+    seen: str,
     controls: tuple[Control, ...] = (),
     no_control: str = "",
 ) -> None:
@@ -716,7 +716,7 @@ def claim_of_highway(
         says=f"a convolutional highway net of {layers} layers trains in a single stage, at the gate bias "
         f"{find_net(net).gate_bias:g} that section 2.2 suggests (CIFAR-10: above {TRAINS} %)",
         about=ABOUT,
-        note=note,
+        seen=seen,
         controls=controls,
         no_control=no_control,
     )
@@ -760,12 +760,12 @@ def claim_of_plain(layers: int, net: str) -> None:
         return trains(accuracies), str(accuracies)
 
 
-claim_of_highway(11, "highway-a", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
-claim_of_highway(19, "highway-b", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(11, "highway-a", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(19, "highway-b", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
 claim_of_highway(
     32,
     "highway-c",
-    note="judged after the runs, by the rule for 11 and 19 layers",
+    seen="judged after the runs, by the rule for 11 and 19 layers",
     no_control="plain nets of rectifiers were trained with 11 and with 19 layers alone",
 )
 claim_of_maxout(11, "highway-a", size_of_fitnet="250 K")

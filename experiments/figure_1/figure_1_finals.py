@@ -182,7 +182,7 @@ ABOUT = {"depth": DEPTHS, **ALL}
     "highway-converges-faster",
     source="paper, 3.1",
     about=ABOUT,
-    note="20 comparisons of three seeds: only large differences are decided; "
+    seen="20 comparisons of three seeds: only large differences are decided; "
     f"{REFEREED}: equal seeds count as spread over one epoch, where at first they were certain; "
     "at 10 layers the settings decide: with those of `long_training` plain nets reach 1e-5 in 64 to 75 "
     "epochs; the losses are ours",

@@ -103,7 +103,7 @@ def accuracies(record: dict, block: str) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=CHOSEN_AFTER,
+    seen=CHOSEN_AFTER,
     controls=of_highway(*CONTROLS),
 )
 def highway_learns_plain_does_not(r):
@@ -138,7 +138,7 @@ def no_overlap_over_seeds(r):
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
+    seen=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
     controls=of_highway(*CONTROLS),
 )
 def highway_over_three_seeds(r):
@@ -167,7 +167,7 @@ def is_like_ours(published: float, ours: list[float], runs: int = 1) -> bool:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
+    seen=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
     controls=(PLAIN_AS_PLAIN,),
 )
 def plain_loss_stays(r):
@@ -191,7 +191,7 @@ def plain_loss_stays(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    note=CHOSEN_AFTER,
+    seen=CHOSEN_AFTER,
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -216,7 +216,7 @@ def listed(values: list[float]) -> str:
     source="published program",
     over=("run_shallow",),
     about=ALL_DEPTHS,
-    note="rule chosen after three of the ten seeds",
+    seen="rule chosen after three of the ten seeds",
     controls=(
         Control("a highway net", highway_as_plain),
         Control("a plain net of rectifiers from He's start", rectifiers_as_plain, over=("why_plain_fails",)),
@@ -247,7 +247,7 @@ def accuracies_at(record: dict, depth: int) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{ADDED}",
+    seen=f"{ADDED}",
     controls=of_highway(*CONTROLS),
 )
 def highway_loss(r):
@@ -264,7 +264,7 @@ def highway_loss(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    note=f"{ADDED}; the margin is that of the row on flat accuracies",
+    seen=f"{ADDED}; the margin is that of the row on flat accuracies",
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -282,7 +282,7 @@ def contrast_saturates_by_20(r):
     return parts, f"at depths {', '.join(map(str, contrast))}: {listed([*contrast.values()])}"
 
 
-@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)
+@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, seen=CHOSEN_AFTER)
 def lower_layers_more_open(r):
     """lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the
     last 10 of 30)"""

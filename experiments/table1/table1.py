@@ -226,7 +226,7 @@ def without_blocks(record: dict, of_controls: dict) -> tuple[dict]:
 WITHOUT_BLOCKS = (Control(NO_BLOCKS, without_blocks, over=("table1_controls",)),)
 
 
-def claim_of_accuracy(width: int, note: str = "") -> None:
+def claim_of_accuracy(width: int, seen: str = "") -> None:
     """The claim that nets of this width reach the paper's accuracy."""
     published = PUBLISHED["table_1"][str(width)]
     mean = 100 * published["mean"]
@@ -239,7 +239,7 @@ def claim_of_accuracy(width: int, note: str = "") -> None:
         says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; our 95 % interval, or our one run, lies "
         "in the 95 % prediction interval of the paper's runs)",
         about=ABOUT,
-        note=f"rule chosen after the first run{note}",
+        seen=f"rule chosen after the first run{seen}",
         controls=WITHOUT_BLOCKS,
     )
     def maps_reach(r):
@@ -250,7 +250,7 @@ def claim_of_accuracy(width: int, note: str = "") -> None:
 
 claim_of_accuracy(
     16,
-    note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the intervals are "
+    seen="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the intervals are "
     "of these two; that our run must lie in both was decided after the first run, too; "
     f"{REFEREED}: at first our mean alone had to lie there, and the row was 'reproduced'; the runs are consistent with "
     "the paper's, and do not decide",
@@ -262,7 +262,7 @@ claim_of_accuracy(32)
     "competitive-on-mnist",
     source="paper, 3.2",
     about=ABOUT,
-    note=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
+    seen=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
     controls=WITHOUT_BLOCKS,
 )
 def competitive_on_mnist(r):
@@ -281,7 +281,7 @@ def competitive_on_mnist(r):
     kind="count",
     source="paper, Table 1",
     about=ABOUT,
-    note="what 'far fewer' means was chosen after counting",
+    seen="what 'far fewer' means was chosen after counting",
 )
 def far_fewer_parameters(r):
     """far fewer parameters than maxout (420 K) and DSN (350 K): less than half of either"""

@@ -40,9 +40,10 @@ SOURCES = (  # the ledger's order
     "Veit and others 2016",
     "Jastrzebski and others 2018",
 )
-CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
+# words of several claims' `seen`
+CHOSEN_AFTER = "rule chosen after the runs"
 ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
-REFEREED = "rule changed on 27 November 2026, when the results were known"  # and this
+REFEREED = "rule changed on 27 November 2026, when the results were known"
 
 
 class NotMeasured(LookupError):
@@ -72,6 +73,8 @@ class Claim:
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
+    # the note of a claim of whose rule something was chosen or changed when runs had been seen: says what
+    seen: str = ""
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
     # why it has no controls, if it has none
@@ -82,6 +85,8 @@ class Claim:
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
+        if self.note and self.seen:
+            raise ValueError(f"{self.id} has a note, and one in `seen`: they are one")
         if self.controls and self.no_control:
             raise ValueError(f"{self.id} has controls, and says why it has none")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:

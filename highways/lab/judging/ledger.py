@@ -63,6 +63,7 @@ def judge_all(
             **as_json(judgement),
             "tests": tests,
             "note": note_of(claim, of_controls, judgement.verdict),
+            "seen": claim.seen != "",
             "controls": of_controls,
             "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
@@ -128,7 +129,7 @@ def passed_by(of_controls: list[dict]) -> str:
 
 def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
     """The claim's note, and which controls pass its rule, or why it has no control."""
-    notes = [claim.note] if claim.note else []
+    notes = [text for text in (claim.note, claim.seen) if text]
     if of_controls:
         notes.append(controls.as_text(of_controls, verdict, claim.kind))
     if claim.no_control:
