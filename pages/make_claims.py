@@ -19,10 +19,10 @@ from experiments.index import without_brackets
 from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
-from highways.lab.judging.claim import Claim, effect_as_text, ratio_as_text
+from highways.lab.judging.claim import Claim, tested_as_text
 from highways.lab.judging.controls import ANSWERS, listed, verdict_on
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
-from highways.lab.judging.turns import Bound, Turn, bounds_of, resolution_of, turns_of
+from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
 from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
 from pages.parts import MENU, STYLE, page_of, run_page_command
@@ -164,20 +164,6 @@ def asked_by(test: dict) -> str:
     return " ".join([test["rule"], *bounds])
 
 
-def measured_by(test: dict) -> str:
-    """The mean of a test's sample, or the difference or the ratio of two, with its interval."""
-    values, baseline = test["values"], test["baseline"]
-    if test["log10"]:
-        return typeset(ratio_as_text(*map(without_logs, (values, baseline))))
-    return typeset(effect_as_text(values, baseline, test["level"], resolution_of(test)))
-
-
-def without_logs(sample):
-    if isinstance(sample, list):
-        return [None if value is None else 10**value for value in sample]
-    return 10**sample
-
-
 # ---- As HTML ------------------------------------------------------------------------------------
 
 
@@ -280,7 +266,7 @@ def parts_in_html(row: dict) -> str:
         if test["rule"] == "fewer lost":
             continue
         asked = f"{html.escape(name_of(test))} is {asked_by(test)}"
-        cells = [str(number), asked, measured_by(test), ANSWERS[test["holds"]]]
+        cells = [str(number), asked, typeset(tested_as_text(test)), ANSWERS[test["holds"]]]
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     if not lines:
         return ""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from highways.lab.judging.claim import tested_as_text
 from highways.lab.showing.registry import table
 from highways.records import select
 
@@ -26,37 +25,22 @@ def is_tested(row: dict) -> bool:
     return row["verdict"] != "not tested"
 
 
-@table("article-plain-over-highway", row="primary-two-orders", of="plain's loss over highway's")
+@table("article-plain-over-highway", row="primary-two-orders")
 @table(
     "article-orthogonal-plain-over-highway",
     row="primary-two-orders",
     control="plain nets from orthogonal weights in plain's place",
-    of="plain's loss over highway's",
 )
-@table(
-    "article-static-at-high-rates",
-    row="static-gates-at-high-rates",
-    of="loss of static gates over that of highway nets",
-)
-@table(
-    "article-static-at-low-rates",
-    row="highway-nets-at-low-rates",
-    of="loss of static gates over that of highway nets",
-)
-@table(
-    "article-highway-ahead-at-low-rates",
-    row="accuracy-at-equal-rates",
-    of="at the rates of static gates highway less static",
-)
-def part_of_row(read, row: str, of: str, control: str = "") -> str:
-    """One number of a row of the ledger, or of a control of this row, with its interval and count."""
+@table("article-static-at-high-rates", row="static-gates-at-high-rates")
+@table("article-static-at-low-rates", row="highway-nets-at-low-rates")
+@table("article-highway-ahead-at-low-rates", row="accuracy-at-equal-rates", names=["at the rates of static gates"])
+@table("article-lost-by-static-on-cifar", row="primary-gates-see-x", names=["accuracy lost, CIFAR-100"])
+def part_of_row(read, row: str, control: str = "", **wanted) -> str:
+    """What one test measured, of those of a row of the ledger or of a control of this row."""
     judged = row_of(read, row)
     if control:
         judged = select(judged["controls"], control=control)
-    found = re.search(rf"{re.escape(of)} (\S+ \([^)]*\))", judged["ours"])
-    if not found:
-        raise LookupError(f"{row} has no number {of}")
-    return found[1]
+    return tested_as_text(select(judged["tests"], **wanted))
 
 
 @table("article-rules-after")

@@ -11,6 +11,7 @@ from docs.article.ten_claims import Primary, shown_rows
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 from highways.lab.verdict import ONE_RUN, Verdict
+from highways.records import select
 
 HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | simpler nets | verdict |"
 WIDTHS = (2, 22, 22, 37, 3, 20, 11)  # of the columns, as a share of their sum
@@ -91,7 +92,8 @@ def counted(read, row: dict, primary: Primary) -> str:
     if primary.groups:
         budgets = [read("experiments/results/primary.json")["settings"][group] for group in primary.groups]
         return ", ".join(str(budget.get("searches") or budget["seeds"]) for budget in budgets)
-    return re.search(r"n = (\d+)", row["ours"])[1]
+    of_width = {"width": int(primary.paper[-2:]), "block": "highway", "protocol": "paper"}
+    return str(select(read("experiments/results/table1.json")["summary"], **of_width)["test_accuracy"]["n"])
 
 
 def in_paper(read, primary: Primary) -> str:

@@ -274,21 +274,27 @@ def more_negative_with_depth(r):
     parts = []
     texts = []
     for activation, name in (("tanh", "tanh"), ("relu", "ReLU")):
-        best = []
-        highest = []
-        for depth in sorted({*values_of(r["trials"], "depth")}):
-            nets = with_settings(r["trials"], depth=depth, activation=activation)
-            in_use = [net for net in nets if net["fate"] == "trained"]
-            best_net = min(in_use or nets, key=loss_at_end)
-            best.append(best_net["gate_bias"])
-            that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
-            highest.append(max(that_train, default=min(BIASES)))
+        best, highest = best_and_highest(r["trials"], activation)
         for biases in (best, highest):
             parts.append(sum(biases[-2:]) < sum(biases[:2]))
         best_text = listed(f"{bias:g}" for bias in best)
         highest_text = listed(f"{bias:g}" for bias in highest)
         texts.append(f"{name}: best {best_text}, highest {highest_text}")
     return parts, f"at 10, 20, 30, 50, 100 layers, {'; '.join(texts)}"
+
+
+def best_and_highest(trials: list[dict], activation: str) -> tuple[list[float], list[float]]:
+    """The best biases, of nets whose blocks are in use, and the highest that train: one a depth."""
+    best = []
+    highest = []
+    for depth in sorted({*values_of(trials, "depth")}):
+        nets = with_settings(trials, depth=depth, activation=activation)
+        in_use = [net for net in nets if net["fate"] == "trained"]
+        best_net = min(in_use or nets, key=loss_at_end)
+        best.append(best_net["gate_bias"])
+        that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
+        highest.append(max(that_train, default=min(BIASES)))
+    return best, highest
 
 
 @claim(

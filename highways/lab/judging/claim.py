@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from highways.files import InputError
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
+from highways.lab.judging.turns import resolution_of
 from highways.lab.verdict import ONE_RUN, Judgement, Verdict, verdict_of_parts
 from highways.records import groups_of, with_settings
 from highways.statistics import format_stat, mean_sd_n
@@ -305,3 +306,17 @@ def ratio_as_text(values, baseline) -> str:
     if math.isnan(low):
         return f"{size:.3g}"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
+
+
+def tested_as_text(test: dict) -> str:
+    """What a test of the ledger measured: the mean of its sample, or the difference or the ratio of two, as text."""
+    samples = test["values"], test["baseline"]
+    if test["log10"]:
+        return ratio_as_text(*map(without_logs, samples))
+    return effect_as_text(*samples, test["level"], resolution_of(test))
+
+
+def without_logs(sample):
+    if isinstance(sample, list):
+        return [None if value is None else 10**value for value in sample]
+    return 10**sample
