@@ -289,7 +289,7 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
     why_none = why_no_control(claim, row)
     if why_none:
         entries.append(("No control", f"<p>{marked(capital(why_none))}</p>"))
-    note = claim.seen or claim.note
+    note = "; ".join(text for text in (claim.seen, claim.note) if text)
     if note:
         entries.append(("Caveats", f"<p>{marked(capital(note), ids)}</p>"))
     commands = " and ".join(f"<code>{command}</code>" for command in row["commands"])

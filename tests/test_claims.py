@@ -42,13 +42,10 @@ def test_verdicts_of_parts():
 
 
 def test_effects_have_intervals():
-    """One value has none, equal ones have none, and a lost seed has not even a mean."""
+    """But if a seed is lost there is no number."""
     effect = Sample([0.5571, 0.5588, 0.5554])
     assert f"{effect:interval}" == effect_as_text(effect) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
     assert ratio_as_text([1.0, 10.0, 100.0], 1.0) == "10 (95 %: 0.0328 to 3.05e+03)"
-    for text in (effect_as_text([5.0]), effect_as_text([5.0, 5.0]), ratio_as_text([5.0], [1.0])):
-        assert text.startswith("5")
-        assert "to" not in text
     for text in (effect_as_text([1.0, None]), ratio_as_text([1.0, None], [1.0])):
         assert not re.search(r"\d", text)
 
@@ -259,12 +256,11 @@ def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():
 
 
 def test_a_control_must_pass_the_parts_that_hold():
-    for parts, of_control, passes in (
-        ([True, False, None], [True, True, False], True),
-        ([True, True], [True, None], False),
-    ):
-        judgements = [Judgement(verdict_of_parts(found), "", found) for found in (parts, of_control)]
-        assert controls.passes(*judgements) == passes
+    def found(*parts):
+        return Judgement(verdict_of_parts(parts), "", parts)
+
+    assert controls.passes(found(True, False, None), found(True, True, False))
+    assert not controls.passes(found(True, True), found(True, None))
     once = Judgement(Verdict("reproduced", (ONE_RUN,)), "")
     assert controls.passes(once, Judgement(Verdict("reproduced"), ""))
     assert not controls.passes(once, Judgement(Verdict("not clear"), ""))

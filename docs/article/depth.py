@@ -14,7 +14,6 @@ from highways.records import select, with_settings
 from highways.statistics import spaced
 
 ACTIVATIONS = {"tanh": "tanh", "relu": "ReLU"}
-FINALS = "experiments/results/figure_1_finals.json"
 
 
 @table("article-plain-grows", question="primary", group="figure_1", kind="plain")
@@ -68,7 +67,7 @@ def winners_of_best_start(read) -> str:
 @table("article-factor-of-figure-2")
 def factor_of_figure_2(read) -> str:
     """Plain's loss over highway's at 100 layers, after 400 epochs, at the rate of the first search."""
-    nets = with_settings(read(FINALS)["trials"]["final"], depth=99)
+    nets = with_settings(read("experiments/results/figure_1_finals.json")["trials"]["final"], depth=99)
     plain = [net["loss"] for net in with_settings(nets, block="plain")]
     highway = [net["loss"] for net in with_settings(nets, block="highway")]
     factor, _, _ = ratio(plain, highway)
@@ -79,7 +78,8 @@ def factor_of_figure_2(read) -> str:
 def factor_after_400_epochs(read) -> str:
     """The same at the rate of a search that reaches further."""
     plain = read("experiments/results/figure_1_wide.json")["trials"]
-    highway = with_settings(read(FINALS)["trials"]["final"], depth=99, block="highway")
+    finals = read("experiments/results/figure_1_finals.json")["trials"]["final"]
+    highway = with_settings(finals, depth=99, block="highway")
     factor, _, _ = ratio([net["loss"] for net in plain], [net["loss"] for net in highway])
     return spaced(round(factor / 100) * 100)
 

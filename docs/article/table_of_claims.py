@@ -32,6 +32,9 @@ def primary_table(read) -> str:
     lines = []
     for number, primary, name in shown_rows(read):
         row = row_of(read, name)
+        verdict = Verdict.of(row)
+        if not is_tested(row):
+            verdict = Verdict(verdict.word, verdict.additions[:1])  # without accuracies, which have a column
         cells = [
             number,
             f"{primary.claim} ({in_paper(read, primary)})",
@@ -39,7 +42,7 @@ def primary_table(read) -> str:
             cell(compact(row["ours"])),
             counted(read, row, primary),
             simpler_nets(row["controls"]),
-            f"**{cell(verdict_of(row).as_text())}**",
+            f"**{cell(verdict.as_text())}**",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     notes = (
@@ -49,12 +52,6 @@ def primary_table(read) -> str:
         "± is a standard deviation over *n* seeds, or over *n* searches, intervals are in brackets.",
     )
     return f"{table_of(HEADER, lines, WIDTHS)}{' '.join(notes)}\n\n"
-
-
-def verdict_of(row: dict) -> Verdict:
-    """The verdict of a row; of one that is not tested without its accuracies, which have a column."""
-    verdict = Verdict.of(row)
-    return verdict if is_tested(row) else Verdict(verdict.word, verdict.additions[:1])
 
 
 def simpler_nets(controls: list[dict]) -> str:

@@ -74,7 +74,7 @@ class Claim:
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
-    # the note of a claim of whose rule something was chosen or changed when runs had been seen: says what
+    # what of the rule was chosen or changed when runs had been seen; comes before the note
     seen: str = ""
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
@@ -86,8 +86,6 @@ class Claim:
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
-        if self.note and self.seen:
-            raise ValueError(f"{self.id} has a note, and one in `seen`: they are one")
         if self.controls and self.no_control:
             raise ValueError(f"{self.id} has controls, and says why it has none")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:

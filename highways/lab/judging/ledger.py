@@ -81,21 +81,17 @@ def as_json(judgement: Judgement) -> dict:
 
 def _judge(claim: Claim, records: dict[str, dict]) -> Judgement:
     absent = [name for name in claim.over if name not in records]
-    if absent:
-        return not_tested(f"there are no results of {' and '.join(absent)} yet")
     try:
+        if absent:
+            raise NotMeasured(f"there are no results of {' and '.join(absent)} yet")
         return judge(claim, *(records[name] for name in claim.over))
     except NotMeasured as error:
-        return not_tested(str(error))
+        return Judgement(Verdict("not tested", (f": {error}",)), FOR_NOT_MEASURED)
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
         raise InputError(message) from error
-
-
-def not_tested(why: str) -> Judgement:
-    return Judgement(Verdict("not tested", (f": {why}",)), FOR_NOT_MEASURED)
 
 
 def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> list[dict]:
@@ -129,7 +125,7 @@ def passed_by(of_controls: list[dict]) -> str:
 
 def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
     """The claim's note, and which controls pass its rule, or why it has no control."""
-    notes = [text for text in (claim.note, claim.seen) if text]
+    notes = [text for text in (claim.seen, claim.note) if text]
     if of_controls:
         notes.append(controls.as_text(of_controls, verdict, claim.kind))
     if claim.no_control:

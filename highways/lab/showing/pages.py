@@ -86,13 +86,9 @@ def _filled(text: str, read) -> str:
     return MARK.sub(filled, text)
 
 
-def words_of_verdict(row: dict) -> str:
-    return cell(Verdict.of(row).as_text(row["kind"]))
-
-
 def verdict_of(row: dict, link: str = "") -> str:
     """The verdict of a row of the ledger, and which controls pass, too."""
-    verdict = f"**{words_of_verdict(row)}**"
+    verdict = f"**{cell(Verdict.of(row).as_text(row['kind']))}**"
     if link:
         verdict = f"[{verdict}]({link})"
     if row["passed_by"] and row["verdict"] == "in part":
@@ -111,7 +107,7 @@ def value_of(name: str, read) -> str:
             raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
         claim = select(claims, id=claim_id)
         if shown == "verdict":
-            return words_of_verdict(claim)
+            return cell(Verdict.of(claim).as_text(claim["kind"]))
         return f"{cell(claim['ours'])} | {verdict_of(claim, link=f'../pages/claims.html#claim={claim_id}')}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
