@@ -163,6 +163,12 @@ def test_a_factor_is_a_whole_number_and_levels_are_of_nets_that_fit():
     assert registry.TABLES["article-highway-that-fit-on-cifar"](made_up.__getitem__) == "0.1410 to 0.1420"
 
 
+def test_of_rules_made_when_runs_had_been_seen_those_of_tested_rows_count():
+    rows = [{"verdict": verdict, "seen": seen} for verdict in ("in part", "not tested") for seen in (True, False)]
+    ledger = {"experiments/results/claims.json": {"trials": rows}}
+    assert numbers_in(registry.TABLES["article-rules-after"](ledger.__getitem__)) == [1, 2]
+
+
 def test_a_claim_counts_the_nets_of_all_its_groups():
     settings = {"fifty": {"searches": 5, "seeds": 1}, "headline": {"seeds": 10}}
     made_up = {"experiments/results/primary.json": {"settings": settings}}
