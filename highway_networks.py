@@ -1513,17 +1513,19 @@ def environment() -> dict:
     }
 
 
+def git(*words: str) -> str:
+    """What git prints in this program's folder; fails where a folder above has the repository."""
+    command = ("git", "--no-optional-locks", "--git-dir=.git", "--work-tree=.", *words)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@cache
 def commit() -> str | None:
-    """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
-    cannot tell."""
-
-    def git(*words):
-        command = ("git", "--git-dir=.git", "--work-tree=.", *words)  # not a repository in a folder above
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-
+    """The commit that is checked out at the first call, with "-dirty" where a program was changed
+    since or is not committed.  None if git cannot tell."""
     try:
         head = git("rev-parse", "--short=12", "HEAD")
-        return f"{head}-dirty" if git("status", "--porcelain", "--", "*.py") else head
+        return f"{head}-dirty" if git("status", "--porcelain", "--untracked-files=all", "--", "*.py") else head
     except (OSError, subprocess.SubprocessError):
         return None
 
