@@ -20,13 +20,13 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
+from experiments import committed as committed_records
 from experiments import find_question, judging, publish, question_names
 from experiments.cifar import cifar
+from experiments.committed import checked
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
-from highways.lab import committed as committed_records
-from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS

@@ -2,7 +2,6 @@
 go on after a stop, and does a cluster change anything?  Then come the committed results of all
 questions."""
 
-import importlib
 import itertools
 import json
 import os
@@ -220,22 +219,6 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
 
 
 # ---- The committed results -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("question", "bound"),
-    [
-        ("depth_needed", "POINT"),
-        ("past_a_thousand", "IN_USE"),
-        ("paths", "GUESSING"),
-        ("why_plain_fails", "TRAINS"),
-    ],
-)
-def test_a_picture_draws_the_bound_that_judges(question, bound):
-    """A show.py knows JSON only, so it has a bound of its own."""
-    room = file_of(question).parent.name
-    judging, showing = (importlib.import_module(f"experiments.{room}.{part}") for part in (question, "show"))
-    assert getattr(showing, bound) == getattr(judging, bound)
 
 
 def test_committed_finals_have_seeds_that_selected_nothing():
