@@ -148,7 +148,7 @@ def warn_of_uncommitted_files() -> None:
     """Says before a measurement that its results cannot be committed."""
     if (commit() or "").endswith("-dirty"):
         what_follows = "the results will say so, and a test refuses such results"
-        print(f"some programs, or JSON in data/, are not as they were committed: {what_follows}", file=sys.stderr)
+        print(f"some programs are not as they were committed: {what_follows}", file=sys.stderr)
 
 
 def result_of(name: str, args) -> dict:

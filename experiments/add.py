@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments import all_questions, find_question, question_names
+from experiments import all_questions, committed, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, path_name, run_command
 from highways.conv import trials as conv_trials
 from highways.files import ROOT, InputError, Lock, read_json
-from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.records import (
     CONVOLUTIONAL_RUN,

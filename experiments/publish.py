@@ -38,10 +38,9 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import all_questions, index, register_pictures_and_tables, results_table
+from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables, results_table
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
-from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
@@ -52,7 +51,7 @@ from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
 # modules that register pictures and tables when they are imported, beside the rooms' show.py
-SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, trained_nets)
+SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, protocols_table, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 VISUALIZE = "visualize_highway_networks.py"

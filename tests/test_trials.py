@@ -356,19 +356,17 @@ def test_a_result_replaces_no_setting(tmp_path):
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     def check_out(commit):
-        """Lets git name this commit, and no changed and no committed file."""
-        monkeypatch.setattr(files, "_git", lambda *words: commit if words[0] == "rev-parse" else b"")
+        """Lets git name this commit, and no changed file."""
+        monkeypatch.setattr(hn, "git", lambda *words: commit if words[0] == "rev-parse" else "")
 
-    (tmp_path / ".git").mkdir()
-    monkeypatch.setattr(files, "ROOT", tmp_path)
-    files.commit.cache_clear()
-    check_out(b"111111111111")
+    hn.commit.cache_clear()
+    check_out("111111111111")
     runner = runner_in(tmp_path)
-    check_out(b"222222222222")
+    check_out("222222222222")
     runner.run(lambda t: {}, [{"a": 1}])
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
-    files.commit.cache_clear()
+    hn.commit.cache_clear()
 
 
 def half_of(t):

@@ -78,8 +78,8 @@ def lesions_of(net: dict, lesion: dict) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each data set and depth."""
-    result = []
+    """The definitions, and a row for each data set and depth."""
+    result = [{"row": "definitions", "point": POINT}]
     for data, trials in by_data_set(record["trials"]["anew"]).items():
         for blocks in record["settings"]["blocks"]:
             row = {"data": data, "blocks": blocks}

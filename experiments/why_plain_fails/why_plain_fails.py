@@ -129,8 +129,8 @@ NET = ("block", "depth", "activation", "init", "lr", "n_train")
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net; for the headline's nets also a row for each look."""
-    result = []
+    """The definitions, and a row for each net; for the headline's nets also a row for each look."""
+    result = [{"row": "definitions", "trains_above": TRAINS}]
     for group, trials in record["trials"].items():
         for net, net_trials in nets_of(trials).items():
             row = {"row": group, **dict(zip(NET, net, strict=True))}
