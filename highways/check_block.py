@@ -89,7 +89,9 @@ def check_gradient(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> None:
 
     value, d_logits = loss()
     if not np.isfinite(value):
-        raise ValueError("the loss is NaN: forward() or value() does not write all it must, or reads more than that")
+        raise ValueError(
+            f"the loss is {value}: forward() or value() does not write all it must, reads more than that, or overflows"
+        )
     found = net.backward(d_logits).copy()
     levels = levels_of(net)
     for level, places in levels.items():
