@@ -47,6 +47,7 @@ import signal
 import subprocess
 import threading
 import time
+import warnings
 import zlib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -1250,7 +1251,7 @@ class Dataset(NamedTuple):
 
         x has an example at each first index: bytes, which are scaled to -1 to 1 as MNIST's pixels
         are, or floats, the net's inputs as they are.  y has their labels, whole numbers from 0 on.
-        Raises InputError for arrays that would give a wrong number."""
+        Raises InputError for arrays that would give a wrong number, and warns of those that may."""
         arrays = [np.asanyarray(array) for array in (x_train, y_train, x_test, y_test)]
         x_train, y_train, x_test, y_test = arrays
         for x, y in ((x_train, y_train), (x_test, y_test)):
@@ -1261,7 +1262,8 @@ class Dataset(NamedTuple):
             if x.dtype != np.uint8 and x.dtype.kind != "f":
                 raise InputError(f"{name}: x must hold bytes or floats, not {x.dtype}")
             if not np.isfinite(x).all():
-                raise InputError(f"{name}: x must be finite; it holds NaN or infinity")
+                found = np.isfinite(x).reshape(len(x), -1).all(axis=1).argmin()
+                raise InputError(f"{name}: x must be finite; x[{found}] holds NaN or infinity")
             if hasattr(x, "mask") or hasattr(y, "mask"):
                 raise InputError(f"{name}: the mask of a masked array would be ignored")
         if x_train.shape[1:] != x_test.shape[1:] or x_train.dtype.kind != x_test.dtype.kind:
@@ -1272,6 +1274,11 @@ class Dataset(NamedTuple):
                 checksum.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
             sha256 = checksum.hexdigest()
         n_classes = 1 + int(max(y_train.max(), y_test.max()))
+        n_found = len(np.union1d(y_train, y_test))
+        if n_found < n_classes:
+            warnings.warn(f"{name}: of the classes 0 to {n_classes - 1} only {n_found} have an example", stacklevel=2)
+        if x_train.dtype.kind == "f" and abs(x_train).max() > 20:
+            warnings.warn(f"{name}: x reaches {abs(x_train).max():g}; floats are not scaled", stacklevel=2)
         return cls(
             x_train.reshape(len(x_train), -1), y_train.astype(np.intp),
             x_test.reshape(len(x_test), -1), y_test.astype(np.intp),

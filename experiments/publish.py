@@ -315,6 +315,8 @@ def make_anew(check: bool, save) -> int:
     for product in [*drawn, *photographed]:
         if reasons[product.name]:
             n_written += make_product(product, digests, save)
+    if DIGESTS in texts or any(reasons.values()):
+        print(f"wrote {DIGESTS}")
     if not n_written:
         print("nothing differs: nothing was written")
     return 0
@@ -328,8 +330,8 @@ def make_product(product: Product, digests: dict[str, dict], save) -> int:
 
 
 def write(files: dict[str, bytes], save) -> int:
-    """Writes files and names them, but for the digests that are written with every picture; returns how many they
-    are."""
+    """Writes files and names them, but for the digests, which are written with every picture and named at the end;
+    returns how many they are."""
     if files:
         save({ROOT / name: data for name, data in files.items()})
     for name in files:

@@ -23,6 +23,7 @@ from highways.lab.judging.claim import Claim, tested_as_text
 from highways.lab.judging.controls import ANSWERS, listed, verdict_on
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
+from highways.lab.showing.tables import duration
 from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
 from pages.parts import MENU, STYLE, page_of, run_page_command
@@ -304,9 +305,7 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
 
 
 def minutes_as_text(minutes: float) -> str:
-    if minutes < 1.5:
-        return "a minute"
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+    return duration(60 * minutes) if minutes > 1.5 else "less than two minutes"
 
 
 def row_in_html(row: dict, claim: Claim, ids) -> str:

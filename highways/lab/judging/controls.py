@@ -22,7 +22,7 @@ class Control(NamedTuple):
                judge the claim, with the control's runs in the place of the nets'
     over       the names of the results with the control's runs, beside those that judge the claim"""
 
-    name: str  # "a net without blocks"
+    name: str  # "a net without blocks", in the singular
     stand_in: Callable[..., tuple[dict, ...]]
     over: tuple[str, ...] = ()
 

@@ -127,6 +127,10 @@ def number_in(summary: list[dict] | dict, key: str, settings: str):
     if isinstance(summary, dict):  # a benchmark's summary has no rows
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
+    names = {name: None for row in summary for name in row}
+    for name in (key, *wanted):
+        if name not in names:
+            raise LookupError(f"no row has the entry {name}; they have {', '.join(names)}")
     rows = [row for row in summary if key in row]
     rows_as_text = []
     for row in rows:

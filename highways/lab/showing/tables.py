@@ -44,7 +44,10 @@ def budget(read, name: str, text: str) -> str:
 
 def takes(read, name: str) -> str:
     """How long a record's measurement took on two cores."""
-    seconds = records.seconds_on_two_cores(read(records.path_of(name)))
+    return duration(records.seconds_on_two_cores(read(records.path_of(name))))
+
+
+def duration(seconds: float) -> str:
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
     if seconds > 90:
