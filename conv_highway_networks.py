@@ -365,6 +365,17 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) 
             file.unlink(missing_ok=True)
 
 
+ABOUT_NETS = {  # {net: its table in the paper, how sure we are of its layers}
+    "mnist-16": ("Table 1", "released, for width 32"),
+    "mnist-32": ("Table 1", "released"),
+    "highway-a": ("Table 2", "near certain; 250 is a fit"),
+    "highway-b": ("Table 2", "near certain; 100 is a fit"),
+    "highway-c": ("Table 2", "depth and kernels; maps a guess"),
+    "nineteen-layers": ("Table 3", "released"),
+    "eight-layers": ("", "our own"),
+}
+
+
 def net_sizes() -> str:
     """A table of the nets: their numbers of parameters, here and as published; how sure we are of
     their layers; and how their convolutions are computed."""
@@ -377,7 +388,8 @@ def net_sizes() -> str:
         computed = ", ".join(f"{n} {method}" for method, n in methods.items())
         ours = f"{len(net.parameters):,}"
         published = f"{named.parameters:,.0f}" if named.parameters else "-"
-        lines.append(row.format(name, named.title, ours, published, named.source, computed))
+        title, source = ABOUT_NETS[name]
+        lines.append(row.format(name, title, ours, published, source, computed))
     return "\n".join(lines)
 
 

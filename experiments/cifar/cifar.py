@@ -46,7 +46,7 @@ from experiments.published import PUBLISHED
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
-from highways.conv.nets import find_net
+from highways.conv.nets import FIRST_OF_TABLE_2, find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import NotMeasured, Sample, claim
@@ -125,7 +125,7 @@ TAKES_RATE_OF = {  # {net without a search: the searched net whose rate it takes
 }
 # two deviations of the first layer's weights: the released program draws with the first, although
 # the file of its 19 layers asks for the second
-FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
+FIRST_LAYERS = (1.0, FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
@@ -341,8 +341,8 @@ def accuracies_by_protocol(record: dict, net: str, data: str) -> tuple[Accuracie
 
 
 def has_guessed_settings(net: str) -> bool:
-    """Whether some settings of our runs by the paper's protocol are guesses: for Table 2 none were released."""
-    return find_net(net).title == "Table 2"
+    """Whether some settings of our runs by the paper's protocol are guesses, as the first layer's start is."""
+    return find_net(net).first is not None
 
 
 def by_settings(net: str, verdict: Verdict) -> Verdict:
