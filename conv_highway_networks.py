@@ -39,11 +39,9 @@ import numpy as np
 import highway_networks as hn
 from highways.commands import Parser, list_of, number, path_name, run_command, run_program
 from highways.conv.checkpoints import (
-    branch,
     check_net_replaceable,
     check_unsaved,
     checkpoint_to_resume,
-    is_begun,
     net_file,
     unfinished,
 )
@@ -93,8 +91,6 @@ def make_parser() -> Parser:
     add("--protocol", choices=("paper", "whitened", "short"), default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    branch_help = "start from a copy of this checkpoint, with the learning rate --lr"
-    add("--branch", type=path_name, metavar="NET", help=branch_help)
     # argparse would overlook a --seed beside --seeds whose value is the default; text is no value
     one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
@@ -147,10 +143,6 @@ def parse_arguments(argv=None):
     if args.stop_after and args.stop_after > args.epochs:
         too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
         parser.error(f"argument --stop-after: {too_many}")
-    if args.branch and len(args.seeds) > 1:
-        parser.error("argument --branch: a checkpoint has one seed; give --seed")
-    if args.branch and args.lr is None:
-        parser.error("argument --branch: give the learning rate of the branch, --lr")
     if args.out and args.no_save:  # argparse allows a flag in one exclusive group: --no-save is in that of --resume
         parser.error("argument --no-save: not allowed with argument --out")
     return parser, args
@@ -231,7 +223,6 @@ def train_seeds(args, checkpoints: list, save) -> None:
         if ranks.index > 0:  # the first rank reads and writes the checkpoints, and writes the JSON
             args.no_save = True
             args.resume = False
-            args.branch = None
         lock_and_train(args, ranks, checkpoints, save)
 
 
@@ -255,8 +246,6 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     if ranks.count > 1:
         check_equal(ranks, facts_of(args, planned, of_images))
     net_files = [net_file(path, settings.seed) for settings in planned]
-    if args.branch and not (args.resume and is_begun(net_files[0])):
-        check_branch(args, planned[0], of_images)
     checkpoints += find_checkpoints(args, planned, of_images, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
@@ -306,32 +295,15 @@ def find_checkpoints(args, planned: list[ConvSettings], of_images: dict, net_fil
             check_unsaved(file)
         return [unfinished(file) for file in net_files]
     was_stopped = any(unfinished(file).exists() for file in net_files)
-    branch_of = Path(args.branch) if args.branch else None
     checkpoints = []
     for settings, file in zip(planned, net_files, strict=True):
-        checkpoints.append(checkpoint_to_resume(settings, of_images, file, was_stopped, branch_of))
+        checkpoints.append(checkpoint_to_resume(settings, of_images, file, was_stopped))
     return checkpoints
-
-
-def check_branch(args, settings: ConvSettings, of_images: dict) -> None:
-    """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
-
-    `of_images` is the fingerprint() of the images."""
-    training = branch(Path(args.branch), settings, of_images)
-    if args.stop_after and args.stop_after <= training.epochs:
-        raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
 
 
 def train_in_processes(args, ranks, planned, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the runs in their order."""
-    branch_of = Path(args.branch) if args.branch else None
-    work = partial(
-        train_one,
-        resume=args.resume,
-        branch_of=branch_of,
-        stop_after=args.stop_after,
-        ranks=ranks,
-    )
+    work = partial(train_one, resume=args.resume, stop_after=args.stop_after, ranks=ranks)
     jobs = 1 if ranks.count > 1 else min(args.jobs, len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}

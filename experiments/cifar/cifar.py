@@ -218,15 +218,14 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    The group is "final", or "partial" for a run that was stopped, and for a branch, which began
-    from the checkpoint of another run: rows about whole runs leave these out.  A run with the
-    settings of a trial of the search belongs to "search".
+    The group is "final", or "partial" for a run that was stopped: rows about whole runs leave these
+    out.  A run with the settings of a trial of the search belongs to "search".
 
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
     trial = conv_trials.finished_trial(run)
-    is_part = "stopped_after" in run or "parent" in run
+    is_part = "stopped_after" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)
     if not all_images(ALL_IMAGES).items() <= trial.items():

@@ -17,8 +17,8 @@ HELD_OUT = 5000  # the last training images, on which settings are compared
 class ConvSettings:
     """The settings of a run: how a net is trained, and what is trained.
 
-    With its images they are all that its numbers depend on, except the program.  A branch also
-    depends on its parent.  settings_of() makes them of the name of a protocol."""
+    With its images they are all that its numbers depend on, except the program.  settings_of()
+    makes them of the name of a protocol."""
 
     # How: all protocols have batches of BATCH images, and Nesterov's momentum 0.9.  Biases, and gamma of batch
     # normalisation, learn at twice the rate and do not decay.

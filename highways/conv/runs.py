@@ -11,7 +11,6 @@ import numpy as np
 
 import highway_networks as hn
 from highways.cifar import sha256_as_read
-from highways.conv.checkpoints import branch
 from highways.conv.images import fingerprint
 from highways.conv.protocols import BATCH, ConvSettings
 from highways.conv.together import ALONE
@@ -30,19 +29,18 @@ def train_one(
     checkpoint: Path | None = None,
     *,
     resume: bool = True,
-    branch_of: Path | None = None,
     stop_after: int | None = None,
     ranks=ALONE,
     tell=lambda message: None,
 ) -> dict:
     """Trains one net and returns its RUN.
 
-    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
-    `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
-    case, and replaces the checkpoint.  `stop_after` is that of train_conv().
+    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed.  With
+    resume=False it starts in any case, and replaces the checkpoint.  `stop_after` is that of
+    train_conv().
 
     If several processes train it together, all call this with their `ranks`.  The first rank's
-    checkpoint and `branch_of` count, and the first rank alone writes the checkpoint.
+    checkpoint counts, and it alone writes the checkpoint.
 
     Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
     and the "seconds" so far.
@@ -52,8 +50,6 @@ def train_one(
     images = fingerprint(data)
     if resume and checkpoint and checkpoint.exists():
         training = load_same_run(checkpoint, settings, images)
-    elif branch_of:
-        training = branch(branch_of, settings, images)
     else:
         training = Training(settings, images)
 
@@ -74,7 +70,7 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON, with the filters, gates and errors that the pictures show.
 
     A run that was stopped has `stopped_after`, the number of its epochs, and no final
-    numbers; a branch has `parent`."""
+    numbers."""
     settings = training.settings
     history = training.history
     diverged = training.diverged is not None
@@ -84,8 +80,6 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
     run["diverged"] = diverged
     run["diverged_at"] = training.diverged
     run["history"] = history
-    if training.parent:
-        run["parent"] = training.parent
     if training.epochs < settings.epochs and not diverged:
         run["stopped_after"] = training.epochs
     else:

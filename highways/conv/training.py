@@ -62,7 +62,6 @@ class Training:
         self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0
         self.commits = [files.commit()]  # commits of the programs that trained it
-        self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
         self.steps_of_epoch = settings.n_train // BATCH
         self.all_steps = settings.epochs * self.steps_of_epoch
@@ -164,7 +163,6 @@ class Training:
             "history": self.history,
             "seconds": self.seconds,
             "commits": self.commits,
-            "parent": self.parent,
             "rng": self.rng.bit_generator.state,
         }
 
@@ -196,7 +194,6 @@ class Training:
         self.history = head["history"]
         self.seconds = head["seconds"]
         self.commits = head["commits"]
-        self.parent = head["parent"]
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
 

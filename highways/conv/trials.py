@@ -43,7 +43,9 @@ def finished_trial(run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
     Raises ValueError for a run with the authors' settings ("paper" or "whitened") in which a setting
-    differs from them.  A branch may have another rate."""
+    differs from them, and for one that began from another run, as an earlier program could."""
+    if "parent" in run:
+        raise ValueError(f"{run['label']} began from the checkpoint of another run")
     settings = settings_in(run)
     trial = {**setting(settings), **run}
     find_net(trial["net"])  # raises ValueError for a net of another name
@@ -62,12 +64,8 @@ def check_authors_settings(trial: dict) -> None:
     )
     unsaid = ("block", "seed", "n_train", "n_test", "validation")  # of these the protocol says nothing
     for name, value in setting(authors).items():
-        if name in unsaid:
-            continue
-        is_rate_of_branch = name == "lr" and "parent" in trial
-        if trial[name] != value and not is_rate_of_branch:
-            found = f"{name} {value}, not {trial[name]}"
-            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")
+        if name not in unsaid and trial[name] != value:
+            raise ValueError(f"the protocol {trial['protocol']!r} has {name} {value}, not {trial[name]}")
 
 
 # ---- Running it ---------------------------------------------------------------------------------
