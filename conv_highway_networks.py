@@ -37,6 +37,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
+from highways.cifar import sha256_as_read
 from highways.commands import Parser, list_of, number, path_name, run_command, run_program
 from highways.conv.checkpoints import (
     check_net_replaceable,
@@ -48,11 +49,12 @@ from highways.conv.checkpoints import (
 from highways.conv.images import check_square, fingerprint, load_images, select_images
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
-from highways.conv.progress import Progress
+from highways.conv.progress import Progress, table
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, settings_of
-from highways.conv.runs import file_record, table, train_one
-from highways.conv.together import check_equal, joined_ranks, leave, let_the_first_rank_speak
-from highways.files import ROOT, InputError, Lock, commit, printable, replace_file
+from highways.conv.together import ALONE, check_equal, joined_ranks, leave, let_the_first_rank_speak
+from highways.conv.training import Training, load_same_run, train_conv
+from highways.conv.trials import run_record
+from highways.files import ROOT, InputError, Lock, commit, environment, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
 from highways.trial_code import checksum_of_code
@@ -320,6 +322,74 @@ def train_in_processes(args, ranks, planned, data: hn.Dataset, checkpoints) -> l
                 runs[run["seed"]] = run
                 progress.finished(run["seed"])
     return [runs[settings.seed] for settings in planned]
+
+
+@hn.one_blas_thread()
+def train_one(
+    settings: ConvSettings,
+    data: hn.Dataset,
+    checkpoint: Path | None = None,
+    *,
+    resume: bool = True,
+    stop_after: int | None = None,
+    ranks=ALONE,
+    tell=lambda message: None,
+) -> dict:
+    """Trains one net and returns its RUN.
+
+    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed.  With
+    resume=False it starts in any case, and replaces the checkpoint.  `stop_after` is that of
+    train_conv().
+
+    If several processes train it together, all call this with their `ranks`.  The first rank's
+    checkpoint counts, and it alone writes the checkpoint.
+
+    Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
+    and the "seconds" so far.
+
+    Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
+    be written."""
+    images = fingerprint(data)
+    if resume and checkpoint and checkpoint.exists():
+        training = load_same_run(checkpoint, settings, images)
+    else:
+        training = Training(settings, images)
+
+    def tell_step():
+        tell((settings.seed, {"step": training.steps}))
+
+    def tell_epoch(row):
+        tell((settings.seed, row | {"seconds": training.seconds}))
+
+    training.after_step = tell_step
+    if ranks.count > 1:
+        training.join(ranks)
+    train_conv(training, data, checkpoint, tell_epoch, stop_after)
+    return run_record(training, data)
+
+
+def file_record(
+    data: hn.Dataset,
+    settings: ConvSettings,
+    seeds,
+    runs: list[dict],
+) -> dict:
+    """The JSON of a command, whose runs differ in their seeds alone.
+
+    `seeds` are those of --seeds, or empty.  Where there are several, "seed" is null."""
+    record = settings.for_json()
+    if seeds:
+        record["seeds"] = seeds
+    if len(seeds) > 1:
+        record["seed"] = None
+    record["batch_size"] = BATCH
+    record["n_classes"] = data.n_classes
+    record["data_set"] = data.name
+    record["data_sha256"] = data.sha256
+    record["data_sha256_as_read"] = sha256_as_read(data)
+    record["env"] = environment()
+    record["runs"] = runs
+    return record
 
 
 def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) -> None:

@@ -17,9 +17,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments import all_questions, committed, find_question, question_names
+from experiments.conv_runs import kind_of
 from experiments.judging import with_summary
 from highways.commands import Parser, path_name, run_command
-from highways.conv import trials as conv_trials
+from highways.conv.trials import TRIAL_NAMES
 from highways.files import ROOT, InputError, Lock, read_json
 from highways.lab.question import PROGRAM
 from highways.records import (
@@ -33,9 +34,6 @@ from highways.records import (
     ranks_of,
     record_bytes,
 )
-
-# two trials are the same run if these are equal
-IDENTITY = conv_trials.TRIAL_NAMES
 
 
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
@@ -137,7 +135,7 @@ def check_settings(others: list[dict], trial: dict) -> None:
     """Raises ValueError where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
-        if conv_trials.kind_of(other) != conv_trials.kind_of(trial):
+        if kind_of(other) != kind_of(trial):
             continue
         for name, value in other.items():
             if name != "seed" and value != identity[name]:
@@ -145,7 +143,7 @@ def check_settings(others: list[dict], trial: dict) -> None:
 
 
 def identity_of(trial: dict) -> dict:
-    return {name: trial.get(name) for name in IDENTITY}
+    return {name: trial.get(name) for name in TRIAL_NAMES}
 
 
 def command_of(record: dict, run: dict) -> str:

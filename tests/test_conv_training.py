@@ -22,7 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from highways import files
 from highways.conv import images as conv_images
-from highways.conv import pipeline, protocols, runs
+from highways.conv import pipeline, protocols, trials
 from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
@@ -234,7 +234,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_inspect_net_keeps_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = runs.inspect_net(t, data)
+    result = trials.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     for position, T in zip(result["mean_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
         np.testing.assert_allclose(position, T, atol=6e-5)
@@ -245,7 +245,7 @@ def test_inspect_net_keeps_what_the_pictures_need(shapes):
     for i, wrong in wrong_by_image.items():
         assert (wrong["label"], wrong["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(wrong["pixels"]) == data.x_test[i].tobytes()
-    no_gates = runs.inspect_net(training(replace(SMALL, block="plain")), data)
+    no_gates = trials.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["mean_T"] == no_gates["mean_T_per_position"] == []
 
 
@@ -313,7 +313,7 @@ def test_a_run_that_diverges_ends_and_says_so(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(DIVERGES, data)
     convolutional.train_conv(t, data)
-    result = runs.run_record(t, data)
+    result = trials.run_record(t, data)
     assert result["diverged"] is True
     assert "epoch" in result["diverged_at"]
     assert result["test_accuracy"] is None

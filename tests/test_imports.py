@@ -25,7 +25,7 @@ FORBIDDEN = {
     # __init__.py offers highways.lab.sweeps by name
     "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab"),
     "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
-    "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab", "highways.records"),
     "highways/trained/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
     "highways/trained/nets.py": ("highways.nets",),  # a net is read without what trained it
     "highways/lab/**/*.py": ABOVE_THE_LIBRARY,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import math
 
+from experiments import conv_runs
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -44,7 +45,6 @@ from experiments.cifar.cifar_trial import (
 )
 from experiments.published import PUBLISHED
 from highways.conv import protocols
-from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import FIRST_OF_TABLE_2, find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
@@ -199,11 +199,11 @@ def run(runner: Runner) -> dict:
         load = made_up
     for _, _, data, *_ in budget["runs"]:
         runner.data_sets[load(data).name] = load(data).sha256
-    run_trial = functools.partial(trial, folder=str(runner.folder), load=load)
+    run_trial = functools.partial(trial, load=load)
     data_as_read = functools.partial(as_read, load=load)
 
     def train(settings_of_trials: list[dict]) -> list[dict]:
-        return conv_trials.run(runner, run_trial, settings_of_trials, data_as_read)
+        return runner.run(run_trial, settings_of_trials, data_as_read)
 
     searched = train(search_settings(budget))
     final = train(final_settings(budget, searched))
@@ -224,7 +224,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
-    trial = conv_trials.finished_trial(run)
+    trial = conv_runs.finished_trial(run)
     is_part = "stopped_after" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)
@@ -246,8 +246,8 @@ def rows(record: dict) -> list[dict]:
     intervals, and for the points of the authors' log."""
     trials = record["trials"]
     result = []
-    for runs in conv_trials.by_kind(trials["final"]):
-        row = {**conv_trials.row_of(runs), "lr": runs[0]["lr"]}
+    for runs in conv_runs.by_kind(trials["final"]):
+        row = {**conv_runs.row_of(runs), "lr": runs[0]["lr"]}
         if KINDS[row["block"]].gates:
             row["gate_bias"] = runs[0]["gate_bias"]
         result.append(row)
