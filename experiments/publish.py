@@ -46,7 +46,7 @@ from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
-from highways.trial_code import checksum_of_text, file_of_module, imported_by
+from highways.trial_code import checksum_of_text, code_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
@@ -64,8 +64,6 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "depth_sweep": "run_sweep.json",
     "seeds": "run_seeds.json",
 }
-# what reads and writes any file: another way of reading the same numbers changes no picture
-READS_ONLY = ("highway_networks.py", "highways/files.py", "highways/record_types.py")
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 
@@ -145,7 +143,7 @@ def products(read) -> list[Product]:
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [content_of(path) for path in files]
-        code = sorted(code_of(program).values())
+        code = sorted(code_of(program.read_bytes()))
         made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
 
@@ -238,22 +236,6 @@ def digest(parts: list[bytes]) -> str:
     """The SHA-256 of these parts, in this order."""
     of_each = [hashlib.sha256(part).digest() for part in parts]
     return hashlib.sha256(b"".join(of_each)).hexdigest()
-
-
-def code_of(program: Path) -> dict[str, str]:
-    """{file: the checksum of its syntax} for a program and all of ours that it imports, directly or not."""
-    found = {}
-    waiting = [program]
-    while waiting:
-        path = waiting.pop()
-        name = path.relative_to(ROOT).as_posix()
-        if name in found or name in READS_ONLY:
-            continue
-        text = path.read_bytes()
-        found[name] = checksum_of_text(text)
-        modules = map(file_of_module, imported_by(text))
-        waiting += [file for file in modules if file.exists()]
-    return found
 
 
 def read_digests() -> dict[str, dict]:

@@ -126,20 +126,6 @@ def check_writable(path: Path) -> None:
         pass
 
 
-def check_kind(path: Path, *beginnings: bytes) -> None:
-    """Raises InputError if there is a file that begins with none of these: it is of another kind,
-    and so not what the program would replace."""
-    try:
-        with open_file(path) as file:
-            beginning = file.read(max(map(len, beginnings)))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"{path} cannot be replaced: {error.strerror}") from error
-    if not beginning.startswith(beginnings):
-        raise InputError(f"{path} is not what this program writes: it is not replaced, choose another name")
-
-
 def real_path(path: Path) -> Path:
     """The path itself or, for a link, the file that it finally points to."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path

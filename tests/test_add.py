@@ -194,12 +194,6 @@ def test_a_run_that_contradicts_itself_is_refused(tmp_path, change):
         added(tmp_path, "cifar", record)
 
 
-def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
-    branch = {"parent": {"epoch": 100, "lr": 0.025, "sha256": "ab" * 32}, "lr": 0.0025, "stopped_after": 120}
-    new = added(tmp_path, "cifar", training("cifar", **PAPER | branch))["trials"]["partial"][-1]
-    assert (new["seed"], new["lr"]) == (7, 0.0025)
-
-
 def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     def run_of(epochs):
         whole = {} if epochs == 400 else {"stopped_after": epochs}

@@ -10,7 +10,8 @@ from conftest import SMALL, in_process, one_line_error
 from PIL import Image
 
 import highway_networks as hn
-from highways import digits, like_mnist, load, read_grey
+from highways import like_mnist, load, read_grey
+from highways.trained.classify import main as classify_main
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (40, 6, 6)).astype(np.uint8)
@@ -134,7 +135,7 @@ def test_save_replaces_nothing_but_a_net(tmp_path, data_set):
 
 
 def classify(*words):
-    return in_process(digits.main, *words)
+    return in_process(classify_main, *words)
 
 
 # ---- images like MNIST's

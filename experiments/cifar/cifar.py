@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import math
 
+from experiments import conv_runs
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -44,9 +45,8 @@ from experiments.cifar.cifar_trial import (
 )
 from experiments.published import PUBLISHED
 from highways.conv import protocols
-from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
-from highways.conv.nets import find_net
+from highways.conv.nets import FIRST_OF_TABLE_2, find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import NotMeasured, Sample, claim
@@ -125,7 +125,7 @@ TAKES_RATE_OF = {  # {net without a search: the searched net whose rate it takes
 }
 # two deviations of the first layer's weights: the released program draws with the first, although
 # the file of its 19 layers asks for the second
-FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
+FIRST_LAYERS = (1.0, FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
@@ -199,11 +199,11 @@ def run(runner: Runner) -> dict:
         load = made_up
     for _, _, data, *_ in budget["runs"]:
         runner.data_sets[load(data).name] = load(data).sha256
-    run_trial = functools.partial(trial, folder=str(runner.folder), load=load)
+    run_trial = functools.partial(trial, load=load)
     data_as_read = functools.partial(as_read, load=load)
 
     def train(settings_of_trials: list[dict]) -> list[dict]:
-        return conv_trials.run(runner, run_trial, settings_of_trials, data_as_read)
+        return runner.run(run_trial, settings_of_trials, data_as_read)
 
     searched = train(search_settings(budget))
     final = train(final_settings(budget, searched))
@@ -218,15 +218,14 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    The group is "final", or "partial" for a run that was stopped, and for a branch, which began
-    from the checkpoint of another run: rows about whole runs leave these out.  A run with the
-    settings of a trial of the search belongs to "search".
+    The group is "final", or "partial" for a run that was stopped: rows about whole runs leave these
+    out.  A run with the settings of a trial of the search belongs to "search".
 
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
-    trial = conv_trials.finished_trial(run)
-    is_part = "stopped_after" in run or "parent" in run
+    trial = conv_runs.finished_trial(run)
+    is_part = "stopped_after" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)
     if not all_images(ALL_IMAGES).items() <= trial.items():
@@ -247,8 +246,8 @@ def rows(record: dict) -> list[dict]:
     intervals, and for the points of the authors' log."""
     trials = record["trials"]
     result = []
-    for runs in conv_trials.by_kind(trials["final"]):
-        row = {**conv_trials.row_of(runs), "lr": runs[0]["lr"]}
+    for runs in conv_runs.by_kind(trials["final"]):
+        row = {**conv_runs.row_of(runs), "lr": runs[0]["lr"]}
         if KINDS[row["block"]].gates:
             row["gate_bias"] = runs[0]["gate_bias"]
         result.append(row)
@@ -341,8 +340,8 @@ def accuracies_by_protocol(record: dict, net: str, data: str) -> tuple[Accuracie
 
 
 def has_guessed_settings(net: str) -> bool:
-    """Whether some settings of our runs by the paper's protocol are guesses: for Table 2 none were released."""
-    return find_net(net).title == "Table 2"
+    """Whether some settings of our runs by the paper's protocol are guesses, as the first layer's start is."""
+    return find_net(net).first is not None
 
 
 def by_settings(net: str, verdict: Verdict) -> Verdict:
