@@ -6,7 +6,6 @@ import http.server
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -75,25 +74,6 @@ def pytest_collection_finish():
     tests start must compute as they do for a user."""
     os.environ.clear()
     os.environ.update(ENVIRONMENT)
-
-
-# what a machine may lack; in CI a test that is skipped for any other reason fails the run
-MAY_BE_MISSING = re.compile(
-    r"could not import|there is no|is not installed|no framework|the history of this clone|needs setuptools|apt-get"
-    r"|POSIX|signals|symbolic links|/proc|Windows|glibc|a shell's commands|a process under way|compiler|cc "
-)
-
-
-def pytest_sessionfinish(session):
-    """A guard that skips itself guards nothing."""
-    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("CI") != "true" or terminal is None:
-        return
-    reasons = {report.longrepr[2] for report in terminal.stats.get("skipped", []) if isinstance(report.longrepr, tuple)}
-    unexpected = sorted(reason for reason in reasons if not MAY_BE_MISSING.search(reason))
-    if unexpected:
-        terminal.write_line(f"skipped for a reason that CI does not know: {'; '.join(unexpected)}", red=True)
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")
@@ -316,4 +296,4 @@ def judgement_on(question: str, claim_id: str, *records: dict):
 
 def verdict_on(question: str, claim_id: str, *records: dict) -> str:
     """The verdict of these results, which may be made up, on a claim."""
-    return judgement_on(question, claim_id, *records).verdict
+    return judgement_on(question, claim_id, *records).verdict.as_text()

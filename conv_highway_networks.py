@@ -37,24 +37,24 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
+from highways.cifar import sha256_as_read
 from highways.commands import Parser, list_of, number, path_name, run_command, run_program
 from highways.conv.checkpoints import (
-    branch,
     check_net_replaceable,
     check_unsaved,
     checkpoint_to_resume,
-    is_begun,
     net_file,
     unfinished,
 )
 from highways.conv.images import check_square, fingerprint, load_images, select_images
 from highways.conv.net import HIDDEN_KINDS, ConvNet
 from highways.conv.nets import NETS, find_net
-from highways.conv.progress import Progress
+from highways.conv.progress import Progress, table
 from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, settings_of
-from highways.conv.runs import file_record, table, train_one
-from highways.conv.together import check_equal, joined_ranks, leave, let_the_first_rank_speak
-from highways.files import ROOT, InputError, Lock, commit, printable, replace_file
+from highways.conv.together import ALONE, check_equal, joined_ranks, leave, let_the_first_rank_speak
+from highways.conv.training import Training, load_same_run, train_conv
+from highways.conv.trials import run_record
+from highways.files import ROOT, InputError, Lock, commit, environment, printable, replace_file
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
 from highways.trial_code import checksum_of_code
@@ -93,8 +93,6 @@ def make_parser() -> Parser:
     add("--protocol", choices=("paper", "whitened", "short"), default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    branch_help = "start from a copy of this checkpoint, with the learning rate --lr"
-    add("--branch", type=path_name, metavar="NET", help=branch_help)
     # argparse would overlook a --seed beside --seeds whose value is the default; text is no value
     one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
@@ -147,10 +145,6 @@ def parse_arguments(argv=None):
     if args.stop_after and args.stop_after > args.epochs:
         too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
         parser.error(f"argument --stop-after: {too_many}")
-    if args.branch and len(args.seeds) > 1:
-        parser.error("argument --branch: a checkpoint has one seed; give --seed")
-    if args.branch and args.lr is None:
-        parser.error("argument --branch: give the learning rate of the branch, --lr")
     if args.out and args.no_save:  # argparse allows a flag in one exclusive group: --no-save is in that of --resume
         parser.error("argument --no-save: not allowed with argument --out")
     return parser, args
@@ -231,7 +225,6 @@ def train_seeds(args, checkpoints: list, save) -> None:
         if ranks.index > 0:  # the first rank reads and writes the checkpoints, and writes the JSON
             args.no_save = True
             args.resume = False
-            args.branch = None
         lock_and_train(args, ranks, checkpoints, save)
 
 
@@ -255,8 +248,6 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     if ranks.count > 1:
         check_equal(ranks, facts_of(args, planned, of_images))
     net_files = [net_file(path, settings.seed) for settings in planned]
-    if args.branch and not (args.resume and is_begun(net_files[0])):
-        check_branch(args, planned[0], of_images)
     checkpoints += find_checkpoints(args, planned, of_images, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
@@ -306,32 +297,15 @@ def find_checkpoints(args, planned: list[ConvSettings], of_images: dict, net_fil
             check_unsaved(file)
         return [unfinished(file) for file in net_files]
     was_stopped = any(unfinished(file).exists() for file in net_files)
-    branch_of = Path(args.branch) if args.branch else None
     checkpoints = []
     for settings, file in zip(planned, net_files, strict=True):
-        checkpoints.append(checkpoint_to_resume(settings, of_images, file, was_stopped, branch_of))
+        checkpoints.append(checkpoint_to_resume(settings, of_images, file, was_stopped))
     return checkpoints
-
-
-def check_branch(args, settings: ConvSettings, of_images: dict) -> None:
-    """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
-
-    `of_images` is the fingerprint() of the images."""
-    training = branch(Path(args.branch), settings, of_images)
-    if args.stop_after and args.stop_after <= training.epochs:
-        raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
 
 
 def train_in_processes(args, ranks, planned, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the runs in their order."""
-    branch_of = Path(args.branch) if args.branch else None
-    work = partial(
-        train_one,
-        resume=args.resume,
-        branch_of=branch_of,
-        stop_after=args.stop_after,
-        ranks=ranks,
-    )
+    work = partial(train_one, resume=args.resume, stop_after=args.stop_after, ranks=ranks)
     jobs = 1 if ranks.count > 1 else min(args.jobs, len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}
@@ -350,6 +324,74 @@ def train_in_processes(args, ranks, planned, data: hn.Dataset, checkpoints) -> l
     return [runs[settings.seed] for settings in planned]
 
 
+@hn.one_blas_thread()
+def train_one(
+    settings: ConvSettings,
+    data: hn.Dataset,
+    checkpoint: Path | None = None,
+    *,
+    resume: bool = True,
+    stop_after: int | None = None,
+    ranks=ALONE,
+    tell=lambda message: None,
+) -> dict:
+    """Trains one net and returns its RUN.
+
+    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed.  With
+    resume=False it starts in any case, and replaces the checkpoint.  `stop_after` is that of
+    train_conv().
+
+    If several processes train it together, all call this with their `ranks`.  The first rank's
+    checkpoint counts, and it alone writes the checkpoint.
+
+    Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
+    and the "seconds" so far.
+
+    Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
+    be written."""
+    images = fingerprint(data)
+    if resume and checkpoint and checkpoint.exists():
+        training = load_same_run(checkpoint, settings, images)
+    else:
+        training = Training(settings, images)
+
+    def tell_step():
+        tell((settings.seed, {"step": training.steps}))
+
+    def tell_epoch(row):
+        tell((settings.seed, row | {"seconds": training.seconds}))
+
+    training.after_step = tell_step
+    if ranks.count > 1:
+        training.join(ranks)
+    train_conv(training, data, checkpoint, tell_epoch, stop_after)
+    return run_record(training, data)
+
+
+def file_record(
+    data: hn.Dataset,
+    settings: ConvSettings,
+    seeds,
+    runs: list[dict],
+) -> dict:
+    """The JSON of a command, whose runs differ in their seeds alone.
+
+    `seeds` are those of --seeds, or empty.  Where there are several, "seed" is null."""
+    record = settings.for_json()
+    if seeds:
+        record["seeds"] = seeds
+    if len(seeds) > 1:
+        record["seed"] = None
+    record["batch_size"] = BATCH
+    record["n_classes"] = data.n_classes
+    record["data_set"] = data.name
+    record["data_sha256"] = data.sha256
+    record["data_sha256_as_read"] = sha256_as_read(data)
+    record["env"] = environment()
+    record["runs"] = runs
+    return record
+
+
 def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) -> None:
     """Renames the checkpoints of finished runs to the files of nets beside the JSON.
 
@@ -365,6 +407,17 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) 
             file.unlink(missing_ok=True)
 
 
+ABOUT_NETS = {  # {net: its table in the paper, how sure we are of its layers}
+    "mnist-16": ("Table 1", "released, for width 32"),
+    "mnist-32": ("Table 1", "released"),
+    "highway-a": ("Table 2", "near certain; 250 is a fit"),
+    "highway-b": ("Table 2", "near certain; 100 is a fit"),
+    "highway-c": ("Table 2", "depth and kernels; maps a guess"),
+    "nineteen-layers": ("Table 3", "released"),
+    "eight-layers": ("", "our own"),
+}
+
+
 def net_sizes() -> str:
     """A table of the nets: their numbers of parameters, here and as published; how sure we are of
     their layers; and how their convolutions are computed."""
@@ -377,7 +430,8 @@ def net_sizes() -> str:
         computed = ", ".join(f"{n} {method}" for method, n in methods.items())
         ours = f"{len(net.parameters):,}"
         published = f"{named.parameters:,.0f}" if named.parameters else "-"
-        lines.append(row.format(name, named.title, ours, published, named.source, computed))
+        title, source = ABOUT_NETS[name]
+        lines.append(row.format(name, title, ours, published, source, computed))
     return "\n".join(lines)
 
 

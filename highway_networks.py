@@ -17,9 +17,7 @@ first of a hundred layers receives a gradient to learn from:
     dx = (1 - T) dy + W_Hᵀ dz_H + W_Tᵀ dz_T
 
 straightforward.py writes just this down.  This file computes the same faster, for blocks of any
-kind, and trains a highway and a plain net of the same depth and width on MNIST.  From top to
-bottom: activations and blocks, the equations above; arrays and the net, the matrix products around
-them; loss and optimiser; training; data; the command line.  It needs NumPy and nothing else.
+kind, and trains a highway and a plain net of one depth and width on MNIST.  It needs NumPy alone.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -49,6 +47,7 @@ import signal
 import subprocess
 import threading
 import time
+import warnings
 import zlib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -105,6 +104,21 @@ class Named:
         if wanted not in cls.registry:
             raise ValueError(f"{cls.family} {wanted!r} is none of {', '.join(cls.registry)}")
         return cls.registry[wanted](**settings)
+
+
+def record_of(named: Named) -> dict:
+    """A block or an activation as records and saved nets have it: its name and, if it has any, its
+    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
+
+    Raises ValueError where these would not lead back to the object."""
+    settings = dict(vars(named))
+    again = named.find(named.name, **json.loads(json.dumps(settings)))
+    if type(again) is not type(named) or vars(again) != settings:
+        raise ValueError(f"{named} needs a name of its own, and the arguments of __init__ as attributes")
+    record = {named.family: named.name}
+    if settings:
+        record[f"{named.family}_settings"] = settings
+    return record
 
 
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
@@ -256,7 +270,7 @@ class Plain(Block):
         multiply(layer.dz_H, dy, layer.dz_H)  # dz_H = H' dy; nothing is carried
 
 
-# ---- Arrays: their memory, named views into one flat array, one thread for their products ----------------------------
+# ---- Arrays: their memory, named views into one flat array, one thread for their products; and whole files -----------
 
 CACHE_LINE = 64  # bytes
 HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
@@ -350,11 +364,11 @@ SAMPLED = 193  # of more parameters one in 193, which meets every weight matrix 
 
 
 class Stamp:
-    """A sample of the parameters at the time of forward().
+    """A sample of the parameters at the time of forward(): one in SAMPLED, from the first on; at the
+    next forward() from the second on, and so on, as net._firsts counts.
 
-    Comparing it in backward() costs less than 1 % of a step.  Every forward() samples other
-    parameters: a program that changes a single one before backward(), again and again, is found
-    after some steps."""
+    Comparing it in backward() costs less than 1 % of a step.  A program that changes a single
+    parameter before backward(), again and again, is found after some steps."""
 
     def __init__(self, net):
         self.sampled = slice(next(net._firsts), None, SAMPLED)
@@ -366,6 +380,34 @@ class Stamp:
         """Raises RuntimeError where a sampled parameter has changed."""
         if net.parameters[self.sampled].tobytes() != self.sample:
             raise RuntimeError("the parameters changed after forward(): call forward() again before backward()")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all: beside its target, then renamed."""
+    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path, is_ours) -> None:
+    """Raises InputError for a folder that is not there, and for a file for which is_ours(path) is
+    false or fails."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
+    if not path.exists():
+        return
+    is_known = False
+    with contextlib.suppress(Exception):  # files of other kinds raise many kinds of errors
+        is_known = is_ours(path)
+    if not is_known:
+        raise InputError(f"{path} was not written by this program: choose another name")
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -426,6 +468,8 @@ class DeepNet(FixedNames):
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
             raise ValueError(f"sizes must be positive, not {d_in}, {d_out}, {hidden}, {depth}")
+        if np.dtype(dtype) not in DTYPES:
+            raise ValueError(f"dtype must be one of {', '.join(map(str, DTYPES))}, not {dtype}")
         self.d_in = d_in
         self.d_out = d_out
         self.hidden = hidden
@@ -460,7 +504,7 @@ class DeepNet(FixedNames):
         self._work = {}  # Workspaces by batch size and purpose
         self._saved = None  # the Workspace of the last forward(), until backward() uses it up
         self._stamp = None  # the Stamp of that forward()
-        self._firsts = cycle(range(SAMPLED))  # where the next Stamp begins
+        self._firsts = cycle(range(SAMPLED))  # the first parameter of the next Stamp
         self.grad = FixedNames()
         self._add_views(self, self.parameters)
         self._add_views(self.grad, self.gradient)
@@ -644,8 +688,9 @@ class Workspace:
     nothing.
 
     Inside the net activations are (features, batch), so that z_H and z_T, the halves of z, are
-    contiguous.  With `keep` every layer has its own states and `kept` arrays, which backward()
-    needs.  Without it all layers share one set of kept arrays, and two states, used in turn."""
+    contiguous.  With `keep` every layer has a state, its input, and its own `kept` arrays, which
+    backward() needs; one state more is the last output.  Without it all layers share one set of
+    kept arrays, and two states take turns."""
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         hidden = net.hidden
@@ -683,7 +728,7 @@ class Workspace:
     def state(self, index: int) -> np.ndarray:
         """The input of block `index` over a row of ones, (hidden + 1, n).  For index = depth it is
         the last block's output."""
-        return self.states[index % len(self.states)]
+        return self.states[index % len(self.states)]  # without `keep`: states 0, 1, 0, 1 and so on
 
 
 class LayerArrays(FixedNames):
@@ -692,14 +737,15 @@ class LayerArrays(FixedNames):
 
     Where no shape is given below, an array is (hidden, n): a row for each unit, a column for each
     image.  `rows` stands for hidden (1 + gates).  The arrays that a block's `kept`, `shared` and
-    `parameters` name are attributes, too.  Between forward() and backward() x, y and the `kept`
-    arrays stay as they are; `shared` arrays, z, dz, dH, dy and dx are memory that all layers use."""
+    `parameters` name are attributes, too.  Some names share memory: y and the x of the next layer;
+    z and dz; in all layers the `shared` arrays, z, dH, dy and dx.  A block that carries hands dL/dx
+    down in dy, another one in dx.  Between forward() and backward() x, y and the `kept` arrays stay
+    as they are."""
 
     def __init__(self, net: DeepNet, work: Workspace, index: int):
         hidden = net.hidden
         arrays = work.arrays
         self.activation = net.activation  # value(z, H) and slope(z, H, slope)
-        # constants as arrays of shape (): NumPy's functions take them faster than Python's numbers
         self.one = ONE[net.dtype]
         self.minus_log2_e = np.array(-1 / math.log(2), net.dtype)
 
@@ -708,16 +754,15 @@ class LayerArrays(FixedNames):
         self.W_transposed = self.W.T  # (hidden + 1, rows)
         self.dW = net.grad._blocks[index]  # (rows, hidden + 1), dL/dW
 
-        # the y of a layer is the x of the next: one array
         self.x_1 = work.state(index)  # (hidden + 1, n), x over the row of ones that multiplies b
         self.x_1_transposed = self.x_1.T  # (n, hidden + 1)
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
-        # scratch of all layers; but where the activation keeps z, each layer has its own
+        # each layer has a z of its own only where the activation keeps it
         self.z = arrays["z"][index % len(arrays["z"])]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
-        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
+        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C
         self.dz_H = self.z_H
         if net.block.gates > 0:
             self.z_T = self.z[hidden : 2 * hidden]
@@ -752,21 +797,6 @@ def add_array(owner, block: Block, name: str, array: np.ndarray) -> None:
     vars(owner)[name] = array
 
 
-def record_of(named: Named) -> dict:
-    """A block or an activation as records and saved nets have it: its name and, if it has any, its
-    settings.  For example {"block": "residual", "block_settings": {"scale": 0.1}}.
-
-    Raises ValueError where these would not lead back to the object."""
-    settings = dict(vars(named))
-    again = named.find(named.name, **json.loads(json.dumps(settings)))
-    if type(again) is not type(named) or vars(again) != settings:
-        raise ValueError(f"{named} needs a name of its own, and the arguments of __init__ as attributes")
-    record = {named.family: named.name}
-    if settings:
-        record[f"{named.family}_settings"] = settings
-    return record
-
-
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
 
 
@@ -786,10 +816,13 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
     gradient (N, classes).
 
-    Both are right to rounding, however small the loss is.  The loss of an image is log(1 + s),
-    where s is the sum of e^(logit_j - logit_y) over all classes j except y.  It is computed as
-    top + log(e^-top (1 + s)), where `top` is the largest logit_j - logit_y, y included.  The
-    gradient at class y is minus the sum of those at all others.
+    Both are right to rounding, however small the loss is.  Let s be the sum of e^(logit_j - logit_y)
+    over all classes j except y, `top` the largest logit_j - logit_y, y included, and total =
+    e^-top (1 + s), of which total - 1 is kept.  Then no power overflows in
+
+        loss = log(1 + s) = top + log(total),    gradient_j = e^(logit_j - logit_y - top) / (n total)
+
+    for all j except y, where the gradient is minus the sum of the others.
 
     Raises FloatingPointError where finite logits differ by more than their dtype can hold."""
     n, n_classes = logits.shape
@@ -797,10 +830,10 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     rows = np.arange(n)
     exponents = logits - logits[rows, y][:, None]
     top = np.maximum.reduce(exponents, axis=1)
-    exponents -= top[:, None]  # no power overflows now
+    exponents -= top[:, None]
     powers = np.exp(exponents, exponents)
     powers[rows, y] = 0
-    # e^-top (1 + s), less 1: e^-top is the power of class y, where a 0 stands
+    # e^-top s + (e^-top - 1)
     total_less_1 = np.add.reduce(powers, axis=1) + np.expm1(-top)
     gradient = np.divide(powers, (n + n * total_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
@@ -861,8 +894,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _scalars(self, *values):
-        # cheaper to pass than floats
-        return (np.array(value, self.parameters.dtype) for value in values)
+        return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _chunks(self, gradient):
         """Yields parameters, gradient, scratch and every state, at most CHUNK numbers of each at a
@@ -1178,37 +1210,7 @@ def run_one(
     return run
 
 
-# ---- Files, and MNIST ------------------------------------------------------------------------------------------------
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all: beside its target, then renamed."""
-    path = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def check_replaceable(path: Path, is_ours) -> None:
-    """Raises InputError for a folder that is not there, and for a file for which is_ours(path) is
-    false or fails."""
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
-    if not path.exists():
-        return
-    try:
-        is_known = is_ours(path)
-    except Exception:  # files of other kinds raise many kinds of errors
-        is_known = False
-    if not is_known:
-        raise InputError(f"{path} was not written by this program: choose another name")
-
+# ---- MNIST -----------------------------------------------------------------------------------------------------------
 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
@@ -1249,7 +1251,7 @@ class Dataset(NamedTuple):
 
         x has an example at each first index: bytes, which are scaled to -1 to 1 as MNIST's pixels
         are, or floats, the net's inputs as they are.  y has their labels, whole numbers from 0 on.
-        Raises InputError for arrays that would give a wrong number."""
+        Raises InputError for arrays that would give a wrong number, and warns of those that may."""
         arrays = [np.asanyarray(array) for array in (x_train, y_train, x_test, y_test)]
         x_train, y_train, x_test, y_test = arrays
         for x, y in ((x_train, y_train), (x_test, y_test)):
@@ -1260,7 +1262,8 @@ class Dataset(NamedTuple):
             if x.dtype != np.uint8 and x.dtype.kind != "f":
                 raise InputError(f"{name}: x must hold bytes or floats, not {x.dtype}")
             if not np.isfinite(x).all():
-                raise InputError(f"{name}: x must be finite; it holds NaN or infinity")
+                found = np.isfinite(x).reshape(len(x), -1).all(axis=1).argmin()
+                raise InputError(f"{name}: x must be finite; x[{found}] holds NaN or infinity")
             if hasattr(x, "mask") or hasattr(y, "mask"):
                 raise InputError(f"{name}: the mask of a masked array would be ignored")
         if x_train.shape[1:] != x_test.shape[1:] or x_train.dtype.kind != x_test.dtype.kind:
@@ -1271,6 +1274,11 @@ class Dataset(NamedTuple):
                 checksum.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
             sha256 = checksum.hexdigest()
         n_classes = 1 + int(max(y_train.max(), y_test.max()))
+        n_found = len(np.union1d(y_train, y_test))
+        if n_found < n_classes:
+            warnings.warn(f"{name}: of the classes 0 to {n_classes - 1} only {n_found} have an example", stacklevel=2)
+        if x_train.dtype.kind == "f" and abs(x_train).max() > 20:
+            warnings.warn(f"{name}: x reaches {abs(x_train).max():g}; floats are not scaled", stacklevel=2)
         return cls(
             x_train.reshape(len(x_train), -1), y_train.astype(np.intp),
             x_test.reshape(len(x_test), -1), y_test.astype(np.intp),
@@ -1513,17 +1521,19 @@ def environment() -> dict:
     }
 
 
+def git(*words: str) -> str:
+    """What git prints in this program's folder; fails where a folder above has the repository."""
+    command = ("git", "--no-optional-locks", "--git-dir=.git", "--work-tree=.", *words)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@cache
 def commit() -> str | None:
-    """The commit that is checked out, with "-dirty" where a program was changed since.  None if git
-    cannot tell."""
-
-    def git(*words):
-        command = ("git", "--git-dir=.git", "--work-tree=.", *words)  # not a repository in a folder above
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-
+    """The commit that is checked out at the first call, with "-dirty" where a program was changed
+    since or is not committed.  None if git cannot tell."""
     try:
         head = git("rev-parse", "--short=12", "HEAD")
-        return f"{head}-dirty" if git("status", "--porcelain", "--", "*.py") else head
+        return f"{head}-dirty" if git("status", "--porcelain", "--untracked-files=all", "--", "*.py") else head
     except (OSError, subprocess.SubprocessError):
         return None
 

@@ -21,7 +21,7 @@ from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, printable, write_whole
-from highways.lab.judging.claim import Claim, OtherResults, in_words, judge
+from highways.lab.judging.claim import Claim, OtherResults, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
 from highways.lab.trials import OthersAreMissing, Runner, results_folder
@@ -148,7 +148,7 @@ def warn_of_uncommitted_files() -> None:
     """Says before a measurement that its results cannot be committed."""
     if (commit() or "").endswith("-dirty"):
         what_follows = "the results will say so, and a test refuses such results"
-        print(f"some programs, or JSON in data/, are not as they were committed: {what_follows}", file=sys.stderr)
+        print(f"some programs are not as they were committed: {what_follows}", file=sys.stderr)
 
 
 def result_of(name: str, args) -> dict:
@@ -187,7 +187,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             judgement = judge(claim, record)
             line = judgement.ours
             if record["settings"]["budget"] != "quick":
-                line = f"{in_words(claim.kind, judgement.verdict)}: {line}"
+                line = f"{judgement.verdict.as_text(claim.kind)}: {line}"
         except KeyError:
             raise  # a name that the results do not have: the claim's fault, not that of the settings
         except (LookupError, OtherResults):

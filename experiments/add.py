@@ -1,13 +1,13 @@
 """Adds runs of conv_highway_networks.py to the trials of a question: python -m experiments add NAME RUN.json ...
 
 A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar/cifar.py
-keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
-trials.  A run takes the place of the same run that was stopped earlier.  Refused are
+keeps runs that were stopped apart from whole runs, in the group "partial" of its trials.  A run takes
+the place of the same run that was stopped earlier.  Refused are
 
     runs on other images than the question's, or on fewer
     runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind
-    runs that the question already has
+    runs that the question already has, and runs that began from the checkpoint of another run
     runs of programs that were not committed, or of a commit that is not in this clone's history
     runs that contradict themselves (records.check()), and records that were edited
 """
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments import all_questions, find_question, question_names
+from experiments import all_questions, committed, find_question, question_names
+from experiments.conv_runs import kind_of
 from experiments.judging import with_summary
 from highways.commands import Parser, path_name, run_command
-from highways.conv import trials as conv_trials
+from highways.conv.trials import TRIAL_NAMES
 from highways.files import ROOT, InputError, Lock, read_json
-from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.records import (
     CONVOLUTIONAL_RUN,
@@ -34,9 +34,6 @@ from highways.records import (
     ranks_of,
     record_bytes,
 )
-
-# two trials are the same run if these are equal; only a branch has a parent
-IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
 
 
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
@@ -114,24 +111,19 @@ def check_committed(commits: list) -> None:
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier, unless
-    a branch began from that one.
+    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier.
 
     Raises ValueError if the run is there already, or if whole runs of its kind have other
     settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
-    same_run = [other for other in partial if identity_of(other) == identity]
-    earlier = [other for other in same_run if not any(began_from(branch, other) for branch in partial)]
+    earlier = [other for other in partial if identity_of(other) == identity]
     if group == "partial":
         epochs = len(trial["history"]["epoch"])
-        is_there = any(len(other["history"]["epoch"]) >= epochs for other in earlier)
-        is_there = is_there or any(accuracies_of(other, epochs) == accuracies_of(trial, epochs) for other in same_run)
-        if is_there:
+        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
-    else:
-        if identity in map(identity_of, trials.get(group, [])):
-            raise ValueError(f"the run {trial['label']} is there already")
+    elif identity in map(identity_of, trials.get(group, [])):
+        raise ValueError(f"the run {trial['label']} is there already")
     if group == "final":
         check_settings(trials["final"], trial)
     if earlier:
@@ -139,24 +131,11 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
     trials.setdefault(group, []).append(trial)
 
 
-def began_from(branch: dict, run: dict) -> bool:
-    """Whether a branch was trained from a checkpoint of this run: its first epochs are those of the run."""
-    if "parent" not in branch or branch["label"] != run["label"]:
-        return False
-    epochs = branch["parent"]["epoch"]
-    return len(run["history"]["epoch"]) >= epochs and accuracies_of(branch, epochs) == accuracies_of(run, epochs)
-
-
-def accuracies_of(run: dict, epochs: int) -> list[float]:
-    """The test accuracies after the first epochs of a run."""
-    return run["history"]["test_accuracy"][:epochs]
-
-
 def check_settings(others: list[dict], trial: dict) -> None:
     """Raises ValueError where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
-        if conv_trials.kind_of(other) != conv_trials.kind_of(trial):
+        if kind_of(other) != kind_of(trial):
             continue
         for name, value in other.items():
             if name != "seed" and value != identity[name]:
@@ -164,7 +143,7 @@ def check_settings(others: list[dict], trial: dict) -> None:
 
 
 def identity_of(trial: dict) -> dict:
-    return {name: trial.get(name) for name in IDENTITY}
+    return {name: trial.get(name) for name in TRIAL_NAMES}
 
 
 def command_of(record: dict, run: dict) -> str:
@@ -179,8 +158,6 @@ def command_of(record: dict, run: dict) -> str:
         words.append("--validation")
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
-    if "parent" in run:
-        words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
     return " ".join(words)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments import all_questions, find_question
+from experiments import all_questions, committed, find_question
 from highways.files import InputError, environment, strict_json
-from highways.lab import committed
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import Claim
 from highways.lab.question import PROGRAM, Question

@@ -38,21 +38,20 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import all_questions, index, register_pictures_and_tables, results_table
+from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables, results_table
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
-from highways.lab import committed
 from highways.lab.question import PROGRAM
 from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
-from highways.trial_code import checksum_of_text, file_of_module, imported_by
+from highways.trial_code import checksum_of_text, code_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
 # modules that register pictures and tables when they are imported, beside the rooms' show.py
-SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, trained_nets)
+SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, protocols_table, trained_nets)
 LEDGER = "experiments/results/claims.json"
 DIGESTS = "viz/digests.json"
 VISUALIZE = "visualize_highway_networks.py"
@@ -65,8 +64,6 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "depth_sweep": "run_sweep.json",
     "seeds": "run_seeds.json",
 }
-# what reads and writes any file: another way of reading the same numbers changes no picture
-READS_ONLY = ("highway_networks.py", "highways/files.py", "highways/record_types.py")
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 
@@ -146,7 +143,7 @@ def products(read) -> list[Product]:
     def add(name, make, program, sources, files=()):
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [content_of(path) for path in files]
-        code = sorted(code_of(program).values())
+        code = sorted(code_of(program.read_bytes()))
         made_from = digest([as_bytes(code), *records, *others])
         found.append(Product(name, made_from, make))
 
@@ -241,22 +238,6 @@ def digest(parts: list[bytes]) -> str:
     return hashlib.sha256(b"".join(of_each)).hexdigest()
 
 
-def code_of(program: Path) -> dict[str, str]:
-    """{file: the checksum of its syntax} for a program and all of ours that it imports, directly or not."""
-    found = {}
-    waiting = [program]
-    while waiting:
-        path = waiting.pop()
-        name = path.relative_to(ROOT).as_posix()
-        if name in found or name in READS_ONLY:
-            continue
-        text = path.read_bytes()
-        found[name] = checksum_of_text(text)
-        modules = map(file_of_module, imported_by(text))
-        waiting += [file for file in modules if file.exists()]
-    return found
-
-
 def read_digests() -> dict[str, dict]:
     """What viz/digests.json holds; nothing if it cannot be read, as after a merge with conflicts."""
     try:
@@ -316,6 +297,8 @@ def make_anew(check: bool, save) -> int:
     for product in [*drawn, *photographed]:
         if reasons[product.name]:
             n_written += make_product(product, digests, save)
+    if DIGESTS in texts or any(reasons.values()):
+        print(f"wrote {DIGESTS}")
     if not n_written:
         print("nothing differs: nothing was written")
     return 0
@@ -329,8 +312,8 @@ def make_product(product: Product, digests: dict[str, dict], save) -> int:
 
 
 def write(files: dict[str, bytes], save) -> int:
-    """Writes files and names them, but for the digests that are written with every picture; returns how many they
-    are."""
+    """Writes files and names them, but for the digests, which are written with every picture and named at the end;
+    returns how many they are."""
     if files:
         save({ROOT / name: data for name, data in files.items()})
     for name in files:

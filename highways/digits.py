@@ -1,31 +1,21 @@
-"""Images of digits from files, made like MNIST's, and what a trained net says of them.
-
-python -m highways.digits net.npz digit.png
-"""
+"""Images of digits from files, made like MNIST's."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 import warnings
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from PIL import Image, ImageOps
 
-from highway_networks import DeepNet, finite_logits, inputs_for
-from highways.commands import Parser, first_line, path_name, run_command, run_program
-from highways.files import InputError, open_file, printable
-from highways.trained.nets import read_net
+from highways.files import InputError, open_file
 
 LONGEST = 2048  # side, in pixels, of an image that is read; a larger one is shrunk
 SEEN = 192  # side, in pixels, of the image in which a digit is looked for
 SIDE = 28  # of MNIST's images, in pixels
 BOX = 20  # the longer side of a digit in them
-KINDS = ("activations", "carries", "extra_blocks")  # the modules of highways.nets whose blocks a net may have
 PAPER = 0.2  # what has less than this share of the darkest ink counts as paper
 STROKE = 0.5  # a piece of the digit has this share of the darkest ink somewhere
 PIECE = 0.1  # and this share of the ink of the largest piece
@@ -210,68 +200,3 @@ def place(mass: np.ndarray) -> int:
     of SIDE and nothing is cut off."""
     centre = (mass * np.arange(len(mass))).sum() / mass.sum()
     return min(max(round(SIDE / 2 - centre), 0), SIDE - len(mass))
-
-
-def image_for(about: dict, grey: np.ndarray) -> tuple[np.ndarray, str]:
-    """An image as a row of pixels for a net that has learned such data, and what was done to it.
-
-    `about` is the net's: a net that was trained on MNIST gets the image like MNIST's; any other net as
-    it is.  Raises ValueError where that has another size.  Of rows, such as a CSV file has, the number
-    of pixels alone is known."""
-    if about.get("data_set") == "MNIST":
-        image, said = like_mnist(grey)
-        return image.reshape(1, -1), said
-    shape = about["shape"]
-    if list(grey.shape) != shape and [grey.size] != shape:
-        takes = " x ".join(map(str, shape))
-        advice = "scale it first"
-        if shape in ([SIDE, SIDE], [SIDE * SIDE]):
-            advice = "in Python image, _ = like_mnist(read_grey(path)) makes it like MNIST's"
-        raise ValueError(f"its pixels are {grey.shape}; the net takes {takes}, for it has learned other data: {advice}")
-    pixels = np.rint(255 * grey).astype(np.uint8) if "pixels" in about else grey
-    return pixels.reshape(1, -1), "taken as it is, 0 is black"
-
-
-def classify_images(path: str, images: list[str], save) -> None:
-    """Prints what a saved net says of each image."""
-    about, predict = saved_net(path)
-    for image in images:
-        grey = read_grey(image)
-        try:
-            pixels, said = image_for(about, grey)
-            logits = predict(pixels).astype(np.float64)[0]
-        except (ValueError, FloatingPointError) as error:
-            raise InputError(f"{image}: {error}") from error
-        powers = np.exp(logits - logits.max())
-        probabilities = powers / powers.sum()
-        shown = printable(image)
-        print(f"{shown}: {said}")
-        print(f"{shown}: {probabilities.argmax()}, with the probability {probabilities.max():.3f}")
-        for label, probability in enumerate(probabilities):
-            print(f"{label:6d} {probability:6.3f}  {'#' * round(40 * probability)}".rstrip())
-
-
-def saved_net(path: str) -> tuple[dict, Callable]:
-    """What is known of the data of a net, which DeepNet.save() wrote or the folder highways/trained/ has, and the
-    function from pixels to its logits."""
-    if path.endswith(".safetensors"):
-        trained = read_net(path)
-        shape = [side for side in trained.about["image"] if side > 1]  # 1: no colours
-        return {"data_set": trained.about["data"], "shape": shape, "pixels": "bytes"}, trained.predict
-    for module in KINDS:
-        importlib.import_module(f"highways.nets.{module}")
-    net = DeepNet.load(path)
-    return {"shape": [net.d_in], **net.about}, lambda pixels: finite_logits(net, inputs_for(net, pixels))
-
-
-def main(argv=None) -> int:
-    parser = Parser(prog="python -m highways.digits", description=first_line(__doc__))
-    net = "what DeepNet.save() wrote, or a file of highways/trained/"
-    parser.add_argument("net", type=path_name, metavar="NET", help=net)
-    parser.add_argument("images", type=path_name, metavar="IMAGE", nargs="+", help="PNG, JPEG, ...")
-    args = parser.parse_args(argv)
-    return run_command(parser.prog, partial(classify_images, args.net, args.images))
-
-
-if __name__ == "__main__":
-    run_program(main)

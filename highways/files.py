@@ -22,10 +22,9 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks
-from highway_networks import InputError
+from highway_networks import InputError, commit, git  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
-GIT_SECONDS = 60  # how long to wait for git
 
 
 def open_file(path: str | os.PathLike):
@@ -125,20 +124,6 @@ def check_writable(path: Path) -> None:
     file.  Does not touch `path`."""
     with written_beside({path: bytes(1 << 20)}):
         pass
-
-
-def check_kind(path: Path, *beginnings: bytes) -> None:
-    """Raises InputError if there is a file that begins with none of these: it is of another kind,
-    and so not what the program would replace."""
-    try:
-        with open_file(path) as file:
-            beginning = file.read(max(map(len, beginnings)))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"{path} cannot be replaced: {error.strerror}") from error
-    if not beginning.startswith(beginnings):
-        raise InputError(f"{path} is not what this program writes: it is not replaced, choose another name")
 
 
 def real_path(path: Path) -> Path:
@@ -252,49 +237,16 @@ class Lock:
 
 
 @functools.cache
-def commit() -> str | None:
-    """The commit that is checked out, with "-dirty" if a program or a JSON in data/ was changed
-    since.  None if git cannot tell.
-
-    Git is asked at the first call, which run_command() makes: the user may check out another
-    commit while the program runs.  Forked processes inherit the answer."""
-    if not (ROOT / ".git").exists():  # git would look for a repository in the folders above
-        return None
-    try:
-        head = _git("rev-parse", "--short=12", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=all", "--", "*.py", "data/*.json")
-    except (OSError, subprocess.SubprocessError):
-        return None
-    if not re.fullmatch(rb"[0-9a-f]{12,}", head):
-        return None
-    return head.decode() + ("-dirty" if changed else "")
-
-
-@functools.cache
 def known_commits() -> dict[str, str] | None:
     """{first 12 digits: all digits} of the commits of this clone's history.  None if git cannot tell,
     or has only a part of the history."""
-    if not (ROOT / ".git").exists():
-        return None
     try:
-        if _git("rev-parse", "--is-shallow-repository") != b"false":
+        if git("rev-parse", "--is-shallow-repository") != "false":
             return None
-        commits = _git("rev-list", "--branches", "--tags", "--remotes", "HEAD").decode().split()
+        commits = git("rev-list", "--branches", "--tags", "--remotes", "HEAD").split()
     except (OSError, subprocess.SubprocessError):
         return None
-    return {commit[:12]: commit for commit in commits}
-
-
-def _git(*words: str) -> bytes:
-    """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
-    # the user's GIT_DIR may name another repository
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    # a git that is killed would leave its lock, and the user's next git command would fail
-    variables["GIT_OPTIONAL_LOCKS"] = "0"
-    # with an empty .git here, git would look for a repository in the folders above
-    command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
-    how = {"cwd": ROOT, "env": variables, "capture_output": True, "check": True, "timeout": GIT_SECONDS}
-    return subprocess.run(command, **how).stdout.strip()
+    return {digits[:12]: digits for digits in commits}
 
 
 def processor() -> str:
@@ -310,4 +262,4 @@ def processor() -> str:
 
 def environment() -> dict:
     """What computed a record's numbers: versions, machine, and the commit of this program."""
-    return highway_networks.environment() | {"processor": processor(), "git": commit()}
+    return highway_networks.environment() | {"processor": processor()}

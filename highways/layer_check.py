@@ -29,7 +29,13 @@ FAR_TOLERANCE = 1e-2
 NEARLY_ALL = 0.97
 
 
-def check_layer(layer, d: int, backward=None) -> list[str]:
+class Deviation(str):
+    """A line that says in what a layer differs; `part` names that: "carry", "T", "dW_H" ..."""
+
+    part: str
+
+
+def check_layer(layer, d: int, backward=None) -> list[Deviation]:
     """Returns an empty list, or a line: the first thing in which a layer of d units, with the weights
     of its start, differs from a highway layer.
 
@@ -70,7 +76,12 @@ def check_layer(layer, d: int, backward=None) -> list[str]:
             found = check_far_from_0(at_arrays, d, rng) or check_mean_gate(at_arrays, d, rng)
         if not found and backward is not None:
             found = check_backward(layer, backward, {"x": rng.normal(size=(5, d)), **arrays}, rng)
-    return [found] if found else []
+    if not found:
+        return []
+    part, line = found
+    deviation = Deviation(line)
+    deviation.part = part
+    return [deviation]
 
 
 def of_numpy(layer) -> Callable:
@@ -119,7 +130,7 @@ def sigmoid(z):
 # ---- Shapes -------------------------------------------------------------------------------------
 
 
-def check_shapes(layer: Callable, d: int, rng) -> str:
+def check_shapes(layer: Callable, d: int, rng) -> tuple[str, str] | None:
     """Whether y has the shape of x, and each of its rows depends on the same row of x alone."""
     x = rng.normal(size=(d + 3, d))  # a batch of another size than the layer
     given = x.copy()
@@ -128,29 +139,32 @@ def check_shapes(layer: Callable, d: int, rng) -> str:
     except Exception as error:
         said = " ".join(str(error).split())
         given = f"x of two axes, {d + 3} inputs of {d} units"
-        return f"the layer fails for {given} ({type(error).__name__}: {said})"
+        return "call", f"the layer fails for {given} ({type(error).__name__}: {said})"
     if y.shape != x.shape:
-        return f"y has the shape {y.shape} for x {x.shape}: a highway layer keeps the shape, because y adds x to H"
+        return (
+            "shape",
+            f"y has the shape {y.shape} for x {x.shape}: a highway layer keeps the shape, because y adds x to H",
+        )
     if not np.isfinite(y).all():
-        return "y holds NaN or infinity for inputs of about 1"
+        return "values", "y holds NaN or infinity for inputs of about 1"
     if not np.array_equal(x, given):
-        return "the layer changes its input x in place, and the carried x with it: write y into another array"
+        return "x", "the layer changes its input x in place, and the carried x with it: write y into another array"
     if not np.array_equal(y, layer(x)):
-        return "two calls with the same x differ: switch dropout and other random parts off for this check"
+        return "values", "two calls with the same x differ: switch dropout and other random parts off for this check"
     square = x[:d]
     one_by_one = np.concatenate([layer(square[i : i + 1]) for i in range(d)])
     if not is_close(layer(square), one_by_one):
-        return (
+        return "rows", (
             "a row of y depends on the other rows of the batch: "
             "a bias is added along the wrong axis, or a mean or softmax is taken over the batch"
         )
-    return ""
+    return None
 
 
 # ---- A function of x alone ----------------------------------------------------------------------
 
 
-def check_far_from_0(layer: Callable, d: int, rng) -> str:
+def check_far_from_0(layer: Callable, d: int, rng) -> tuple[str, str] | None:
     """What becomes of x and of -x, far from 0.
 
     There T of each unit is 1 for one of them and 0 for the other, as W_T x changes its sign.  Where it
@@ -159,9 +173,12 @@ def check_far_from_0(layer: Callable, d: int, rng) -> str:
     directions[np.abs(directions) < 0.1] = 0.1  # so that 0 and x can be told apart
     grown = np.abs(layer(10 * FAR * directions)).mean() / np.abs(layer(FAR * directions)).mean()
     if not grown < 30:
-        return f"y grows {grown:.0f} times where x grows 10 times: T does not stay below 1; sigmoid(W_T x + b_T) does"
-    if grown < 2:
         return (
+            "T",
+            f"y grows {grown:.0f} times where x grows 10 times: T does not stay below 1; sigmoid(W_T x + b_T) does",
+        )
+    if grown < 2:
+        return "carry", (
             "y is bounded for any x, so x is not carried: nothing carries it, or an activation or a normalisation "
             "acts on the sum H T + x (1 - T)"
         )
@@ -172,7 +189,7 @@ def check_far_from_0(layer: Callable, d: int, rng) -> str:
     both = carried & carried_of_minus
     neither = ~carried & ~carried_of_minus
     if both.all():
-        return "x is carried in full by every unit, whatever x is: 1 - T must carry it, or T never opens"
+        return "carry", "x is carried in full by every unit, whatever x is: 1 - T must carry it, or T never opens"
     if neither.mean() > NEARLY_ALL:
         return why_nothing_is_carried(y, directions)
     if both.mean() + neither.mean() > 1 - NEARLY_ALL:
@@ -181,50 +198,56 @@ def check_far_from_0(layer: Callable, d: int, rng) -> str:
     where_open = ~carried
     still = (y * directions)[where_open].sum() / (directions**2)[where_open].sum()
     if abs(still) > 0.5:  # less may come from W_H, of few units
-        return f"where the gate is open x is still carried {still:.2g} times: 1 - T, which is 0 there, must carry it"
+        return (
+            "carry",
+            f"where the gate is open x is still carried {still:.2g} times: 1 - T, which is 0 there, must carry it",
+        )
     if not layer(FAR * directions)[where_open].any():
-        return "where x is not carried y is 0: the carry gate is T, and 1 - T would be right"
-    return ""
+        return "carry", "where x is not carried y is 0: the carry gate is T, and 1 - T would be right"
+    return None
 
 
-def why_nothing_is_carried(y: np.ndarray, directions: np.ndarray) -> str:
+def why_nothing_is_carried(y: np.ndarray, directions: np.ndarray) -> tuple[str, str]:
     """The line for a layer in which no unit carries x, far from 0."""
     shares = y / directions
     if ((shares > 0) & (shares < 1)).mean() > NEARLY_ALL:
-        return (
+        return "T", (
             f"each unit carries part of x, {shares.mean():.2f} on the average, however large x is: "
             "T = sigmoid(W_T x + b_T) must see x itself"
         )
-    return "x itself does not arrive in y: 1 - T must carry it unit by unit, not multiplied by weights"
+    return "carry", "x itself does not arrive in y: 1 - T must carry it unit by unit, not multiplied by weights"
 
 
-def why_the_gate_does_not_turn(both: float, neither: float, one_is_open: float) -> str:
+def why_the_gate_does_not_turn(both: float, neither: float, one_is_open: float) -> tuple[str, str]:
     """The line for shares of units that carry both x and -x, or neither, far from 0, and for the share of inputs
     for which a single unit is open."""
     if one_is_open > 0.9:
-        return "few units open at a time: is T a softmax, which shares one opening?  Take a sigmoid of each unit"
+        return "T", "few units open at a time: is T a softmax, which shares one opening?  Take a sigmoid of each unit"
     if neither < 1 - NEARLY_ALL:
-        return "x is carried in full where the gate is open, too: 1 - T, which is 0 there, must carry it"
-    return (
+        return "carry", "x is carried in full where the gate is open, too: 1 - T, which is 0 there, must carry it"
+    return "T", (
         f"far from 0 a unit must carry either x or -x; here a share of {both:.2f} carries both, {neither:.2f} "
         "neither: does T = sigmoid(W_T x + b_T) see x, not H, is x carried once, and is this one layer, not a stack?"
     )
 
 
-def check_mean_gate(layer: Callable, d: int, rng) -> str:
+def check_mean_gate(layer: Callable, d: int, rng) -> tuple[str, str] | None:
     """The mean T near 0, from how much of each x_i arrives in y_i: dy_i/dx_i is 1 - T plus what comes
     through the weights, which has no sign of its own."""
     carried = np.mean([np.diag(jacobian(layer, x)) for x in rng.normal(0, 0.5, (8, d))])
     T = 1 - carried
     if T > HIGHEST_T:
-        return (
+        return "b_T", (
             f"mean T is {T:.2f} at the start: b_T = -2 gives 0.12, mostly carry; "
             "is the bias left as the library draws it, left out (then T is 0.5 at x = 0), subtracted, or never added, "
             "or do T and 1 - T stand the other way round?"
         )
     if T < LOWEST_T:
-        return f"mean T is {T:.1g} at the start, so the layer does nothing but carry x: b_T of -1 to -4 would be right"
-    return ""
+        return (
+            "b_T",
+            f"mean T is {T:.1g} at the start, so the layer does nothing but carry x: b_T of -1 to -4 would be right",
+        )
+    return None
 
 
 def jacobian(layer: Callable, x: np.ndarray) -> np.ndarray:
@@ -239,7 +262,7 @@ def jacobian(layer: Callable, x: np.ndarray) -> np.ndarray:
 # ---- Equation 3 ---------------------------------------------------------------------------------
 
 
-def check_equation_3(layer: Callable, d: int, arrays: dict, rng) -> str:
+def check_equation_3(layer: Callable, d: int, arrays: dict, rng) -> tuple[str, str] | None:
     """Compares layer(x, arrays) with equation 3, without knowing its activation: with an open gate y
     is H, and with a shut gate y is x."""
     x = rng.normal(size=(7, d))
@@ -252,25 +275,28 @@ def check_equation_3(layer: Callable, d: int, arrays: dict, rng) -> str:
 
     H = y_of(opened)
     if is_close(H, y_of(shut)):
-        return "y does not change with b_T: T = sigmoid(W_T x + b_T)"
+        return "b_T", "y does not change with b_T: T = sigmoid(W_T x + b_T)"
     if is_close(H, x):
-        return "with an open gate (b_T = 40) y is x, not H: b_T has the wrong sign, or H and x are exchanged"
+        return "b_T", "with an open gate (b_T = 40) y is x, not H: b_T has the wrong sign, or H and x are exchanged"
     if not is_close(y_of(shut), x):
-        return first_difference("with a shut gate (b_T = -40) y must be x", y_of(shut), x)
+        return first_difference("carry", "with a shut gate (b_T = -40) y must be x", y_of(shut), x)
     constant = y_of(opened, W_H=zeros)
     if not is_close(constant, np.broadcast_to(constant[:1], constant.shape)):
-        return "with an open gate (b_T = 40) and W_H = 0 y still changes with x: 1 - T, which is 0, must carry it"
+        return (
+            "carry",
+            "with an open gate (b_T = 40) and W_H = 0 y still changes with x: 1 - T, which is 0, must carry it",
+        )
     for name, z in (("W x", x @ arrays["W_H"].T), ("x W", x @ arrays["W_H"])):
         if is_close(H, H_of(layer, opened, z + arrays["b_H"])):
             orientation = name
             break
     else:
-        return "with an open gate (b_T = 40) y is no function of W_H x + b_H: H = f(W_H x + b_H)"
+        return "H", "with an open gate (b_T = 40) y is no function of W_H x + b_H: H = f(W_H x + b_H)"
     W_T = arrays["W_T"].T if orientation == "W x" else arrays["W_T"]
     T = sigmoid(x @ W_T + arrays["b_T"])
     y = y_of(arrays)
     if is_close(y, H * T + x * (1 - T)):
-        return ""
+        return None
     return why_T_differs(y, x, H, T, x @ W_T.T, arrays["b_T"])
 
 
@@ -281,26 +307,26 @@ def H_of(layer: Callable, opened: dict, z: np.ndarray) -> np.ndarray:
     return np.concatenate([np.asarray(row, np.float64) for row in rows])
 
 
-def why_T_differs(y, x, H, wanted, other_z, b_T) -> str:
+def why_T_differs(y, x, H, wanted, other_z, b_T) -> tuple[str, str]:
     """The line for a gate that is not sigmoid(W_T x + b_T)."""
     T = (y - x) / (H - x)
     if is_close(T, sigmoid(other_z + b_T)):
-        return "W_T is transposed: H and T must both use W x, or both x W"
+        return "T", "W_T is transposed: H and T must both use W x, or both x W"
     if np.allclose(T.sum(axis=1), 1, atol=1e-3):
-        return "T of all units makes 1: it is a softmax, which shares one opening; take a sigmoid of each unit"
-    return first_difference("T must be sigmoid(W_T x + b_T), of x and with weights of its own", T, wanted)
+        return "T", "T of all units makes 1: it is a softmax, which shares one opening; take a sigmoid of each unit"
+    return first_difference("T", "T must be sigmoid(W_T x + b_T), of x and with weights of its own", T, wanted)
 
 
-def first_difference(rule: str, found: np.ndarray, wanted: np.ndarray) -> str:
-    """The rule that is broken, and the number that breaks it most."""
+def first_difference(part: str, rule: str, found: np.ndarray, wanted: np.ndarray) -> tuple[str, str]:
+    """The part that differs; the rule that is broken, and the number that breaks it most."""
     worst = np.unravel_index(np.abs(found - wanted).argmax(), found.shape)
-    return f"{rule}: it is {found[worst]:.3f} where {wanted[worst]:.3f} would be right"
+    return part, f"{rule}: it is {found[worst]:.3f} where {wanted[worst]:.3f} would be right"
 
 
 # ---- The gradient -------------------------------------------------------------------------------
 
 
-def check_backward(layer: Callable, backward: Callable, given: dict, rng) -> str:
+def check_backward(layer: Callable, backward: Callable, given: dict, rng) -> tuple[str, str] | None:
     """Compares what backward returns with derivatives of sum(dy * layer(...)), by central differences."""
     dy = rng.normal(size=given["x"].shape)
     x, *arrays = given.values()
@@ -308,15 +334,18 @@ def check_backward(layer: Callable, backward: Callable, given: dict, rng) -> str
     returned = returned if isinstance(returned, tuple) else (returned,)
     if len(returned) not in (1, len(given)):
         names = ", ".join(f"d{name}" for name in given)
-        return f"backward returns {len(returned)} arrays: dx alone, or {names}, would be right"
+        return "gradient", f"backward returns {len(returned)} arrays: dx alone, or {names}, would be right"
     step = step_for(np.asarray(layer(x, *arrays)).dtype)
     for name, gradient in zip(given, map(np.asarray, returned), strict=False):
         if gradient.shape != given[name].shape:
-            return f"d{name} has the shape {gradient.shape}: that of {name}, {given[name].shape}, would be right"
+            return (
+                f"d{name}",
+                f"d{name} has the shape {gradient.shape}: that of {name}, {given[name].shape}, would be right",
+            )
         wanted = derivative(layer, given, name, dy, step)
         if not np.abs(gradient - wanted).max() <= 10 * step * (1 + np.abs(wanted).max()):
-            return first_difference(f"d{name} differs from its central differences", gradient, wanted)
-    return ""
+            return first_difference(f"d{name}", f"d{name} differs from its central differences", gradient, wanted)
+    return None
 
 
 def step_for(dtype) -> float:

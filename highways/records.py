@@ -14,7 +14,8 @@ from highways.files import InputError, check_writable, json_bytes, read_json, st
 PAIR = ("highway", "plain")  # the two nets of run*.json
 RUN = "run"  # a record that highway_networks.py writes
 CONVOLUTIONAL_RUN = "conv_run"  # that conv_highway_networks.py writes
-RESULTS = "results"  # that experiments and benchmarks write
+RESULTS = "results"  # that experiments write
+MEASURED = "measured"  # that benchmarks write, and what measures for a page: their trials have any form
 # {final number of a run: the column of its history that ends with it}
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 # the same of convolutional runs and of trials
@@ -30,7 +31,6 @@ COMMANDS = {  # that make the run*.json of the repository
     "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {FOLDER}/run_shallow.json",
     "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {FOLDER}/run_fashion.json",
 }
-MEASURED = ("benchmark_", "explorer", "pointers", "scenes")  # how the names of results begin whose trials have any form
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
 NAMES = ("seed", "label")  # of a trial
 TIMES = ("seconds", "wallclock_sec")
@@ -108,9 +108,8 @@ def check(record, kind: str, place) -> None:
         RUN: record_types.Runs,
         CONVOLUTIONAL_RUN: record_types.ConvRuns,
         RESULTS: record_types.Results,
+        MEASURED: record_types.Measured,
     }[kind]
-    if kind == RESULTS and isinstance(record, dict) and str(record.get("experiment")).startswith(MEASURED):
-        declared = record_types.Measured
     try:
         msgspec.convert(record, declared)
         if kind == RUN:

@@ -26,9 +26,11 @@ def mean_and_sd(values) -> str:
 
 
 def format_stat(stat, digits: int = 3) -> str:
-    """An entry of a summary as text: a number, {mean, sd, n}, None, words, or how many numbers a list has."""
+    """An entry of a summary as text: a number, {mean, sd, n}, None, yes or no, words, or how long a list is."""
     if stat is None:
         return "-"
+    if isinstance(stat, bool):
+        return "yes" if stat else "no"
     if isinstance(stat, str):
         return stat
     if isinstance(stat, list):

@@ -52,8 +52,11 @@ def train_net(
     history = list(history)
     if history and "diverged" in history[-1]:
         raise ValueError(f"the training diverged in epoch {history[-1]['epoch']}: it cannot be gone on with")
-    x = np.asarray(x)
-    if loss is softmax_cross_entropy and np.asarray(y).dtype.kind == "f":
+    x = np.asanyarray(x)  # a mask stays, and is refused
+    y = np.asanyarray(y)
+    if validation is not None:
+        validation = tuple(map(np.asanyarray, validation))
+    if loss is softmax_cross_entropy and y.dtype.kind == "f":
         raise ValueError("y holds floats, not labels: give a loss, loss(outputs, y) -> (value, gradient by outputs)")
     steps_an_epoch = len(x) // batch_size
     while len(history) < epochs:

@@ -1,7 +1,8 @@
-"""The checksum of the code that computes a trial: its own file, those it imports, and the library.
+"""The checksum of code: of what computes a trial, and of what draws a picture.
 
-The log of a question and the checkpoints of a training serve a result only to the code that
-computed it.  Words are free: a changed comment, docstring or message leaves the checksum as it is.
+That is a program, and all of ours that it imports, directly or not.  The log of a question serves a
+result only to the code that computed it, a checkpoint likewise, and a picture that other code drew is
+drawn anew.  Words are free: a changed comment, docstring or message leaves the checksum as it is.
 """
 
 from __future__ import annotations
@@ -10,45 +11,42 @@ import ast
 import functools
 import hashlib
 import inspect
-import re
 from pathlib import Path
 
 import highway_networks as hn
 from highways.files import ROOT, InputError
 
-CORE = "highway_networks.py"
-COMMAND_LINE = b"\n# ---- The command line "  # the heading in CORE below which nothing computes a trial
-LIBRARY = (CORE, "highways/nets/**/*.py", "highways/conv/**/*.py")  # the files that any trial may run
-COMPUTES_NO_TRIAL = re.compile(rb"^QUESTION = |^@table\(|^@picture\(", re.M)  # what searches, judges and draws
-
-
-def text_of(file: Path) -> bytes:
-    """The text of a program; of CORE, what stands above its command line."""
-    text = file.read_bytes()
-    if file.name == CORE:
-        text, _, _ = text.partition(COMMAND_LINE)
-    return text
-
-
-LIBRARY_TEXTS = [text_of(file) for pattern in LIBRARY for file in ROOT.glob(pattern)]  # later edits do not run here
+# what reads and writes files: another way of reading the same numbers changes none, and data have checksums
+READS_ONLY = ("highways.files", "highways.record_types", "highways.cifar")
+COMMAND_LINE = "parse_arguments"  # the function from which on a program is a command, which computes no trial
 
 
 def checksum_of_code(function, kinds=()) -> str:
     """The checksum of the code that computes a trial.
 
-    It covers LIBRARY, the files that define the function and the `kinds` of its net, and the files
-    of experiments/ that these import: of each, its syntax without words.  The kinds are blocks and
-    activations, as objects or as names, and may be functions.  Raises InputError if a file cannot
-    be read.
-
-    What reads the images is not in it: the checksum of the data, in the trial's key, tells what was
-    read.  Nor are files, records and statistics: they write, check and sum up results."""
-    texts = set(LIBRARY_TEXTS)
+    It covers the files that define the function and the `kinds` of its net, and all that these
+    import.  The kinds are blocks and activations, as objects or as names, and may be functions.
+    Raises InputError if a file cannot be read."""
+    checksums = set()
     for part in (function, *kinds):
         for defined in _definitions_of(part):
-            texts |= _with_imported(_text_defining(defined))
-    digests = sorted({checksum_of_text(text) for text in texts})
-    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+            checksums |= code_of(_text_defining(defined))
+    return hashlib.sha256("".join(sorted(checksums)).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def code_of(text: bytes) -> frozenset[str]:
+    """The checksums of a program and of all of ours that it imports, directly or not, except READS_ONLY."""
+    found = {}
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        if text in found:
+            continue
+        found[text] = checksum_of_text(text)
+        files = {file_of_module(module) for module in imported_by(text) if module not in READS_ONLY}
+        waiting += [_imported_text(file) for file in files if file.is_file()]
+    return frozenset(found.values())
 
 
 @functools.cache
@@ -69,15 +67,21 @@ def syntax(part) -> str:
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Takes docstrings and messages out of a syntax tree: what is given to print() and warnings.warn(),
-    and to an error that is raised."""
+    """Takes what a user reads out of a syntax tree: docstrings, what is given to print() and warnings.warn() and to
+    an error that is raised, and the command line."""
 
     def without_docstring(self, node):
         if ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
         return self.generic_visit(node)
 
-    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
+    visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        names = [getattr(part, "name", None) for part in node.body]
+        if COMMAND_LINE in names:
+            del node.body[names.index(COMMAND_LINE) :]
+        return self.without_docstring(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.Raise:
         if isinstance(node.exc, ast.Call):
@@ -119,28 +123,16 @@ def _text_defining(defined) -> bytes:
 
     A module that is loaded again defines new ones, and its file is read again."""
     try:
-        return text_of(Path(inspect.getfile(defined)))
+        return Path(inspect.getfile(defined)).read_bytes()
     except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
         name = getattr(defined, "__qualname__", defined)
         raise InputError(f"the source of {name} cannot be read: {error}") from error
 
 
-def _with_imported(text: bytes) -> set[bytes]:
-    """The text of a file, and those of the files of experiments/ that it imports, and that these
-    import, except those that search, judge and draw."""
-    found = set()
-    waiting = [text]
-    while waiting:
-        text = waiting.pop()
-        if text in found:
-            continue
-        found.add(text)
-        for module in imported_by(text):
-            if module.startswith("experiments.") and file_of_module(module).is_file():
-                imported = _imported_text(file_of_module(module))
-                if not COMPUTES_NO_TRIAL.search(imported):
-                    waiting.append(imported)
-    return found
+@functools.cache
+def _imported_text(file: Path) -> bytes:
+    """The text of a file, as it is at the first call: later edits do not run here."""
+    return file.read_bytes()
 
 
 def file_of_module(module: str) -> Path:
@@ -162,9 +154,3 @@ def imported_by(text: bytes) -> list[str]:
         if isinstance(node, ast.ImportFrom):
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return names
-
-
-@functools.cache
-def _imported_text(file: Path) -> bytes:
-    """The text of a file, as it is at the first call: later edits do not run here."""
-    return text_of(file)

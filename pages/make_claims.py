@@ -19,10 +19,12 @@ from experiments.index import without_brackets
 from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
-from highways.lab.judging.claim import Claim, effect_as_text, in_words, ratio_as_text
-from highways.lab.judging.controls import ANSWERS, listed, verdict_in_words
-from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, VERDICTS, without_additions
-from highways.lab.judging.turns import Bound, Turn, bounds_of, resolution_of, turns_of
+from highways.lab.judging.claim import Claim, tested_as_text
+from highways.lab.judging.controls import ANSWERS, listed, verdict_on
+from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
+from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
+from highways.lab.showing.tables import duration
+from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
 from pages.parts import MENU, STYLE, page_of, run_page_command
 
@@ -41,7 +43,6 @@ MARKS = {  # what a verdict looks like
     "not clear": "unclear",
     "not tested": "untested",
 }
-ANSWERED = {"yes": "reproduced", "no": "not reproduced"}  # an open question's answers, and what they count as
 LONG = 200  # letters: what is longer stands in a row's details
 FEW = 3  # samples that a row names
 
@@ -51,7 +52,7 @@ FEW = 3  # samples that a row names
 
 def why_fixed(row: dict) -> str:
     """Why no bound of a row can be moved; "" if each part is what one of its tests answers."""
-    if row["verdict"].startswith("not tested"):
+    if row["verdict"] == "not tested":
         return "it is not tested yet"
     if row["parts"] is None:
         return "the verdict rests on single runs and the error of their test images, or on words"
@@ -88,12 +89,6 @@ def turned(test: dict) -> dict:
     }
 
 
-def group_of(verdict: str) -> str:
-    """Which of VERDICTS it is, without its additions."""
-    short = without_additions(verdict)
-    return ANSWERED.get(short, short)
-
-
 def sources_of(source: str) -> list[str]:
     """Who says a claim: of "paper, 2.2; blog" the paper and the blog."""
     return [part.split(",")[0] for part in re.split("; |, and the ", source)]
@@ -109,7 +104,7 @@ def primary_number(id: str) -> int | None:
 
 def why_no_control(claim: Claim, row: dict) -> str:
     """Why a row that is judged has no control; "" if it has one."""
-    if row["controls"] or row["verdict"].startswith("not tested"):
+    if row["controls"] or row["verdict"] == "not tested":
         return ""
     if row["kind"] == "count":
         return "what is counted or follows by algebra needs no trained net"
@@ -170,20 +165,6 @@ def asked_by(test: dict) -> str:
     return " ".join([test["rule"], *bounds])
 
 
-def measured_by(test: dict) -> str:
-    """The mean of a test's sample, or the difference or the ratio of two, with its interval."""
-    values, baseline = test["values"], test["baseline"]
-    if test["log10"]:
-        return typeset(ratio_as_text(*map(without_logs, (values, baseline))))
-    return typeset(effect_as_text(values, baseline, test["level"], resolution_of(test)))
-
-
-def without_logs(sample):
-    if isinstance(sample, list):
-        return [None if value is None else 10**value for value in sample]
-    return 10**sample
-
-
 # ---- As HTML ------------------------------------------------------------------------------------
 
 
@@ -222,7 +203,7 @@ def turns_in_html(row: dict, number: int, bound: Bound, tests: list[dict], turns
     for turn in turns:
         place = plain_number(turn.place, test)
         data = f'<data value="{place:.12g}">{place_as_text(place, value)}</data>'
-        lines.append(f"<span>turns {turn.side} {data}</span> <span>to {in_words(row['kind'], turn.verdict)}</span>")
+        lines.append(f"<span>turns {turn.side} {data}</span> <span>to {turn.verdict.as_text(row['kind'])}</span>")
     if not turns:
         lines.append("<i>turns nowhere</i>")
     return f'<p class="turn" data-bound="{number}">{" ".join(lines)}</p>'
@@ -253,28 +234,26 @@ def bounds_in_html(row: dict) -> tuple[str, str]:
             if bound.end == 0:
                 more.append(rule_in_html(bound, tests))
             more.append(turns_in_html(row, number, bound, tests, turns))
-    if why and not row["verdict"].startswith("not tested"):
+    if why and row["verdict"] != "not tested":
         lines.append(f'<p class="small">no bound to move: {why}</p>')
     return "\n".join(lines) or "–", "\n".join(more)
 
 
 def verdict_in_html(row: dict) -> str:
-    short = without_additions(row["verdict"])
-    rest = marked(row["verdict"].removeprefix(short))
-    mark = f'<span class="mark {MARKS[group_of(row["verdict"])]}"></span>'
-    return f'<span class="verdict">{mark}<b>{short}</b>{rest}</span>'
+    word = Verdict(row["verdict"]).as_text(row["kind"])
+    rest = marked("".join(row["additions"]))
+    return f'<span class="verdict"><span class="mark {MARKS[row["verdict"]]}"></span><b>{word}</b>{rest}</span>'
 
 
 def controls_in_html(row: dict) -> str:
     """Which controls pass and which do not."""
     if not row["controls"]:
-        return "–" if row["verdict"].startswith("not tested") else "none"
+        return "–" if row["verdict"] == "not tested" else "none"
     lines = []
     passing = [control["control"] for control in row["controls"] if control["passes"]]
     failing = [control["control"] for control in row["controls"] if not control["passes"]]
     if passing:
-        all_hold = group_of(row["verdict"]) == "reproduced"
-        says = "passed, too, by" if all_hold else "what holds also holds for"
+        says = "passed, too, by" if row["verdict"] == "reproduced" else "what holds also holds for"
         lines.append(f"<p><b>{says}</b> {html.escape(listed(passing))}</p>")
     if failing:
         lines.append(f"<p>not passed by {html.escape(listed(failing))}</p>")
@@ -288,7 +267,7 @@ def parts_in_html(row: dict) -> str:
         if test["rule"] == "fewer lost":
             continue
         asked = f"{html.escape(name_of(test))} is {asked_by(test)}"
-        cells = [str(number), asked, measured_by(test), ANSWERS[test["holds"]]]
+        cells = [str(number), asked, typeset(tested_as_text(test)), ANSWERS[test["holds"]]]
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     if not lines:
         return ""
@@ -304,15 +283,16 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
     entries += [("Parts", parts_in_html(row)), ("All turns", turns)]
     controls = []
     for control in row["controls"]:
-        says = f"{control['control']} {verdict_in_words(control, row['verdict'])} ({control['ours']})"
+        says = f"{control['control']} {verdict_on(control, row['kind'])} ({control['ours']})"
         controls.append(f"<li>{marked(says)}</li>")
     if controls:
         entries.append(("Controls", f"<ul>{''.join(controls)}</ul>"))
     why_none = why_no_control(claim, row)
     if why_none:
         entries.append(("No control", f"<p>{marked(capital(why_none))}</p>"))
-    if claim.note:
-        entries.append(("Caveats", f"<p>{marked(capital(claim.note), ids)}</p>"))
+    note = "; ".join(text for text in (claim.seen, claim.note) if text)
+    if note:
+        entries.append(("Caveats", f"<p>{marked(capital(note), ids)}</p>"))
     commands = " and ".join(f"<code>{command}</code>" for command in row["commands"])
     if commands:
         entries.append(
@@ -325,9 +305,7 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
 
 
 def minutes_as_text(minutes: float) -> str:
-    if minutes < 1.5:
-        return "a minute"
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+    return duration(60 * minutes) if minutes > 1.5 else "less than two minutes"
 
 
 def row_in_html(row: dict, claim: Claim, ids) -> str:
@@ -346,7 +324,7 @@ def row_in_html(row: dict, claim: Claim, ids) -> str:
         measured = "in the details"
     rule, turns = bounds_in_html(row)
     sources = html.escape(";".join(sources_of(row["source"])))
-    return f"""<tbody id="claim={row["id"]}" data-verdict="{group_of(row["verdict"])}" data-sources="{sources}">
+    return f"""<tbody id="claim={row["id"]}" data-verdict="{row["verdict"]}" data-sources="{sources}">
 <tr>
 <th scope="row"><p class="title">{title}</p><p class="small">{source}</p></th>
 <td data-label="measured">{measured}</td>
@@ -378,7 +356,7 @@ def options(counts: dict[str, int]) -> str:
 def page(ledger: dict) -> str:
     """The page with this ledger."""
     rows = ledger["trials"]
-    of_verdicts = [group_of(row["verdict"]) for row in rows]
+    of_verdicts = [row["verdict"] for row in rows]
     of_sources = [source for row in rows for source in sources_of(row["source"])]
     data = {
         "rows": table_in_html(rows),

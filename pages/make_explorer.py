@@ -15,7 +15,6 @@ when the weights are rounded."""
 
 from __future__ import annotations
 
-import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 import base64
 import copy
 import json

@@ -27,7 +27,7 @@ import highway_networks as hn
 from highways.commands import Parser, run_command, run_program
 from highways.files import ROOT, environment
 from highways.nets import layer_by_layer
-from highways.records import RESULTS, record_bytes
+from highways.records import MEASURED, record_bytes
 from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
 
 OUT = ROOT / "experiments" / "results" / "explorer.json"
@@ -147,7 +147,7 @@ def write(save) -> None:
         "summary": summary_of(numbers, len(mnist.x_train)),
         "trials": numbers,
     }
-    save({OUT: record_bytes(record, RESULTS)})
+    save({OUT: record_bytes(record, MEASURED)})
     print(f"wrote {OUT}", flush=True)
 
 

@@ -36,7 +36,7 @@ from experiments.depth_on_demand import depth_on_demand_trial as trial
 from highways.commands import Parser, first_line, run_command, run_program
 from highways.files import ROOT, InputError, environment, printable
 from highways.nets import layer_by_layer
-from highways.records import RESULTS, record_bytes
+from highways.records import MEASURED, record_bytes
 
 OUT = ROOT / "experiments" / "results" / "pointers.json"
 NET = ROOT / "experiments" / "results" / "pointers.npz"
@@ -151,7 +151,7 @@ def train_and_measure(save) -> None:
         "summary": summary_of(numbers),
         "trials": numbers,
     }
-    save({OUT: record_bytes(record, RESULTS), NET: file})
+    save({OUT: record_bytes(record, MEASURED), NET: file})
     print(f"wrote {printable(OUT)} and {printable(NET)}", flush=True)
 
 

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from highways.commands import Parser, first_line, run_command, run_program
 from highways.files import ROOT, InputError, environment, printable
-from highways.records import RESULTS, record_bytes
+from highways.records import MEASURED, record_bytes
 from pages.make_index import N_TEST, N_TRAIN, PARTS, PROGRAMS
 
 OUT = ROOT / "experiments" / "results" / "scenes.json"
@@ -162,7 +162,7 @@ def measure(save) -> None:
         "summary": summary_of(trials),
         "trials": trials,
     }
-    save({OUT: record_bytes(record, RESULTS)})
+    save({OUT: record_bytes(record, MEASURED)})
     print(f"wrote {printable(OUT)}", flush=True)
 
 

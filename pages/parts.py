@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import highways.lab.showing.installed  # noqa: F401  isort: skip  first: says what is not installed
 import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from highways.commands import Parser, path_name, run_command
-from highways.files import ROOT, InputError, check_kind, printable
+from highways.files import ROOT, InputError, printable, read_bytes
 from highways.lab.showing.style import KINDS
 
 # What several pages hold, in pages/shared/.  A page names it from its own folder.
@@ -64,6 +63,8 @@ def write_page(out: Path, whole_page: Callable[[], str], save) -> None:
     if out.suffix != ".html":
         raise InputError(f"--out {out} does not end in .html")
     text = whole_page()
-    check_kind(out, text[: text.index("</title>")].encode())
+    beginning = text[: text.index("</title>")].encode()
+    if out.exists() and not read_bytes(out).startswith(beginning):
+        raise InputError(f"{out} is not what this program writes: choose another name")
     save({out: text.encode()})
     print(f"wrote {printable(out)}: {len(text.encode()) / 1e3:.0f} KB", flush=True)

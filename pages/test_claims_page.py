@@ -7,7 +7,8 @@ import pytest
 from conftest import ROOT
 
 from highways.lab.judging import rules, turns
-from highways.lab.judging.claim import in_words, verdict_of_parts
+from highways.lab.judging.claim import KINDS
+from highways.lab.verdict import REST_OPEN, Verdict, verdict_of_parts
 from highways.records import load_results
 from pages import make_claims as program
 from pages import screenshots
@@ -20,13 +21,14 @@ BODIES = dict(re.findall(r'<tbody id="claim=([^"]*)"(.*?)</tbody>', PAGE, re.S))
 OPENED = "relu-plain-trains-at-modest-depth"
 TURN = re.compile(r'<span>turns (above|below) <data value="([^"]*)">[^<]*</data></span> <span>to ([^<]*)</span>')
 RANKS = {  # from bad to good
-    "not reproduced": 0,
-    "not reproduced, the rest not clear": 1,
-    "not clear": 2,
-    "in part": 2,
-    "in part, the rest not clear": 3,
-    "reproduced": 4,
+    Verdict("not reproduced"): 0,
+    Verdict("not reproduced", (REST_OPEN,)): 1,
+    Verdict("not clear"): 2,
+    Verdict("in part"): 2,
+    Verdict("in part", (REST_OPEN,)): 3,
+    Verdict("reproduced"): 4,
 }
+VERDICT_OF = {(kind, verdict.as_text(kind)): verdict for verdict in RANKS for kind in KINDS}
 FAR = 1e6
 
 
@@ -48,7 +50,7 @@ def test_every_claim_has_a_row_with_the_verdict_of_the_ledger():
     assert BODIES.keys() == ROWS.keys()
     for name, body in BODIES.items():
         verdict = re.search(r'<span class="verdict">(.*?)</td>', body, re.S)[1]
-        assert without_tags(verdict) == without_tags(program.marked(ROWS[name]["verdict"])), name
+        assert without_tags(verdict) == program.marked(Verdict.of(ROWS[name]).as_text(ROWS[name]["kind"])), name
 
 
 def test_every_sample_has_a_name():
@@ -81,7 +83,8 @@ def bounds_of_the_page() -> list[tuple]:
             is_log = tests[bound.tests[0]]["log10"]
             told = []
             for side, place, verdict in TURN.findall(text):
-                told.append((side, math.log10(float(place)) if is_log else float(place), verdict))
+                turned_to = VERDICT_OF[ROWS[name]["kind"], verdict]
+                told.append((side, math.log10(float(place)) if is_log else float(place), turned_to))
             found[name, number] = ROWS[name], tests, bound, told  # the last one has all turns
     return list(found.values())
 
@@ -89,14 +92,14 @@ def bounds_of_the_page() -> list[tuple]:
 BOUNDS = bounds_of_the_page()
 
 
-def verdict_with(place: float, bound, row: dict, tests: list[dict]) -> str:
+def verdict_with(place: float, bound, tests: list[dict]) -> Verdict:
     """The verdict of the rules if the bound lies at this place."""
     moved = list(tests)
     for number in bound.tests:
         bounds = list(tests[number]["bounds"])
         bounds[bound.end] = place
         moved[number] = {**tests[number], "bounds": bounds}
-    return in_words(row["kind"], verdict_of_parts(turns.answers(moved)))
+    return verdict_of_parts(turns.answers(moved))
 
 
 def test_a_verdict_turns_where_the_page_says():
@@ -104,17 +107,17 @@ def test_a_verdict_turns_where_the_page_says():
     assert sum(len(told) for *_, told in BOUNDS) > 300
     for row, tests, bound, told in BOUNDS[::4]:  # all would take four times as long
         for side, sign in (("above", 1), ("below", -1)):
-            verdict = row["verdict"].removesuffix(", one run")
-            assert verdict_with(bound.value, bound, row, tests) == verdict, row["id"]
+            verdict = verdict_of_parts(row["parts"])
+            assert verdict_with(bound.value, bound, tests) == verdict, row["id"]
             for place, then in [(place, then) for of_side, place, then in told if of_side == side]:
                 near = 1e-9 * (1 if tests[bound.tests[0]]["log10"] else max(abs(place), abs(bound.value)))
-                assert verdict_with(place - sign * near, bound, row, tests) == verdict, (row["id"], place)
-                assert verdict_with(place + sign * near, bound, row, tests) == then, (row["id"], place)
+                assert verdict_with(place - sign * near, bound, tests) == verdict, (row["id"], place)
+                assert verdict_with(place + sign * near, bound, tests) == then, (row["id"], place)
                 verdict = then
-            if verdict == row["verdict"].removesuffix(", one run"):  # on this side it turns nowhere
+            if verdict == verdict_of_parts(row["parts"]):  # on this side it turns nowhere
                 lowest, highest = turns.range_of(bound, tests)
                 far = min(max(sign * FAR, lowest), highest)
-                assert verdict_with(far, bound, row, tests) == verdict, (row["id"], side)
+                assert verdict_with(far, bound, tests) == verdict, (row["id"], side)
 
 
 def test_a_verdict_is_monotone_in_the_bound_of_one_test():
@@ -125,8 +128,7 @@ def test_a_verdict_is_monotone_in_the_bound_of_one_test():
         n_bounds += 1
         below = [verdict for side, _, verdict in told if side == "below"]
         above = [verdict for side, _, verdict in told if side == "above"]
-        verdicts = [*below[::-1], row["verdict"].removesuffix(", one run"), *above]
-        ranks = [RANKS[re.sub("^yes", "reproduced", re.sub("^no(?!t)", "not reproduced", v))] for v in verdicts]
+        ranks = [RANKS[verdict] for verdict in (*below[::-1], verdict_of_parts(row["parts"]), *above)]
         rises = tests[bound.tests[0]]["rule"] == "below" or bound.end == 1
         assert ranks == sorted(ranks, reverse=not rises), row["id"]
     assert n_bounds > 50
@@ -137,7 +139,7 @@ def test_an_uncorrected_verdict_turns_at_the_ends_of_its_interval():
     upper = turns.bounds_of(tests)[1]
     found = turns.turns_of(upper, tests)
     assert [turn.place for turn in found] == pytest.approx(rules.interval(tests[0]["values"]))
-    assert [(turn.side, turn.verdict) for turn in found] == [("above", "not clear"), ("above", "reproduced")]
+    assert [(turn.side, turn.verdict.word) for turn in found] == [("above", "not clear"), ("above", "reproduced")]
 
 
 # ---- In a browser ----------------------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def test_the_address_opens_a_claim_and_the_search_leaves_what_is_sought(driver):
     go_to(driver, "#verdict=reproduced&source=paper")
     expected = set()
     for name, row in ROWS.items():
-        if program.group_of(row["verdict"]) == "reproduced" and "paper" in program.sources_of(row["source"]):
+        if row["verdict"] == "reproduced" and "paper" in program.sources_of(row["source"]):
             expected.add(name)
     assert expected == set(shown(driver, visible))
     go_to(driver, "#claim=no-such")

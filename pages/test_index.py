@@ -82,7 +82,7 @@ def test_a_record_of_another_net_is_refused(tmp_path, monkeypatch, spoil):
     spoil(record)
     record.pop("digest")
     monkeypatch.setattr(make_index, "OUT", tmp_path / "pointers.json")
-    make_index.OUT.write_bytes(record_bytes(record, "results"))
+    make_index.OUT.write_bytes(record_bytes(record, "measured"))
     with pytest.raises(InputError):
         make_index.checked_record()
 

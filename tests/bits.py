@@ -64,7 +64,7 @@ class FewTrials(Runner):
         super().__init__(*arguments, **options)
         self.sets = 0  # of settings
 
-    def run(self, function, settings, data_of=None, after_logging=None):
+    def run(self, function, settings, data_of=None):
         self.sets += 1
         results = {}
         for index in sorted({0, len(settings) - 1}):

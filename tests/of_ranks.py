@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 import highway_networks as hn
+from conv_highway_networks import train_one
 from highways.commands import run_command
 from highways.conv.images import fingerprint
 from highways.conv.net import ConvNet
 from highways.conv.normalised import Normalised
 from highways.conv.protocols import net_of, settings_of
-from highways.conv.runs import train_one
 from highways.conv.together import joined_ranks, let_the_first_rank_speak
 from highways.conv.training import Training, train_conv
 from highways.nets.optimizers import SGD, Nesterov

@@ -12,12 +12,12 @@ from conftest import ROOT, in_process
 from experiments import __main__ as command_line
 from experiments import add
 from experiments.cifar import cifar
+from experiments.committed import KNOWN_DATA
 from experiments.table1 import table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
 from highways.files import InputError, known_commits, read_json
-from highways.lab.committed import KNOWN_DATA
 from highways.records import ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
@@ -192,12 +192,6 @@ def test_a_run_that_contradicts_itself_is_refused(tmp_path, change):
     record["runs"][0] |= change
     with pytest.raises(InputError):
         added(tmp_path, "cifar", record)
-
-
-def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
-    branch = {"parent": {"epoch": 100, "lr": 0.025, "sha256": "ab" * 32}, "lr": 0.0025, "stopped_after": 120}
-    new = added(tmp_path, "cifar", training("cifar", **PAPER | branch))["trials"]["partial"][-1]
-    assert (new["seed"], new["lr"]) == (7, 0.0025)
 
 
 def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):

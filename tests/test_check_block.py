@@ -1,4 +1,6 @@
-"""check_block(): every wrong block and activation is caught, and every right one passes."""
+"""check_block(): the wrong blocks and activations below are caught, and every right one passes."""
+
+import contextlib
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import highway_networks as hn
 import highways.nets.activations
 import highways.nets.carries
 import highways.nets.extra_blocks  # noqa: F401  so that its blocks are known
-from highways.check_block import check_block
+from highways.check_block import check_block, check_gradient
 
 
 class Own(hn.Block):
@@ -80,6 +82,26 @@ def half_of_alpha(self, layer, dy):
     return carried
 
 
+def hard_gate(self, layer):
+    layer.activation.value(layer.z_H, layer.H)
+    layer.T[...] = np.clip(layer.z_T / 6 + 0.5, 0, 1)
+    layer.y[...] = layer.x + layer.alpha * layer.T * layer.H
+
+
+def hard_gate_backward(is_masked):
+    """backward() of the hard gate, with the slope 0 where it is clipped, or without."""
+
+    def backward(self, layer, dy):
+        slope = np.where((layer.T > 0) & (layer.T < 1), 1 / 6, 0) if is_masked else 1 / 6
+        layer.dz_T[...] = layer.alpha * layer.H * slope * dy
+        layer.d_alpha[...] = (layer.T * layer.H * dy).sum()
+        layer.activation.slope(layer.z_H, layer.H, layer.H)
+        layer.dz_H[...] = layer.alpha * layer.T * layer.H * dy
+        return dy
+
+    return backward
+
+
 WRONG_BLOCKS = {
     "y is not written": {"forward": forward_to_nowhere},
     "half of y is not written": {"forward": half_of_y},
@@ -95,6 +117,7 @@ WRONG_BLOCKS = {
     "x is changed forward": {"forward": x_is_changed},
     "x is changed backward": {"backward": x_is_changed_backward},
     "a derivative is wrong": {"backward": half_of_alpha},
+    "a gate is clipped, its slope is not": {"forward": hard_gate, "backward": hard_gate_backward(is_masked=False)},
 }
 
 
@@ -135,6 +158,14 @@ def z_is_changed(self, z, H):
     H[...] = np.log1p(z)
 
 
+def clipped(self, z, H):
+    np.clip(z, -3, 3, H)
+
+
+def slope_of_clipped(self, z, H, slope):
+    slope[...] = abs(H) < 3
+
+
 WRONG_ACTIVATIONS = {
     "z is not kept": {"keeps_z": False},
     "H is returned": {"value": lambda self, z, H: np.log1p(np.exp(z))},
@@ -144,6 +175,7 @@ WRONG_ACTIVATIONS = {
     "the slope is added to": {"slope": slope_is_added},
     "the slope is written before z is read": {"slope": slope_is_written_first},
     "the slope is wrong": {"slope": lambda self, z, H, slope: slope.fill(1)},
+    "H is clipped, the slope is not": {"value": clipped, "slope": lambda self, z, H, slope: slope.fill(1)},
 }
 
 
@@ -157,8 +189,26 @@ def test_a_wrong_activation_is_caught(what):
 
 def test_what_lacks_nothing_passes():
     check_block(Own())
+    check_block(type("OfATest", (Own,), {"forward": hard_gate, "backward": hard_gate_backward(is_masked=True)})())
     for block in ("plain", "highway"):
         check_block(block, Softplus())
+        check_block(block, type("OfATest", (Softplus,), {"value": clipped, "slope": slope_of_clipped})())
+
+
+@pytest.mark.parametrize(("slope_at_0", "is_right"), [(0, True), (0.5, True), (1, True), (-0.1, False), (1.1, False)])
+def test_at_a_kink_each_slope_between_those_beside_it_is_right(slope_at_0, is_right):
+    class Kinked(hn.Relu):
+        name = ""
+        keeps_z = True
+
+        def slope(self, z, H, slope):
+            slope[...] = np.where(z == 0, slope_at_0, z > 0)
+
+    net = hn.DeepNet(5, 3, 8, 1, "highway", 0, activation=Kinked(), dtype=np.float64)
+    net.W_H[:] = 0  # so is b_H, and so z_H
+    x = np.random.default_rng(0).normal(size=(4, 5))
+    with contextlib.nullcontext() if is_right else pytest.raises(ValueError):
+        check_gradient(net, x, np.array([0, 1, 2, 1]))
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)

@@ -2,10 +2,9 @@
 
 import json
 import os
-from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from conftest import OLD, SMALL, in_process, one_line_error, run, without_time
+from conftest import OLD, SMALL, in_process, run, without_time
 
 import highway_networks as hn
 from highways.records import RUN, digest_of, record_bytes
@@ -78,58 +77,20 @@ BAD = [
     "--lr nan",
     "--n-train 301",
     "--batch 201",
-    "--out README.md",
-    "--out other.json",
     "--seed 1 --seeds 2,3",
 ]
 
 
 @pytest.mark.parametrize("words", BAD)
 def test_bad_input_is_refused_and_replaces_nothing(tmp_path, data_set, monkeypatch, words):
-    texts = {"run.json": OLD, "other.json": '{"trials": []}', "no.json": "{", "README.md": "text", "other.npz": "mine"}
+    texts = {"run.json": OLD, "other.npz": "mine"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "folder.json").mkdir()
     monkeypatch.chdir(tmp_path)
-    small = SMALL if "--depths" not in words else SMALL[2:]  # without its --depth 3
-    process = in_process(hn.main, "--data-dir", data_set, "--out", "run.json", *small, *words.split())
+    process = in_process(hn.main, "--data-dir", data_set, "--out", "run.json", *SMALL, *words.split())
     assert process.returncode == 2
     assert {name: (tmp_path / name).read_text() for name in texts} == texts
-    assert set(os.listdir(tmp_path)) == {"shapes", "folder.json", *texts}
-
-
-def test_a_file_that_came_in_the_meantime_is_not_replaced(tmp_path, data_set, monkeypatch):
-    out = tmp_path / "run.json"
-    train_one = hn.train
-
-    def meanwhile(*arguments, **more):
-        out.write_text("another program's")
-        return train_one(*arguments, **more)
-
-    monkeypatch.setattr(hn, "train", meanwhile)
-    one_line_error(in_process(hn.main, *SMALL, "--data-dir", data_set, "--jobs", 1, "--out", out))
-    assert out.read_text() == "another program's"
-    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
-
-
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, BrokenProcessPool])
-def test_a_command_that_ends_early_leaves_what_is_there(tmp_path, data_set, monkeypatch, ending):
-    out = tmp_path / "run.json"
-    out.write_text(OLD)
-    run_one = hn.run_one
-    nets = iter(range(3))
-
-    def ended(**task):
-        if next(nets, None) is None:
-            raise ending
-        return run_one(**task)
-
-    monkeypatch.setattr(hn, "run_one", ended)
-    words = (*SMALL, "--seeds", "0,1,2", "--data-dir", data_set, "--jobs", 1, "--out", out)
-    with pytest.raises(ending):
-        in_process(hn.main, *words)
-    assert out.read_text() == OLD
-    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
+    assert set(os.listdir(tmp_path)) == {"shapes", *texts}
 
 
 def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):

@@ -126,6 +126,12 @@ def test_pixels_that_are_whole_numbers_are_refused(dtype):
                 use(x)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "int64", "complex64"])
+def test_a_net_of_another_dtype_is_refused(dtype):
+    with pytest.raises(ValueError):
+        hn.DeepNet(36, 3, hidden=8, depth=3, block="highway", rng=0, dtype=dtype)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_logits_whose_difference_overflows_are_refused():
     logits = np.array([[3e38, -3e38, 0]], np.float32)

@@ -1,7 +1,6 @@
 """Training of convolutional nets: protocols, checkpoints that resume exactly, and the command line."""
 
 import copy
-import hashlib
 import itertools
 import json
 import math
@@ -23,7 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from highways import files
 from highways.conv import images as conv_images
-from highways.conv import pipeline, protocols, runs
+from highways.conv import pipeline, protocols, trials
 from highways.conv import training as convolutional
 from highways.conv.layer import Dense, Dropout
 from highways.conv.net import ConvNet
@@ -235,7 +234,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_inspect_net_keeps_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = runs.inspect_net(t, data)
+    result = trials.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     for position, T in zip(result["mean_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
         np.testing.assert_allclose(position, T, atol=6e-5)
@@ -246,7 +245,7 @@ def test_inspect_net_keeps_what_the_pictures_need(shapes):
     for i, wrong in wrong_by_image.items():
         assert (wrong["label"], wrong["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(wrong["pixels"]) == data.x_test[i].tobytes()
-    no_gates = runs.inspect_net(training(replace(SMALL, block="plain")), data)
+    no_gates = trials.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["mean_T"] == no_gates["mean_T_per_position"] == []
 
 
@@ -314,7 +313,7 @@ def test_a_run_that_diverges_ends_and_says_so(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(DIVERGES, data)
     convolutional.train_conv(t, data)
-    result = runs.run_record(t, data)
+    result = trials.run_record(t, data)
     assert result["diverged"] is True
     assert "epoch" in result["diverged_at"]
     assert result["test_accuracy"] is None
@@ -387,47 +386,6 @@ def test_no_net_of_an_older_run_stays_beside_a_stopped_one(tmp_path, shapes, mai
     (tmp_path / "x_0_unfinished.npz").rename(tmp_path / "x_0.npz")
     main(*words, "--lr", 0.01, "--stop-after", 3, "--resume")
     assert convolutional.Training.load(tmp_path / "x_0.npz").epochs == 3  # this run's own checkpoint stays
-
-
-def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
-    words = (*WORDS, "--protocol", "paper", "--data-dir", shapes)
-    main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
-    trunk = tmp_path / "x_0_unfinished.npz"
-    before = trunk.read_bytes()
-    branch = (*words, "--branch", trunk, "--out", tmp_path / "branch.json")
-    main(*branch, "--lr", 0.001, "--stop-after", 3)
-    assert trunk.read_bytes() == before
-    trunk.rename(tmp_path / "elsewhere.npz")  # a branch that has begun does not need it
-    main(*branch, "--lr", 0.001, "--resume")
-    (tmp_path / "elsewhere.npz").rename(trunk)
-    run = json.loads((tmp_path / "branch.json").read_text())["runs"][0]
-    assert run["parent"] == {"epoch": 2, "lr": 0.01, "sha256": hashlib.sha256(before).hexdigest()}
-    assert "parent" not in json.loads((tmp_path / "x.json").read_text())["runs"][0]
-
-    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    by_hand = convolutional.Training.load(trunk)
-    by_hand.settings = replace(by_hand.settings, lr=0.001)
-    convolutional.train_conv(by_hand, data)
-    assert run["history"] == by_hand.history
-
-    at_the_same_rate = (*words, "--branch", trunk, "--lr", 0.01, "--out", tmp_path / "same.json")
-    main(*at_the_same_rate)
-    main(*words, "--out", tmp_path / "x.json", "--resume")
-    same, whole = (json.loads((tmp_path / name).read_text())["runs"][0] for name in ("same.json", "x.json"))
-    assert same["history"] == whole["history"] != run["history"]
-
-
-def test_what_cannot_be_branched_from(tmp_path, shapes, main):
-    """Another seed, a branch, and a run that is finished: they would give a wrong record."""
-    words = (*WORDS, "--data-dir", shapes)
-    main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
-    trunk = tmp_path / "x_0_unfinished.npz"
-    main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
-    branch = tmp_path / "branch_0_unfinished.npz"
-    assert main(*words, "--seed", 1, "--branch", trunk, "--lr", 0.01, "--no-save").returncode == 2
-    assert main(*words, "--branch", branch, "--lr", 0.01, "--no-save").returncode == 2
-    main(*words, "--out", tmp_path / "x.json", "--resume")
-    assert main(*words, "--branch", tmp_path / "x_0.npz", "--lr", 0.01, "--no-save").returncode == 2
 
 
 @pytest.mark.parametrize("finished", [0, 3])

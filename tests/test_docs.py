@@ -20,13 +20,12 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
+from experiments import committed as committed_records
 from experiments import find_question, judging, publish, question_names
 from experiments.cifar import cifar
-from highways.conv import protocols
+from experiments.committed import checked
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
-from highways.lab import committed as committed_records
-from highways.lab.committed import checked
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
 from highways.records import COMMANDS as COMMANDS_OF_RUNS
@@ -330,30 +329,6 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
     (results / f"{name}.json").write_text(json.dumps(record))
     with pytest.raises(InputError):
         committed_records.read_committed("experiments/results/claims.json")
-
-
-def test_the_settings_on_the_page_are_those_of_the_protocols():
-    """Rows of numbers: one for each of the four protocols that have a column."""
-    columns = [protocols.PROTOCOLS[data][name] for data in ("mnist", "cifar-10") for name in ("paper", "short")]
-    page = (ROOT / "docs" / "convolution.md").read_text()
-    lines = page.partition("## Settings of the convolutional nets")[2].partition("## ")[0].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    table = {row[0]: row[1:] for row in cells}
-    numbers = {
-        "epochs": "epochs",
-        "highest rate": "lr",
-        "weight decay": "weight_decay",
-        "weight decay of the last layer": "decay_of_last",
-    }
-    for row, name in numbers.items():
-        shown = [float(cell.partition(",")[0]) for cell in table[row]]
-        assert shown == [protocol[name] for protocol in columns], row
-    for cell, protocol in zip(table["dropout, of the input and after each pooling"], columns, strict=True):
-        rates = [0.0] * 4 if cell == "none" else [float(rate) for rate in cell.split(",")]
-        assert rates == list(protocol["dropout"])
-    for cell, protocol in zip(table["images"], columns, strict=True):
-        shift = re.search(r"shifted by up to (\d+) pixel", cell)
-        assert int(shift[1] if shift else 0) == protocol["shift"]
 
 
 def test_a_trial_that_is_there_twice_is_not_counted_twice():

@@ -13,16 +13,7 @@ from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, names_in, write_
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways import files
-from highways.files import (
-    InputError,
-    Lock,
-    check_writable,
-    read_json,
-    replace_file,
-    write_whole,
-    written_beside,
-)
+from highways.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
 from highways.lab.trials import Runner
 from highways.records import sealed
 
@@ -142,23 +133,6 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
             write(target)
     assert target.read_text() == OLD
     assert names_in(tmp_path) == ["run.json"]
-
-
-@posix
-def test_the_folder_is_synced_after_the_last_name_is_given(tmp_path, monkeypatch):
-    synced = []
-    original = os.fsync
-
-    def fsync(descriptor):
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            synced.append((os.fstat(descriptor).st_ino, sorted(os.listdir(tmp_path))))
-        original(descriptor)
-
-    monkeypatch.setattr(files.os, "fsync", fsync)
-    write_whole({tmp_path / "a.json": b"1", tmp_path / "b.json": b"2"})
-    replace_file(tmp_path / "a.json", tmp_path / "c.json")
-    folder = tmp_path.stat().st_ino
-    assert synced == [(folder, ["a.json", "b.json"]), (folder, ["b.json", "c.json"])]
 
 
 SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}

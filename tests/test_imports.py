@@ -17,15 +17,16 @@ PROGRAMS = (
     "experiments.publish",
 )  # stand above all others, and nothing imports them
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "docs", "pages", *DRAWING)
+IN_FOLDERS = ("highways.nets", "highways.conv", "highways.lab", "highways.trained")
 # what no module of a folder, or no file of a pattern, may import
 FORBIDDEN = {
     "highway_networks.py": (*ABOVE_THE_LIBRARY, "highways", "straightforward"),
     "straightforward.py": (*ABOVE_THE_LIBRARY, "highways"),
     "conv_highway_networks.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
     # __init__.py offers highways.lab.sweeps by name
-    "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, "highways.nets", "highways.conv", "highways.lab"),
+    "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, *IN_FOLDERS, "importlib"),  # which would import by a string
     "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
-    "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
+    "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab", "highways.records"),
     "highways/trained/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
     "highways/trained/nets.py": ("highways.nets",),  # a net is read without what trained it
     "highways/lab/**/*.py": ABOVE_THE_LIBRARY,

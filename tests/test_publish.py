@@ -15,30 +15,13 @@ from conftest import ROOT
 from experiments import publish, results_table
 from highways.commands import run_command
 from highways.files import read_json
+from highways.trial_code import checksum_of_text, code_of
 
 
-def test_a_picture_is_made_by_its_module_and_the_drawing_modules_that_this_imports():
-    code = publish.code_of(ROOT / "experiments" / "figure_1" / "show.py")
-    assert "highways/lab/showing/style.py" in code
-    assert "highways/statistics.py" in code  # tables.py imports it
-    assert "experiments/why_plain_fails/show.py" not in code
-
-
-def test_a_browser_page_is_made_by_every_module_that_decides_what_it_holds():
-    deciding = {
-        "claims": ("pages/make_claims.py", "highways/lab/judging/controls.py", "highways/lab/judging/ledger.py"),
-        "index": (
-            "pages/make_explorer.py",
-            "pages/explorer_net.py",
-            "pages/measure_pointers.py",
-            "experiments/depth_on_demand/depth_on_demand_trial.py",
-        ),
-        "explorer": (),
-    }
-    for page, modules in deciding.items():
-        code = publish.code_of(ROOT / "pages" / f"make_{page}.py")
-        for module in (*modules, "pages/parts.py", "highways/lab/showing/style.py"):  # style.py has the colours
-            assert module in code, (page, module)
+@pytest.mark.parametrize("page", ["make_index", "make_explorer"])
+def test_a_page_that_computes_T_is_made_from_the_core(page):
+    core = (ROOT / "highway_networks.py").read_bytes()
+    assert checksum_of_text(core) in code_of((ROOT / "pages" / f"{page}.py").read_bytes())
 
 
 @pytest.fixture

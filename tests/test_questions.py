@@ -2,11 +2,9 @@
 go on after a stop, and does a cluster change anything?  Then come the committed results of all
 questions."""
 
-import importlib
 import itertools
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -62,14 +60,13 @@ def as_parameters(always) -> list:
 
 @pytest.mark.parametrize("name", as_parameters(QUICK_RUNS))
 def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
-    printed = finished(name, tmp_path)
+    finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
     assert record.keys() == {"experiment", "source", "command", "settings", "env", "summary", "trials", "digest"}
     assert record["experiment"] == name
     assert record["command"] == f"python -m experiments {name}"
     assert record["settings"]["budget"] == "quick"
     assert all(can_stand_in_a_row(value) for row in record["summary"] for value in row.values())
-    assert not re.search(r"reproduced|in part(?! \d)|not clear", printed)  # it is no evidence
     assert all(len(png) > 5_000 for png in draw(name, tmp_path).values())
     if name not in ANSWERED:  # no page has its tables yet
         for make in tables_of(name):
@@ -117,22 +114,6 @@ def test_two_parts_give_the_results_of_one_command(tmp_path, finished):
     ask_here("gate_bias", folder)
     assert (folder / "gate_bias.jsonl").read_bytes() == b""  # nothing was left to run
     assert numbers_of(folder, "gate_bias") == numbers_of(tmp_path / "whole", "gate_bias")
-
-
-def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsys):
-    monkeypatch.setattr(command_line, "Runner", None)  # the measurement would begin with a TypeError
-    question = find_question("optimization")
-    dirty = "0123456789ab-dirty"
-    cases = (
-        ("0123456789ab", [], False),
-        (dirty, ["--quick"], False),  # a smoke test, which is no evidence
-        (dirty, [], True),
-    )
-    for commit, flags, is_told in cases:
-        monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
-        with pytest.raises(TypeError):
-            command_line.answer(question, command_line.parse_arguments(question, flags))
-        assert bool(capsys.readouterr().err) == is_told
 
 
 @unix
@@ -238,22 +219,6 @@ def test_a_cluster_changes_nothing_and_a_worker_that_dies_costs_time_only(tmp_pa
 
 
 # ---- The committed results -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("question", "bound"),
-    [
-        ("depth_needed", "POINT"),
-        ("past_a_thousand", "IN_USE"),
-        ("paths", "GUESSING"),
-        ("why_plain_fails", "TRAINS"),
-    ],
-)
-def test_a_picture_draws_the_bound_that_judges(question, bound):
-    """A show.py knows JSON only, so it has a bound of its own."""
-    room = file_of(question).parent.name
-    judging, showing = (importlib.import_module(f"experiments.{room}.{part}") for part in (question, "show"))
-    assert getattr(showing, bound) == getattr(judging, bound)
 
 
 def test_committed_finals_have_seeds_that_selected_nothing():

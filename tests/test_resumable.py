@@ -51,35 +51,26 @@ def every_second_epoch(monkeypatch):
 @pytest.mark.parametrize("block", ["highway", "plain"])
 def test_a_stopped_training_ends_with_the_same_numbers(tmp_path, monkeypatch, every_second_epoch, block):
     setting = {**SETTING, "block": block}
+    checkpoint = tmp_path / "net.npz"
     whole = fully_connected.trial(setting)
     with monkeypatch.context() as patches:
         stop_after(patches, 3)
         with pytest.raises(Stopped):
-            resumable.trial(setting, str(tmp_path))
-    assert resumable.checkpoint_of(setting, str(tmp_path)).exists()
+            resumable.trial(setting, checkpoint)
+    assert checkpoint.exists()
     with monkeypatch.context() as patches:
         stop_after(patches, 3)  # no more than epochs 3, 4 and 5; the third was lost with the stop
-        assert resumable.trial(setting, str(tmp_path)) == whole
-
-
-@pytest.mark.parametrize("part", ["setting", "data", "code"])
-def test_a_checkpoint_of_another_trial_is_not_used(tmp_path, every_second_epoch, monkeypatch, part):
-    whole = resumable.trial(SETTING, str(tmp_path))
-    assert resumable.checkpoint_of(SETTING, str(tmp_path)).exists()
-    about = resumable.identity_of(SETTING)
-    monkeypatch.setattr(resumable, "identity_of", lambda setting: {**about, part: "another"})
-    left = stop_after(monkeypatch, 5)
-    assert resumable.trial(SETTING, str(tmp_path)) == whole
-    assert left == [0]  # all epochs were trained once more
+        assert resumable.trial(setting, checkpoint) == whole
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04"])
 def test_a_file_that_is_no_checkpoint_is_not_used(tmp_path, content):
-    resumable.checkpoint_of(SETTING, str(tmp_path)).write_bytes(content)
-    assert resumable.trial(SETTING, str(tmp_path)) == fully_connected.trial(SETTING)
+    checkpoint = tmp_path / "net.npz"
+    checkpoint.write_bytes(content)
+    assert resumable.trial(SETTING, checkpoint) == fully_connected.trial(SETTING)
 
 
-def test_a_net_that_diverges_says_in_which_epoch(tmp_path, monkeypatch):
+def test_a_net_that_diverges_says_in_which_epoch(monkeypatch):
     train_epoch = hn.train_epoch
     calls = []
 
@@ -90,7 +81,7 @@ def test_a_net_that_diverges_says_in_which_epoch(tmp_path, monkeypatch):
         return train_epoch(*args, **settings)
 
     monkeypatch.setattr(hn, "train_epoch", diverging)
-    result = resumable.trial(SETTING, str(tmp_path))
+    result = resumable.trial(SETTING)
     assert result["diverged_at"] == "epoch 3, step 1: loss nan"
     assert len(result["losses"]) == 2
     assert result["loss"] is None

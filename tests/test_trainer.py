@@ -84,6 +84,19 @@ def test_a_training_that_diverges_says_so_and_does_not_go_on(examples):
         train_net(net, optimizer, *examples, epochs=9, batch_size=16, history=history)
 
 
+def test_lists_train_as_arrays_do_and_a_mask_is_refused(examples):
+    x, y = examples
+    lists = (x.tolist(), y.tolist())
+    histories = []
+    for data in (examples, lists):
+        net, optimizer = net_and(Adam)
+        histories.append(train_net(net, optimizer, *data, epochs=1, batch_size=16, validation=data))
+    assert histories[0] == histories[1]
+    for data in ((np.ma.masked_less(x, 0), y), (x, np.ma.masked_less(y, 1))):
+        with pytest.raises((TypeError, ValueError)):
+            train_net(*net_and(Adam), *data, epochs=1, batch_size=16)
+
+
 def test_images_train(examples):
     x = np.random.default_rng(0).integers(0, 256, (90, 5)).astype(np.uint8)
     net, optimizer = net_and(Adam)

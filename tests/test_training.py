@@ -1,9 +1,7 @@
 """Training a fully connected net: what a run reports, how it diverges, what it refuses, and which commit it names."""
 
-import functools
-import json
 import math
-import shutil
+import re
 import subprocess
 from dataclasses import replace
 
@@ -14,8 +12,6 @@ from threadpoolctl import threadpool_info
 
 import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
-from highways import files
-from highways.files import InputError, json_bytes, write_whole
 from highways.nets import layer_by_layer
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
@@ -162,24 +158,6 @@ def test_a_parameter_that_is_not_finite_is_noticed_behind_finite_logits(data_set
     assert run["final_test_acc"] is None
 
 
-def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    target = tmp_path / "a.json"
-    write_whole({target: json_bytes({"a": [1.5, float("nan"), -float("inf")], "b": None})})
-    assert json.loads(target.read_text(), parse_constant=pytest.fail) == {"a": [1.5, None, None], "b": None}
-    before = target.read_bytes()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    for owner, name in ((files.os, "fsync"), (files.Path, "replace")):
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, name, full)
-            with pytest.raises(InputError):
-                write_whole({target: json_bytes({"a": 2})})
-        assert target.read_bytes() == before
-        assert list(tmp_path.iterdir()) == [target]
-
-
 def test_epoch_means_are_over_whole_batches_in_the_given_order(data_set):
     data = hn.load_mnist(data_set)
     x = hn.scale_pixels(data.x_train, np.float64)
@@ -230,25 +208,27 @@ def test_a_run_that_diverges_stops_and_says_so(data_set, block, recwarn):
     assert not recwarn.list
 
 
-def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
-    """It is not that of a repository in a folder above, nor of one that GIT_DIR names.  A changed line that is not
-    UTF-8 does no harm."""
-    options = {"capture_output": True, "text": True, "check": True}
-    shutil.copy(hn.__file__, tmp_path)
-    git = ("git", "-c", "user.name=n", "-c", "user.email=e")
-    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
-        subprocess.run([*git, *command], cwd=tmp_path, **options)
-    head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **options).stdout.strip()
-    commit = files.commit.__wrapped__  # without its cache: it asks git each time
-    monkeypatch.setattr(files, "ROOT", tmp_path)
-    assert commit() == head
+def test_the_commit_is_that_of_this_repository_and_says_what_changed_since(tmp_path, monkeypatch):
+    """It is not that of a repository in a folder above, nor of one that GIT_DIR names.  What git ignores does not
+    count."""
+    commit = hn.commit.__wrapped__  # without its cache: it asks git each time
+    monkeypatch.setattr(hn, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_DIR", "nowhere")
-    assert commit() == head
-    with (tmp_path / "highway_networks.py").open("ab") as file:
-        file.write(b"# caf\xe9\n")
+    (tmp_path / "program.py").write_text("1\n")
+    (tmp_path / ".gitignore").write_text("scratch/\n")
+    git = ("git", "--git-dir=.git", "--work-tree=.", "-c", "user.name=n", "-c", "user.email=e")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    head = commit()
+    assert re.fullmatch("[0-9a-f]{12}", head)
+    for folder in ("scratch", "inside"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text("1\n")
+        assert commit() == (head if folder == "scratch" else f"{head}-dirty")
+    (tmp_path / "inside" / "mine.py").unlink()
+    (tmp_path / "program.py").write_text("2\n")
     assert commit() == f"{head}-dirty"
-    (tmp_path / "inside").mkdir()
-    monkeypatch.setattr(files, "ROOT", tmp_path / "inside")
+    monkeypatch.setattr(hn, "ROOT", tmp_path / "scratch")
     assert commit() is None
 
 
@@ -285,46 +265,3 @@ def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
     y = np.zeros((8, 1), int)
     row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(8), 4, squared_error)
     assert row["train_acc"] is None
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "edited",
-        "untracked",
-        "nothing",
-    ],
-)
-def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
-    """An untracked program counts as a change, and so do one that git was told not to look at and a module that
-    would be imported in place of a package; what git ignores in a folder does not.  It does not matter that the
-    user's git compares files with a tool of its own."""
-    git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "package").mkdir()
-    for name in ("program.py", "data/published.json", "package/__init__.py", "package/module.py"):
-        (tmp_path / name).write_text("1\n")
-    (tmp_path / ".gitignore").write_text("tqdm*\nscratch/\nmodule/\n")
-    git(["git", "init", "-q"])
-    git(["git", "config", "diff.external", "true"])
-    git(["git", "add", "-A"])
-    git(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "One"])
-    monkeypatch.setattr(files, "ROOT", tmp_path)
-    changed = {"edited": "program.py", "untracked": "mine.py", "data": "data/published.json"}
-    changed |= {"assumed unchanged": "program.py", "skipped": "program.py"}
-    changed |= {"ignored": "tqdm.py", "an ignored package": "tqdm/__init__.py"}
-    changed |= {"ignored beside a module": "package/module/__init__.py", "nothing": "scratch/notes.py"}
-    if change in ("assumed unchanged", "skipped"):
-        flag = {"assumed unchanged": "--assume-unchanged", "skipped": "--skip-worktree"}[change]
-        git(["git", "update-index", flag, "program.py"])
-    (tmp_path / changed[change]).parent.mkdir(exist_ok=True)
-    (tmp_path / changed[change]).write_text("2\n")
-    files.commit.cache_clear()
-    try:
-        assert str(files.commit()).endswith("-dirty") == (change != "nothing")
-        shutil.rmtree(tmp_path / ".git")
-        (tmp_path / ".git").mkdir()  # git would look in the folders above
-        files.commit.cache_clear()
-        assert files.commit() is None
-    finally:
-        files.commit.cache_clear()

@@ -2,7 +2,6 @@
 new run."""
 
 import functools
-import hashlib
 import importlib
 import json
 import sys
@@ -20,7 +19,9 @@ from highways.lab import trials as trials_module
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.extra_blocks import Residual
-from highways.trial_code import CORE, LIBRARY, checksum_of_code, checksum_of_text, text_of
+from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of
+
+NOWHERE = files.ROOT / "absent" / "net.npz"
 
 
 def runner_in(folder, jobs=1):
@@ -99,18 +100,14 @@ def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
 def test_a_worker_with_other_code_or_data_is_refused():
     """On a cluster each machine has a clone and data of its own."""
     t = setting(epochs=1)
-    key = {
-        "trial": t,
-        "data": fully_connected.data_of(t).sha256,
-        "code": checksum_of_code(fully_connected.trial, (t["block"],)),
-    }
-    assert (
-        trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"]
-        is False
-    )
+    trial = fully_connected.trial
+    data_of = fully_connected.data_of
+    key = {"trial": t, "data": data_of(t).sha256, "code": checksum_of_code(trial, (t["block"],))}
+    _, result, _ = trials_module._run_trial(trial, data_of, t, json.dumps(key), NOWHERE)
+    assert result["diverged"] is False
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError):
-            trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key | wrong))
+            trials_module._run_trial(trial, data_of, t, json.dumps(key | wrong), NOWHERE)
 
 
 MY_TRIALS = """\
@@ -138,47 +135,20 @@ def my_trials(tmp_path, monkeypatch):
     sys.modules.pop("my_trials", None)
 
 
-def checksum(*texts: bytes) -> str:
-    digests = sorted({checksum_of_text(text) for text in texts})
-    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+def code_in(file: str) -> frozenset[str]:
+    return code_of((files.ROOT / file).read_bytes())
 
 
-def texts_of_library() -> list[bytes]:
-    return [text_of(file) for pattern in LIBRARY for file in files.ROOT.glob(pattern)]
+def checksum_of(file: str) -> str:
+    return checksum_of_text((files.ROOT / file).read_bytes())
 
 
-def test_the_code_of_a_trial_is_the_library_and_its_own_file(my_trials):
-    texts = texts_of_library()
-    assert {text_of(files.ROOT / name) for name in (CORE, NETS, "highways/conv/net.py")} < set(texts)
-    assert checksum_of_code(fully_connected.trial) == checksum(*texts)
-    assert checksum_of_code(my_trials().trial) == checksum(*texts, MY_TRIALS.encode())
-
-
-NETS = "highways/nets/fully_connected.py"
-SCHEDULES = "highways/nets/schedules.py"
-TRIAL = "experiments/headline/controls_trial.py"
-
-
-def keeps_its_checksum(file: str, old: str, new: str) -> bool:
-    """Whether a file has the same checksum with `new` in place of `old`, which stands in it once."""
-    text = text_of(files.ROOT / file).replace(b"\r\n", b"\n")
-    assert text.count(old.encode()) == 1
-    return checksum_of_text(text.replace(old.encode(), new.encode())) == checksum_of_text(text)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        (CORE, "np.random.default_rng(rng)", "np.random.Generator(np.random.MT19937(rng))"),  # weights and shuffling
-        (CORE, "    hidden: int = 50\n", "    hidden: int = 51\n"),
-        (CORE, "subtract(layer.H, layer.x, P)", "subtract(layer.x, layer.H, P)"),
-        (NETS, "BATCH = 128", "BATCH = 127"),
-        (SCHEDULES, "return progress / WARM_UP", "return progress * WARM_UP"),
-        (TRIAL, "SHUT = -20.0", "SHUT = 20.0"),
-    ],
-)
-def test_what_computes_is_in_the_key(file, old, new):
-    assert not keeps_its_checksum(file, old, new)
+def test_the_code_of_a_trial_is_what_it_imports():
+    fully, conv = (code_in(f"experiments/{name}_trial.py") for name in ("figure_1/full_mnist", "table1/table1"))
+    assert {checksum_of("highway_networks.py"), checksum_of("highways/nets/fully_connected.py")} <= fully & conv
+    assert checksum_of("highways/conv/winograd.py") in conv - fully
+    for file in ("highways/files.py", "highways/lab/trials.py", "highways/conv/progress.py"):
+        assert checksum_of(file) not in fully | conv
 
 
 PROGRAM = '''
@@ -188,27 +158,39 @@ def f(x):
         raise ValueError('a')
     print(x)
     warnings.warn('a', x)
-    return x
+    return 0.5 * registry['a'](x)
+
+def parse_arguments():
+    add('--help', help='a')
 '''
+
+
+def checksum_with(old: str, new: str) -> str:
+    assert PROGRAM.count(old)
+    return checksum_of_text(PROGRAM.replace(old, new).encode())
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("    return x", "    return x  # as it is"),
+        ("    return", "    # as it is\n    return"),
         ("def f(x):", "# bent\n\ndef f(x) :"),
         ('    """One."""\n', ""),
         ("ValueError('a')", "ValueError(f'{x} b')"),
         ("ValueError('a')", "ValueError()"),
         ("print(x)", "print('x', x, file=sys.stderr)"),
         ("warnings.warn('a', x)", "warnings.warn(f'{x}')"),
+        ("help='a'", "help='b'"),
         ("\n", "\r\n"),
     ],
 )
 def test_words_are_not_in_the_key(old, new):
-    assert old in PROGRAM
-    changed = PROGRAM.replace(old, new)
-    assert checksum_of_text(changed.encode()) == checksum_of_text(PROGRAM.encode())
+    assert checksum_with(old, new) == checksum_of_text(PROGRAM.encode())
+
+
+@pytest.mark.parametrize(("old", "new"), [("0.5", "0.25"), ("not x", "x"), ("0.5 * ", ""), ("['a']", "['b']")])
+def test_what_computes_is_in_the_key(old, new):
+    assert checksum_with(old, new) != checksum_of_text(PROGRAM.encode())
 
 
 def test_the_core_trains_without_its_command_line(monkeypatch):
@@ -216,7 +198,8 @@ def test_the_core_trains_without_its_command_line(monkeypatch):
     core = types.ModuleType("core")
     core.__file__ = hn.__file__
     monkeypatch.setitem(sys.modules, "core", core)
-    exec(compile(text_of(files.ROOT / CORE), "core", "exec"), vars(core))
+    text, _, _ = (files.ROOT / "highway_networks.py").read_text().partition(f"\ndef {COMMAND_LINE}(")
+    exec(compile(text, "core", "exec"), vars(core))
     assert not hasattr(core, "main")
     x = np.random.default_rng(0).integers(0, 256, (60, 9)).astype(np.uint8)
     y = np.arange(60) % 3
@@ -238,25 +221,21 @@ def test_the_core_trains_without_its_command_line(monkeypatch):
         b"import experiments.a.a_trial",
     ],
 )
-def test_what_a_trial_imports_from_experiments_is_part_of_its_code(tmp_path, monkeypatch, my_trials, line):
-    """And what this imports, but not the files that search, judge or draw."""
+def test_imports_are_followed(tmp_path, monkeypatch, line):
+    """But not into what only reads and writes files."""
     monkeypatch.setattr(trial_code, "ROOT", tmp_path)
     texts = {
-        "a/a_trial.py": b"from experiments.b.stack import Stack\nfrom experiments.a.a import RATE\n",
-        "a/a.py": b"from experiments.c.c_trial import f\n\nQUESTION = Question()\n",
-        "a/show.py": b"@table('a')\ndef show(read): ...\n",
-        "b/stack.py": b"from experiments.a import a_trial  # each imports the other\n",
-        "c/c_trial.py": b"# not imported by a trial\n",
+        "experiments/a/a_trial.py": b"import experiments.b.stack, highways.files\n",
+        "experiments/b/stack.py": b"from experiments.a import a_trial  # each imports the other\n",
+        "experiments/c/c_trial.py": b"# not imported by a trial\n",
+        "highways/files.py": b"import experiments.c.c_trial\n",
     }
     for name, text in texts.items():
-        file = tmp_path / "experiments" / name
+        file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text)
-    mine = my_trials()
-    own_text = line + b"\n" + MY_TRIALS.encode()
-    monkeypatch.setattr(trial_code, "_text_defining", lambda defined: own_text)
-    expected = checksum(*texts_of_library(), own_text, texts["a/a_trial.py"], texts["b/stack.py"])
-    assert checksum_of_code(mine.trial) == expected
+    imported = (line, texts["experiments/a/a_trial.py"], texts["experiments/b/stack.py"])
+    assert code_of(line) == {checksum_of_text(text) for text in imported}
 
 
 def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
@@ -356,19 +335,17 @@ def test_a_result_replaces_no_setting(tmp_path):
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     def check_out(commit):
-        """Lets git name this commit, and no changed and no committed file."""
-        monkeypatch.setattr(files, "_git", lambda *words: commit if words[0] == "rev-parse" else b"")
+        """Lets git name this commit, and no changed file."""
+        monkeypatch.setattr(hn, "git", lambda *words: commit if words[0] == "rev-parse" else "")
 
-    (tmp_path / ".git").mkdir()
-    monkeypatch.setattr(files, "ROOT", tmp_path)
-    files.commit.cache_clear()
-    check_out(b"111111111111")
+    hn.commit.cache_clear()
+    check_out("111111111111")
     runner = runner_in(tmp_path)
-    check_out(b"222222222222")
+    check_out("222222222222")
     runner.run(lambda t: {}, [{"a": 1}])
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
-    files.commit.cache_clear()
+    hn.commit.cache_clear()
 
 
 def half_of(t):

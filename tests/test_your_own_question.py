@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT
 
 from highways.files import json_bytes, read_json
+from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import sealed, select
 
 # the page, and what it shows: the five files of a question's folder, and three groups of commands
@@ -130,7 +131,7 @@ def test_the_results_have_rows_and_a_verdict(clone):
     rows = read_json(clone / "experiments" / "results" / "narrow.json")["summary"]
     assert select(rows, width=10)["test_accuracy"]["n"] == 2
     claim = select(read_json(clone / "experiments" / "results" / "claims.json")["trials"], id="narrow-nets-learn")
-    assert claim["verdict"] in ("yes", "no", "not clear")
+    assert claim["verdict"] in VERDICTS
     assert claim["results"] == ["narrow"]
 
 
@@ -139,7 +140,8 @@ def test_the_page_has_the_numbers(clone):
     claim = select(read_json(clone / "experiments" / "results" / "claims.json")["trials"], id="narrow-nets-learn")
     page = (clone / "experiments" / "narrow" / "README.md").read_text(encoding="utf-8")
     assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
-    assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
+    verdict = Verdict.of(claim).as_text(claim["kind"])
+    assert f"<!-- verdict: narrow-nets-learn -->{verdict}<!-- end -->" in page
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 2 seeds \|", page)
     questions = (clone / "experiments" / "README.md").read_text(encoding="utf-8")
     assert "| [narrow](narrow/README.md) | **How narrow may a highway net be?** " in questions

@@ -23,8 +23,8 @@ from matplotlib import pyplot as plt
 import docs.article.show  # noqa: F401  registers the article's pictures
 from docs.article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from experiments import register_pictures_and_tables
+from experiments.committed import read_committed
 from highways.files import ROOT, write_whole
-from highways.lab.committed import read_committed
 from highways.lab.showing.registry import PICTURES
 from highways.lab.showing.style import NO_BREAK, house_style
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from statistics import mean
 
-from docs.article.ledger_rows import in_bold, is_tested, row_of, table_of
+from docs.article.ledger_rows import is_tested, row_of, table_of
 from docs.article.tables_1_to_3 import accuracy_in_paper
 from docs.article.ten_claims import Primary, shown_rows
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
+from highways.lab.verdict import ONE_RUN, Verdict
+from highways.records import select
 
 HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | simpler nets | verdict |"
 WIDTHS = (2, 22, 22, 37, 3, 20, 11)  # of the columns, as a share of their sum
@@ -30,6 +32,9 @@ def primary_table(read) -> str:
     lines = []
     for number, primary, name in shown_rows(read):
         row = row_of(read, name)
+        verdict = Verdict.of(row)
+        if not is_tested(row):
+            verdict = Verdict(verdict.word, verdict.additions[:1])  # without accuracies, which have a column
         cells = [
             number,
             f"{primary.claim} ({in_paper(read, primary)})",
@@ -37,7 +42,7 @@ def primary_table(read) -> str:
             cell(compact(row["ours"])),
             counted(read, row, primary),
             simpler_nets(row["controls"]),
-            in_bold(row["verdict"].partition(";")[0]),
+            f"**{cell(verdict.as_text())}**",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     notes = (
@@ -79,12 +84,13 @@ def compact(text: str) -> str:
 
 def counted(read, row: dict, primary: Primary) -> str:
     """How many nets, or searches, stand behind a row."""
-    if "one run" in row["verdict"] or not is_tested(row):
+    if ONE_RUN in row["additions"] or not is_tested(row):
         return "1"
     if primary.groups:
         budgets = [read("experiments/results/primary.json")["settings"][group] for group in primary.groups]
         return ", ".join(str(budget.get("searches") or budget["seeds"]) for budget in budgets)
-    return re.search(r"n = (\d+)", row["ours"])[1]
+    of_width = {"width": int(primary.paper[-2:]), "block": "highway", "protocol": "paper"}
+    return str(select(read("experiments/results/table1.json")["summary"], **of_width)["test_accuracy"]["n"])
 
 
 def in_paper(read, primary: Primary) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.article.ledger_rows import table_of
-from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import table
+from highways.lab.showing.tables import accuracy_cell
 from highways.records import select
 from highways.statistics import spaced
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 
-from docs.article.ledger_rows import row_of, table_of
+from docs.article.ledger_rows import table_of
+from experiments.what_trains.gate_bias import best_and_highest
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
@@ -198,16 +198,13 @@ def lowest_loss_with_relu(read, kind: str) -> str:
     return f"{min(np.mean(entry['loss']) for entry in found):.2g}"
 
 
-BIASES = re.compile(r"(\w+): best ([-\d, ]+), highest ([-\d, ]+)")
-
-
 @table("article-best-biases")
 def best_biases(read) -> str:
     """For each activation the highest gate bias that trains, and the best: of the shallowest and the deepest nets."""
-    numbers = row_of(read, "more-negative-with-depth")["ours"]
-    depths = re.search(r"at ([\d, ]+) layers", numbers)[1].split(", ")
+    record = read("experiments/results/gate_bias.json")
+    shallowest, *_, deepest = record["settings"]["depths"]
     parts = []
-    for activation, *lists in BIASES.findall(numbers):
-        best, highest = (values.strip(", ").split(", ") for values in lists)
-        parts.append(f"with {activation} from {highest[0]} to {highest[-1]}, and from {best[0]} to {best[-1]}")
-    return f"from {depths[0]} to {depths[-1]} layers {'; '.join(parts)}"
+    for activation, name in (("tanh", "tanh"), ("relu", "ReLU")):
+        best, highest = best_and_highest(record["trials"], activation)
+        parts.append(f"with {name} from {highest[0]:g} to {highest[-1]:g}, and from {best[0]:g} to {best[-1]:g}")
+    return f"from {shallowest + 1} to {deepest + 1} layers {'; '.join(parts)}"

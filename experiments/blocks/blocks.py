@@ -45,7 +45,7 @@ from highways.lab.judging.claim import (
     ratio_as_text,
     values_of,
 )
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -361,7 +361,7 @@ def _shallow(record: dict, more_seeds: dict, thousand_layers: dict, block: str) 
     source="paper, 2, open",
     about=ALL,
     over=("blocks", "more_seeds"),
-    note=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
+    seen=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
 )
 def carry_gate_not_needed(r, more_seeds):
@@ -381,7 +381,7 @@ def carry_gate_not_needed(r, more_seeds):
     kind="open question",
     source="encyclopedia article, open",
     about=ALL,
-    note=f"{REFEREED}: at first one diverged seed decided; now it counts as an accuracy of {GUESSING}",
+    seen=f"{REFEREED}: at first one diverged seed decided; now it counts as an accuracy of {GUESSING}",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def carry_gate_trains(r):
@@ -397,7 +397,7 @@ def carry_gate_trains(r):
 @claim(
     "struggles-beyond-100",
     source="encyclopedia article",
-    note=f"{REFEREED}: at first nets on MNIST judged, and the row was 'not reproduced'; they have a row of their own, "
+    seen=f"{REFEREED}: at first nets on MNIST judged, and the row was 'not reproduced'; they have a row of their own, "
     "without a claim",
 )
 def struggles_beyond_100(r):
@@ -414,7 +414,7 @@ def struggles_beyond_100(r):
     source="encyclopedia article, open",
     about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
-    note=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; "
+    seen=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; "
     "the part on 1000 layers was chosen after the "
     "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
     "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
@@ -455,7 +455,7 @@ def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
     kind="open question",
     source="encyclopedia article, open",
     about={"depth": (19, 99, 199), **ALL},
-    note=f"{CHOSEN_AFTER}; at first counted as a claim; the search chose tanh at 20 and 100 "
+    seen=f"{CHOSEN_AFTER}; at first counted as a claim; the search chose tanh at 20 and 100 "
     "layers, ReLU at 200; the loss of 200 layers is lower than that of 100",
 )
 def worse_beyond_100(r):
@@ -492,7 +492,7 @@ UNTRAINED = Control("an untrained net", untrained)
     source="encyclopedia article",
     about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
-    note=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
+    seen=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
     f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
     "shows no effect of depth",
     controls=(UNTRAINED,),
@@ -517,7 +517,7 @@ def factors_compound(r, more_seeds):
     source="encyclopedia article",
     about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
-    note=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
+    seen=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
     "trained nets judged, by which the row was 'not reproduced'; that untrained nets judge, "
     f"too, was added after the runs; {TWO_LOOKS}",
     controls=(UNTRAINED,),
@@ -558,11 +558,11 @@ def plain_as_residual(record: dict, more_seeds: dict) -> tuple[dict, dict]:
     source="encyclopedia article",
     about=ALL,
     over=("blocks", "more_seeds"),
-    note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
+    seen=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
     f"to 0.52 (200) times as many parameters; {TWO_LOOKS}",
     controls=(
-        Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",), place="residual"),
-        Control("a plain net", plain_as_residual, place="residual"),
+        Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",)),
+        Control("a plain net", plain_as_residual),
     ),
 )
 def residual_half_parameters(r, more_seeds):
@@ -572,7 +572,7 @@ def residual_half_parameters(r, more_seeds):
     residual = accuracies(record, RESIDUAL)
     highway = accuracies(record, HIGHWAY)
     return as_good(residual, highway, MARGIN, LOOKS), (
-        f"test accuracy at {range_of(highway)}, all of width 50: residual "
+        f"test accuracy at {range_of(highway)}, all of width 50: {named(r, 'residual')} "
         f"{means(residual)}; highway {means(highway)}; "
         f"{least_difference(residual, highway, LEVEL)}"
     )
@@ -583,7 +583,7 @@ def residual_half_parameters(r, more_seeds):
     source="paper, 3.3.2",
     about=ALL,
     over=("blocks", "more_seeds"),
-    note=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
+    seen=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
 )
 def generalises_at_every_depth(r, more_seeds):
@@ -605,7 +605,7 @@ def generalises_at_every_depth(r, more_seeds):
     "gates-help-beyond-fixed-skips",
     source="paper, 5",
     about=ALL,
-    note=f"{TEN_EPOCHS}; {ADDED}; {NOT_RESNET}; {SCALED}; with as many "
+    seen=f"{TEN_EPOCHS}; {ADDED}; {NOT_RESNET}; {SCALED}; with as many "
     "parameters residual nets have the lower loss at each depth; nets whose gates do not see x have rows of their own",
 )
 def gates_help_beyond_fixed_skips(r):

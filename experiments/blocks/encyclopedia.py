@@ -119,7 +119,7 @@ def residual_is_highway_at_one(r):
     kind="open question",
     source="encyclopedia article, open",
     over=("blocks",),
-    note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
+    seen=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
     "settings over depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU "
     f"nets never; {REFEREED}: at first a net that diverged decided alone; now it counts as one that guesses",
 )
@@ -176,7 +176,7 @@ def plain_as_residual(blocks: dict) -> tuple[dict]:
     source="encyclopedia article",
     over=("blocks",),
     about={"n_train": 60000},
-    note=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
+    seen=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
     "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
     "the ratio is larger still; residual blocks start with W_H times a factor below one, "
     "which was searched",

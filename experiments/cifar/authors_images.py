@@ -199,7 +199,7 @@ def claim_of_current_logs(kind: str, images: str) -> None:
     @claim(
         f"authors-images-{kind}",
         says=f"do the authors' logs begin with the losses of images {images}? ({IN_RANGE})",
-        note=f"{when}; {QUANTILES}; {SCALE_UNKNOWN}",
+        seen=f"{when}; {QUANTILES}; {SCALE_UNKNOWN}",
         **OPEN,
     )
     def current_logs_begin_alike(r):
@@ -213,7 +213,7 @@ def claim_of_earlier_log(kind: str, images: str) -> None:
         f"authors-earlier-log-{kind}",
         says="does the authors' earlier log of CIFAR-10, of a net with 100 outputs, begin with a loss of images "
         f"{images}? ({IN_RANGE})",
-        note=f"{CHOSEN_AFTER}: {QUANTILES}; {SCALE_UNKNOWN}",
+        seen=f"{CHOSEN_AFTER}: {QUANTILES}; {SCALE_UNKNOWN}",
         **OPEN,
     )
     def earlier_log_begins_alike(r):
@@ -230,7 +230,7 @@ SPREAD_POINTS = f"{100 * SPREAD:g}"
 
 @claim(
     "authors-images-size",
-    note="what is not decided was added after the run; until then the answer was no",
+    seen="what is not decided was added after the run; until then the answer was no",
     one_run=True,
     **OPEN,
 )

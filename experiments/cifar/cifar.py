@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import math
 
+from experiments import conv_runs
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -44,16 +45,16 @@ from experiments.cifar.cifar_trial import (
 )
 from experiments.published import PUBLISHED
 from highways.conv import protocols
-from highways.conv import trials as conv_trials
 from highways.conv.net import KINDS, ConvNet
-from highways.conv.nets import find_net
+from highways.conv.nets import FIRST_OF_TABLE_2, find_net
 from highways.conv.official_cifar import as_read, made_up, official_images
 from highways.lab.judging.accuracies import ERRORS, Accuracies, expected, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import NotMeasured, Sample, claim, verdict_of_parts
+from highways.lab.judging.claim import NotMeasured, Sample, claim
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
+from highways.lab.verdict import Verdict
 from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
 
@@ -124,7 +125,7 @@ TAKES_RATE_OF = {  # {net without a search: the searched net whose rate it takes
 }
 # two deviations of the first layer's weights: the released program draws with the first, although
 # the file of its 19 layers asks for the second
-FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
+FIRST_LAYERS = (1.0, FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
@@ -198,11 +199,11 @@ def run(runner: Runner) -> dict:
         load = made_up
     for _, _, data, *_ in budget["runs"]:
         runner.data_sets[load(data).name] = load(data).sha256
-    run_trial = functools.partial(trial, folder=str(runner.folder), load=load)
+    run_trial = functools.partial(trial, load=load)
     data_as_read = functools.partial(as_read, load=load)
 
     def train(settings_of_trials: list[dict]) -> list[dict]:
-        return conv_trials.run(runner, run_trial, settings_of_trials, data_as_read)
+        return runner.run(run_trial, settings_of_trials, data_as_read)
 
     searched = train(search_settings(budget))
     final = train(final_settings(budget, searched))
@@ -217,15 +218,14 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    The group is "final", or "partial" for a run that was stopped, and for a branch, which began
-    from the checkpoint of another run: rows about whole runs leave these out.  A run with the
-    settings of a trial of the search belongs to "search".
+    The group is "final", or "partial" for a run that was stopped: rows about whole runs leave these
+    out.  A run with the settings of a trial of the search belongs to "search".
 
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
-    trial = conv_trials.finished_trial(run)
-    is_part = "stopped_after" in run or "parent" in run
+    trial = conv_runs.finished_trial(run)
+    is_part = "stopped_after" in run
     if not is_part and is_searched(trial):
         return "search", for_pictures(trial, trial)
     if not all_images(ALL_IMAGES).items() <= trial.items():
@@ -246,8 +246,8 @@ def rows(record: dict) -> list[dict]:
     intervals, and for the points of the authors' log."""
     trials = record["trials"]
     result = []
-    for runs in conv_trials.by_kind(trials["final"]):
-        row = {**conv_trials.row_of(runs), "lr": runs[0]["lr"]}
+    for runs in conv_runs.by_kind(trials["final"]):
+        row = {**conv_runs.row_of(runs), "lr": runs[0]["lr"]}
         if KINDS[row["block"]].gates:
             row["gate_bias"] = runs[0]["gate_bias"]
         result.append(row)
@@ -340,14 +340,14 @@ def accuracies_by_protocol(record: dict, net: str, data: str) -> tuple[Accuracie
 
 
 def has_guessed_settings(net: str) -> bool:
-    """Whether some settings of our runs by the paper's protocol are guesses: for Table 2 none were released."""
-    return find_net(net).title == "Table 2"
+    """Whether some settings of our runs by the paper's protocol are guesses, as the first layer's start is."""
+    return find_net(net).first is not None
 
 
-def by_settings(net: str, verdict: str) -> str:
+def by_settings(net: str, verdict: Verdict) -> Verdict:
     """The verdict on a net's accuracy.  With guessed settings a miss is one with these settings."""
-    if has_guessed_settings(net):
-        return verdict.replace("not reproduced", "not reproduced with these settings")
+    if has_guessed_settings(net) and verdict.word == "not reproduced":
+        return Verdict(verdict.word, (" with these settings", *verdict.additions))
     return verdict
 
 
@@ -381,7 +381,7 @@ def claim_of_accuracy(id: str, source: str, who: str, published: dict, net: str,
         source=source,
         says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs; {margin})",
         about=ABOUT,
-        note="; ".join(notes),
+        **{"seen" if has_guessed_settings(net) else "note": "; ".join(notes)},
     )
     def net_reaches(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -406,7 +406,7 @@ def claim_of_bound(id: str, source: str, who: str, bound: float, net: str, data:
         source=source,
         says=f"{who} ({100 * bound:.2f} %{margin})",
         about=ABOUT,
-        note="; ".join(notes),
+        **{"seen" if similar or has_guessed_settings(net) else "note": "; ".join(notes)},
     )
     def is_at_least_as_accurate(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -527,7 +527,7 @@ NO_OTHER_SO_LONG = "no net of other blocks is trained on whitened images for as 
     "19-layers-reach-on-whitened-images",
     source="paper, Table 3",
     about=ABOUT,
-    note=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
     no_control=NO_OTHER_SO_LONG,
 )
 def reaches_on_whitened_images(r):
@@ -535,14 +535,14 @@ def reaches_on_whitened_images(r):
     accuracy lies in the 95 % prediction interval of the paper's runs, for one run 91.95 to 92.67)"""
     whitened = whitened_accuracies(r)
     verdict = reaches(TABLE_3[TEN], PAPERS_EPOCHS, whitened, None)
-    return f"{verdict}, {NOT_NAMED}", side_by_side(TABLE_3[TEN], whitened, None, "")
+    return verdict.plus(f", {NOT_NAMED}"), side_by_side(TABLE_3[TEN], whitened, None, "")
 
 
 @claim(
     "exceeds-maxout-on-whitened-images",
     source="paper, 5",
     about=ABOUT,
-    note=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
     no_control=NO_OTHER_SO_LONG,
 )
 def exceeds_maxout_on_whitened_images(r):
@@ -550,7 +550,7 @@ def exceeds_maxout_on_whitened_images(r):
     {MAXOUT_PERCENT} % (by more than {ERRORS_OF_ONE_RUN} binomial standard errors of our accuracy)"""
     whitened = whitened_accuracies(r)
     verdict = is_at_least(MAXOUT[TEN], PAPERS_EPOCHS, whitened, None, errors=ERRORS_OF_ONE_RUN)
-    return f"{verdict}, {NOT_NAMED}", f"{whitened} ({expected({}, whitened, errors=ERRORS_OF_ONE_RUN)})"
+    return verdict.plus(f", {NOT_NAMED}"), f"{whitened} ({expected({}, whitened, errors=ERRORS_OF_ONE_RUN)})"
 
 
 # ---- Claims on the authors' log, at equal epochs -------------------------------------------------
@@ -583,7 +583,7 @@ def claim_of_log(id: str, images: str, protocol: str, note: str) -> None:
         says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: "
         f"{ALIKE_IF})",
         about=ABOUT,
-        note=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
+        seen=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
         "number that was not shown to differ counted as the same, then the margins were 1 point and 0.03, which the "
         f"log does not meet against itself; {CALLED_DIFFERENT}",
         one_run=True,
@@ -641,7 +641,7 @@ claim_of_log(
     kind="open question",
     source="the authors' log, open",
     about=ABOUT,
-    note=f"{AFTER_103}; 200, 300 and 400 are the last epochs at their rate: there our mean is that of the seven epochs "
+    seen=f"{AFTER_103}; 200, 300 and 400 are the last epochs at their rate: there our mean is that of the seven epochs "
     f"up to them; by the rule {called_different(LATE_POINTS)} called different",
     one_run=True,
 )
@@ -688,22 +688,22 @@ def percents_at_the_end(accuracies: Accuracies) -> Sample:
     return Sample(percents, "test accuracy in percent")
 
 
-def trains(accuracies: Accuracies) -> str:
+def trains(accuracies: Accuracies) -> Verdict:
     percents = percents_at_the_end(accuracies)
     holds = percents[0] > TRAINS if len(percents) == 1 else above(percents, TRAINS)
-    return accuracies.verdict(verdict_of_parts([holds]))
+    return accuracies.verdict(holds)
 
 
-def does_not_train(accuracies: Accuracies) -> str:
+def does_not_train(accuracies: Accuracies) -> Verdict:
     percents = percents_at_the_end(accuracies)
     holds = percents[0] < FAILS if len(percents) == 1 else below(percents, FAILS)
-    return accuracies.verdict(verdict_of_parts([holds]))
+    return accuracies.verdict(holds)
 
 
 def claim_of_highway(
     layers: int,
     net: str,
-    note: str,
+    seen: str,
     controls: tuple[Control, ...] = (),
     no_control: str = "",
 ) -> None:
@@ -715,7 +715,7 @@ def claim_of_highway(
         says=f"a convolutional highway net of {layers} layers trains in a single stage, at the gate bias "
         f"{find_net(net).gate_bias:g} that section 2.2 suggests (CIFAR-10: above {TRAINS} %)",
         about=ABOUT,
-        note=note,
+        seen=seen,
         controls=controls,
         no_control=no_control,
     )
@@ -759,12 +759,12 @@ def claim_of_plain(layers: int, net: str) -> None:
         return trains(accuracies), str(accuracies)
 
 
-claim_of_highway(11, "highway-a", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
-claim_of_highway(19, "highway-b", note=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(11, "highway-a", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(19, "highway-b", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
 claim_of_highway(
     32,
     "highway-c",
-    note="judged after the runs, by the rule for 11 and 19 layers",
+    seen="judged after the runs, by the rule for 11 and 19 layers",
     no_control="plain nets of rectifiers were trained with 11 and with 19 layers alone",
 )
 claim_of_maxout(11, "highway-a", size_of_fitnet="250 K")

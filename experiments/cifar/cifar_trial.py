@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.conv.nets import find_net
@@ -41,8 +43,8 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
     return {**conv_trials.setting(settings), **changes}
 
 
-def trial(setting: dict, folder: str, load) -> dict:
-    return for_pictures(setting, conv_trials.train(setting, load(setting["data"]), folder, "cifar"))
+def trial(setting: dict, load, checkpoint: Path | None = None) -> dict:
+    return for_pictures(setting, conv_trials.train(setting, load(setting["data"]), checkpoint))
 
 
 def for_pictures(setting: dict, result: dict) -> dict:

@@ -5,10 +5,9 @@ import math
 import numpy as np
 from matplotlib.ticker import MultipleLocator
 
-from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import COLOR, GREY, OTHERS, PUBLISHED, headline, note, panels
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import accuracy_cell, markdown_table
 from highways.records import select, with_settings
 from highways.statistics import spaced
 

@@ -18,12 +18,11 @@ from experiments.published import AUTHORS_LOGS
 from highways import cifar as images_of_cifar
 from highways.cifar import PIXELS
 from highways.conv import nets
-from highways.conv import trials as conv_trials
 from highways.conv.official_cifar import as_read, made_up
 from highways.conv.pipeline import Pipeline
-from highways.files import InputError
 from highways.lab.judging import ledger
 from highways.lab.trials import Runner
+from highways.lab.verdict import Verdict
 from highways.records import select
 
 FEW = {"n_train": 100, "n_test": 40, "validation": False}  # images
@@ -37,15 +36,15 @@ def small_highway_a(monkeypatch):
 
 
 def test_images_in_another_order_are_other_images(tmp_path, small_highway_a):
-    """For the log of trials, which runs them again, and for a checkpoint, which is refused."""
+    """For the log of trials, which runs them again."""
     t = cifar_trial.setting(cifar_trial.PLAIN_A, "cifar-10", "short", 1, 0, FEW, {})
     data = made_up("cifar-10")
     turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
 
     def run_on(images):
-        trial = functools.partial(cifar_trial.trial, folder=str(tmp_path), load=lambda name: images)
+        trial = functools.partial(cifar_trial.trial, load=lambda name: images)
         with Runner("cifar", "default", {}, folder=tmp_path, jobs=1) as runner:
-            [row] = conv_trials.run(runner, trial, [t], functools.partial(as_read, load=lambda name: images))
+            [row] = runner.run(trial, [t], functools.partial(as_read, load=lambda name: images))
         assert runner.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
         return row["history"]
 
@@ -53,14 +52,6 @@ def test_images_in_another_order_are_other_images(tmp_path, small_highway_a):
     assert run_on(turned) != official
     assert run_on(data) == official
     assert len((tmp_path / "cifar.jsonl").read_text().splitlines()) == 2
-    cifar_trial.trial(t, str(tmp_path), lambda name: data)
-    (tmp_path / "cifar.jsonl").unlink()
-    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
-    kept = checkpoint.read_bytes()
-    with pytest.raises(InputError):
-        run_on(turned)
-    assert checkpoint.read_bytes() == kept
-    assert run_on(data) == official
 
 
 def test_trials_of_the_search_are_on_validation_images():
@@ -144,7 +135,7 @@ CLAIMS = {claim.id: claim for claim in find_question("cifar").claims}
 def judged(claim_id: str, record: dict) -> tuple[str, str]:
     """What the ledger has: our numbers, and the verdict."""
     [row] = ledger.judge_all([CLAIMS[claim_id]], {"cifar": record}, {}, {"cifar": "a command"})
-    return row["ours"], row["verdict"]
+    return row["ours"], Verdict.of(row).as_text(row["kind"])
 
 
 @pytest.mark.parametrize(
@@ -416,18 +407,17 @@ def test_nets_that_are_not_trained_yet_are_not_tested():
     assert judgements["better-than-all-cnn"] == ("-", verdict)
 
 
-def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path, small_highway_a):
+def test_only_nets_with_pictures_keep_what_pictures_need(small_highway_a):
     """Of Highway A only the run with seed 0 is pictured."""
     results = []
     for seed in (0, 1):
         setting = cifar_trial.setting(cifar_trial.HIGHWAY_A, "cifar-10", "short", 1, seed, FEW, {})
-        results.append(cifar_trial.trial(setting, str(tmp_path), made_up))
+        results.append(cifar_trial.trial(setting, made_up))
     pictured, other = results
     assert len(pictured["wrong"]) == cifar_trial.MOST_WRONG
     assert {"filters", "mean_T_per_position"} <= pictured.keys()
     assert not {"filters", "mean_T_per_position", "wrong"} & other.keys()
     assert len(other["mean_T"]) == 6
-    assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_trials.run
 
 
 def branch_at(epoch: int, **more) -> dict:

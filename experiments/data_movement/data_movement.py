@@ -244,7 +244,7 @@ def claim_of_effective_depth(id: str, data: str) -> None:
         says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies more than before "
         f"training; its standard deviation is over {LEAST_VARIATION} of its mean)",
         about=ON_ALL_SETS,
-        note=FIRST_RULE,
+        seen=FIRST_RULE,
         no_control=IS_IN_THE_RULE,
     )
     def effective_depth_differs(r):
@@ -297,7 +297,7 @@ NAME_OF_POLICY = {"known": "blocks, known beforehand", "computed": "blocks, T co
     source="published program, open",
     kind="open question",
     about=ON_MNIST,
-    note="costs of an inference are means over 12 images a net; at first saving and losing "
+    seen="costs of an inference are means over 12 images a net; at first saving and losing "
     "were two parts of a policy, so that one that skips nothing passed a part; they were "
     "joined after the runs",
 )

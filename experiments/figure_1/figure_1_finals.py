@@ -16,7 +16,7 @@ from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of
 from highways.lab.judging.rules import all_below, all_ratios_below, holm, interval, logs, mean, p_value, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import resumable
+from highways.nets import fully_connected, resumable
 from highways.nets.fully_connected import ALL, epochs_to
 from highways.nets.search import chosen_settings, over_seeds, ranked, stretched
 from highways.records import with_settings
@@ -43,7 +43,7 @@ def run(runner: Runner) -> dict:
         over_seeds(settings, runner.settings["seeds"]),
         key=lambda setting: (setting["seed"], setting["depth"]),
     )
-    return {"final": resumable.run(runner, by_seed)}
+    return {"final": fully_connected.run(runner, by_seed, resumable.trial)}
 
 
 # ---- Measures -----------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ ABOUT = {"depth": DEPTHS, **ALL}
     "highway-converges-faster",
     source="paper, 3.1",
     about=ABOUT,
-    note="20 comparisons of three seeds: only large differences are decided; "
+    seen="20 comparisons of three seeds: only large differences are decided; "
     f"{REFEREED}: equal seeds count as spread over one epoch, where at first they were certain; "
     "at 10 layers the settings decide: with those of `long_training` plain nets reach 1e-5 in 64 to 75 "
     "epochs; the losses are ours",

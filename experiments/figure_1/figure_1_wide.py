@@ -13,7 +13,7 @@ from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of
 from highways.lab.judging.rules import above, in_ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import resumable
+from highways.nets import fully_connected, resumable
 from highways.nets.fully_connected import ALL
 from highways.nets.search import chosen_settings, over_seeds, stretched
 from highways.statistics import mean_sd_n
@@ -29,7 +29,7 @@ def run(runner: Runner) -> list[dict]:
     chosen = chosen_settings(runner.needed["wider_rates"]["trials"]["final"])
     [plain] = [setting for setting in chosen if setting["block"] == "plain"]
     longer = stretched(plain, runner.settings["epochs"])
-    return resumable.run(runner, over_seeds([longer], runner.settings["seeds"]))
+    return fully_connected.run(runner, over_seeds([longer], runner.settings["seeds"]), resumable.trial)
 
 
 def rows(record: dict) -> list[dict]:

@@ -122,7 +122,7 @@ def shallow_of_blog(record: dict, thousand_layers: dict) -> tuple[dict]:
     "blog-highway-much-better",
     source="blog",
     about={"depth": BLOG_DEPTH, "n_train": 60000},
-    note=f"{THE_BLOGS}; {CHOSEN_AFTER}; widths: highway 50, plain 71",
+    seen=f"{THE_BLOGS}; {CHOSEN_AFTER}; widths: highway 50, plain 71",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_of_blog, over=("thousand_layers",)),),
 )
 def blog_highway_much_better(r):

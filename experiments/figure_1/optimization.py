@@ -143,7 +143,7 @@ def about_5000_parameters_per_layer(r):
     kind="open question",
     about=ABOUT,
     over=("optimization", "more_seeds"),
-    note=f"{CHOSEN_AFTER}; at first counted as a claim",
+    seen=f"{CHOSEN_AFTER}; at first counted as a claim",
 )
 def highway_no_worse_with_depth(r, more_seeds):
     """is the loss of highway nets of 50 and 100 layers no higher at all than that of 10 and 20?"""

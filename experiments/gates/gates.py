@@ -156,7 +156,7 @@ def mnist_and_cifar(record: dict, name: str) -> tuple[Sample, Sample]:
     "gates-of-one-image-sparse-on-cifar",
     source="paper, Figure 2",
     about=ON_CIFAR_100,
-    note=f"{CHOSEN_AFTER}: a first rule asked that {MORE_THAN_MEAN}; {CHOSEN_LENGTH}",
+    seen=f"{CHOSEN_AFTER}: a first rule asked that {MORE_THAN_MEAN}; {CHOSEN_LENGTH}",
     controls=(NETS,),
 )
 def gates_of_one_image_sparse_on_cifar(r):
@@ -172,7 +172,7 @@ def gates_of_one_image_sparse_on_cifar(r):
     "gates-of-one-image-sparse",
     source="paper, Figure 2",
     about=ON_ALL_SETS,
-    note=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, by which it was not "
+    seen=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, by which it was not "
     f"reproduced, and that {MORE_THAN_MEAN}; nearly any training raises the measure, and it is lower than on "
     "CIFAR-100 before training, too, since b_T is -2 and not -4",
     controls=(NETS,),
@@ -193,7 +193,7 @@ def gates_of_one_image_sparse(r):
     "most-gates-active-on-average",
     source="paper, 4.1",
     about=ON_ALL_SETS,
-    note=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
+    seen=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
     controls=(NETS,),
 )
 def most_gates_active_on_average(r):
@@ -212,7 +212,7 @@ def most_gates_active_on_average(r):
     "sparser-on-cifar",
     source="paper, 4.1",
     about=ON_ALL_SETS,
-    note=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly "
+    seen=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly "
     f"be higher; {CHOSEN_LENGTH}",
     controls=(NETS,),
 )
@@ -240,7 +240,7 @@ def sparser_on_cifar(r):
     "most-change-in-first-15",
     source="paper, Figure 2",
     about=ON_MNIST,
-    note=MOST_AGAIN,
+    seen=MOST_AGAIN,
     controls=(NETS,),
 )
 def most_change_in_first_15(r):
@@ -262,7 +262,7 @@ def most_change_in_first_15(r):
     "classes-differ-in-first-15",
     source="paper, Figure 3",
     about=ON_MNIST,
-    note=f"{REFEREED}: at first squared differences alone judged, and the row was 'reproduced'",
+    seen=f"{REFEREED}: at first squared differences alone judged, and the row was 'reproduced'",
     controls=(NETS,),
 )
 def classes_differ_in_first_15(r):
@@ -307,7 +307,7 @@ def in_another_order(record: dict) -> tuple[dict]:
     "outputs-form-stripes",
     source="paper, Figure 2",
     about=ON_ALL_SETS,
-    note=f"{ADDED}; the outputs of one image in one net of each set, as in the paper",
+    seen=f"{ADDED}; the outputs of one image in one net of each set, as in the paper",
     one_run=True,
     controls=(Control("the same blocks in another order", in_another_order),),
 )
@@ -326,7 +326,7 @@ def outputs_form_stripes(r):
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=("gates", "routing"),
-    note=f"{ADDED}; the bound is that of the rows on biases and depth; "
+    seen=f"{ADDED}; the bound is that of the rows on biases and depth; "
     "nets of 100 epochs: after 200 biases are no longer inverse to the gates",
     no_control="where no bias has learned all are alike, and correlate with nothing",
 )
@@ -347,7 +347,7 @@ def negative_biases_make_gates_selective(nets, routing):
     )
 
 
-@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=(NETS,))
+@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, seen=CHOSEN_AFTER, controls=(NETS,))
 def biases_fall_early(r):
     """MNIST: biases became more negative especially in the early layers (the first third of the
     blocks against the rest)"""
@@ -368,7 +368,7 @@ def falls(trials: list[dict]) -> tuple[Sample, Sample]:
     "a-handful-of-gates-opens",
     source="transcript, 4",
     about=ON_ALL_SETS,
-    note=f"{CHOSEN_AFTER}; a first rule took the gates of all blocks, and both data sets passed it, too",
+    seen=f"{CHOSEN_AFTER}; a first rule took the gates of all blocks, and both data sets passed it, too",
     controls=(NETS,),
 )
 def a_handful_of_gates_opens(r):
@@ -392,7 +392,7 @@ def a_handful_of_gates_opens(r):
     "almost-all-gates-active",
     source="transcript, 4.1",
     about=ON_ALL_SETS,
-    note=f"{CHOSEN_AFTER}: a first rule asked that a gate open for one image in 100; {CHOSEN_LENGTH}",
+    seen=f"{CHOSEN_AFTER}: a first rule asked that a gate open for one image in 100; {CHOSEN_LENGTH}",
     controls=(NETS,),
 )
 def almost_all_gates_active(r):
@@ -407,7 +407,7 @@ def almost_all_gates_active(r):
     "early-gates-more-open",
     source="encyclopedia article",
     about=ON_ALL_SETS,
-    note=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; {REFEREED}: for a while "
+    seen=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; {REFEREED}: for a while "
     "early gates had to be more open than late ones, too, which the article does not say, and the row was 'in part'",
     controls=(NETS,),
 )
@@ -425,7 +425,7 @@ def early_gates_more_open(r):
     return corrected(*comparisons), f"mean T of the first third of the blocks: {'; '.join(texts)}"
 
 
-@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, note=CHOSEN_AFTER, controls=(NETS,))
+@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, seen=CHOSEN_AFTER, controls=(NETS,))
 def coasts_unaltered(r):
     """after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely unaltered (under
     {UNALTERED_PERCENT} % of the change is left)"""

@@ -158,7 +158,7 @@ def at_both_lengths(nets: dict, longer: dict, data: str, name: str) -> tuple[Sam
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=BOTH,
-    note=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
+    seen=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
     "in the longer training",
     controls=(NETS_AND_LONGER,),
 )
@@ -184,7 +184,7 @@ def biases_rise_with_depth_on_cifar(nets, longer):
     source="transcript, 4",
     about=ON_CIFAR_100,
     over=BOTH,
-    note=f"{ONE_LENGTH} had said otherwise",
+    seen=f"{ONE_LENGTH} had said otherwise",
     controls=(NETS_AND_LONGER,),
 )
 def biases_fall_early_on_cifar(nets, longer):
@@ -212,7 +212,7 @@ def fall_more_early(gate_bias: float, bias_of_block: list[float]) -> float:
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=BOTH,
-    note=f"{ONE_LENGTH} had a share of 0.966; {MOST_AGAIN}",
+    seen=f"{ONE_LENGTH} had a share of 0.966; {MOST_AGAIN}",
     controls=(NETS_AND_LONGER,),
 )
 def change_takes_first_40_on_cifar(nets, longer):
@@ -236,7 +236,7 @@ def change_takes_first_40_on_cifar(nets, longer):
     source="paper, Figure 2",
     about=ON_ALL_SETS,
     over=BOTH,
-    note=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets "
+    seen=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets "
     f"of 100 epochs; {REFEREED}: where all seeds have the same block, they count as spread over one block, "
     "and at first as certain",
     controls=(NETS_AND_LONGER,),
@@ -274,7 +274,7 @@ def blocks_to_half(nets: dict, data: str) -> Sample:
     source="paper, Figure 3",
     about=ON_ALL_SETS,
     over=BOTH,
-    note=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
+    seen=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
     "differences in the first blocks had passed; for a while the share could be 0.05 less, which "
     "left that part open after 200 epochs",
     controls=(NETS_AND_LONGER,),

@@ -89,7 +89,7 @@ def random_gates(record: dict) -> tuple[dict]:
     "images-take-different-routes",
     source="paper, 4.1",
     about=ON_ALL_SETS,
-    note=f"{CHOSEN_AFTER}; at first judged on MNIST alone, though the paper says it especially of CIFAR-100",
+    seen=f"{CHOSEN_AFTER}; at first judged on MNIST alone, though the paper says it especially of CIFAR-100",
     controls=(Control("a net of random gates", random_gates),),
 )
 def images_take_different_routes(r):
@@ -117,7 +117,7 @@ def between_images(record: dict, static_share: str, data: str) -> Sample:
     source="published program, open",
     about=ON_MNIST,
     over=("routing", "fifty_layers"),
-    note=f"{CHOSEN_AFTER}: at first it was answered by no, though not even the nets are right so often",
+    seen=f"{CHOSEN_AFTER}: at first it was answered by no, though not even the nets are right so often",
 )
 def gates_tell_the_class(r, nets):
     """T learns what class an image is of (nearest class mean of T: right more often by over {MARGIN}

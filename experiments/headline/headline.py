@@ -13,7 +13,7 @@ import math
 from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
 from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effect_as_text
-from highways.lab.judging.controls import Control
+from highways.lab.judging.controls import Control, named
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question
 from highways.records import with_settings
@@ -103,7 +103,7 @@ def accuracies(record: dict, block: str) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=CHOSEN_AFTER,
+    seen=CHOSEN_AFTER,
     controls=of_highway(*CONTROLS),
 )
 def highway_learns_plain_does_not(r):
@@ -112,7 +112,7 @@ def highway_learns_plain_does_not(r):
     highway = accuracies(r, "highway")
     plain = accuracies(r, "plain")
     parts = corrected(is_above(highway, HEADLINE_LEARNS), is_below(plain, CHANCE))
-    return parts, f"highway {highway:interval}, plain {plain:interval}"
+    return parts, f"{named(r, 'highway')} {highway:interval}, plain {plain:interval}"
 
 
 @claim(
@@ -128,7 +128,8 @@ def no_overlap_over_seeds(r):
     accurate than every plain net)"""
     lowest_of_highway = min(accuracies(r, "highway"))
     highest_of_plain = max(accuracies(r, "plain"))
-    text = f"the lowest of highway {lowest_of_highway:.3f}, the highest of plain {highest_of_plain:.3f}"
+    of_highway = named(r, "of highway", control="in highway's place")
+    text = f"the lowest {of_highway} {lowest_of_highway:.3f}, the highest of plain {highest_of_plain:.3f}"
     return [lowest_of_highway > highest_of_plain], text
 
 
@@ -137,7 +138,7 @@ def no_overlap_over_seeds(r):
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
+    seen=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
     controls=of_highway(*CONTROLS),
 )
 def highway_over_three_seeds(r):
@@ -166,7 +167,7 @@ def is_like_ours(published: float, ours: list[float], runs: int = 1) -> bool:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
+    seen=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
     controls=(PLAIN_AS_PLAIN,),
 )
 def plain_loss_stays(r):
@@ -190,7 +191,7 @@ def plain_loss_stays(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    note=CHOSEN_AFTER,
+    seen=CHOSEN_AFTER,
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -202,7 +203,8 @@ def highway_is_flat_in_depth(r):
     plain = accuracies(r, "plain")
     plain_from_20 = [accuracy for depth, accuracy in zip(depths, plain, strict=True) if depth >= 20]
     parts = [max(highway) - min(highway) <= 0.04, max(plain_from_20) < CHANCE]
-    return parts, f"at depths {', '.join(map(str, depths))}: highway {listed(highway)}; plain {listed(plain)}"
+    name = named(r, "highway")
+    return parts, f"at depths {', '.join(map(str, depths))}: {name} {listed(highway)}; plain {listed(plain)}"
 
 
 def listed(values: list[float]) -> str:
@@ -214,7 +216,7 @@ def listed(values: list[float]) -> str:
     source="published program",
     over=("run_shallow",),
     about=ALL_DEPTHS,
-    note="rule chosen after three of the ten seeds",
+    seen="rule chosen after three of the ten seeds",
     controls=(
         Control("a highway net", highway_as_plain),
         Control("a plain net of rectifiers from He's start", rectifiers_as_plain, over=("why_plain_fails",)),
@@ -245,7 +247,7 @@ def accuracies_at(record: dict, depth: int) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note=f"{ADDED}",
+    seen=f"{ADDED}",
     controls=of_highway(*CONTROLS),
 )
 def highway_loss(r):
@@ -262,7 +264,7 @@ def highway_loss(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    note=f"{ADDED}; the margin is that of the row on flat accuracies",
+    seen=f"{ADDED}; the margin is that of the row on flat accuracies",
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -280,7 +282,7 @@ def contrast_saturates_by_20(r):
     return parts, f"at depths {', '.join(map(str, contrast))}: {listed([*contrast.values()])}"
 
 
-@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, note=CHOSEN_AFTER)
+@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, seen=CHOSEN_AFTER)
 def lower_layers_more_open(r):
     """lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the
     last 10 of 30)"""

@@ -78,8 +78,8 @@ def lesions_of(net: dict, lesion: dict) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each data set and depth."""
-    result = []
+    """The definitions, and a row for each data set and depth."""
+    result = [{"row": "definitions", "point": POINT}]
     for data, trials in by_data_set(record["trials"]["anew"]).items():
         for blocks in record["settings"]["blocks"]:
             row = {"data": data, "blocks": blocks}
@@ -98,7 +98,7 @@ def rows(record: dict) -> list[dict]:
     about={"data": PAPERS_SETS},
     no_control="lesions leave no block of a net that is untrained or whose gates stay shut, and no shallower net "
     "could be trained to be compared with it",
-    note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
+    seen="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
     "parameters, too; "
     f"{REFEREED}: what nearly any theory says does not count, that 45 blocks fit as 49 do, on both sets, and that 6 "
     "fit CIFAR-100 worse; at first these were three of five parts",

@@ -123,7 +123,7 @@ OTHER_NETS = (
 )
 
 
-@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, note=CHOSEN_AFTER, controls=OTHER_NETS)
+@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, seen=CHOSEN_AFTER, controls=OTHER_NETS)
 def early_layers_matter(r):
     """MNIST: closing any early layer raises the error, closing one of 15 to 45 does not (fewer than
     10 % of blocks 1 to 14 are idle, over 90 % of 15 to 45 are; idle: closing the block alone adds
@@ -161,7 +161,7 @@ def idle_share(r):
     "more-layers-matter-on-cifar",
     source="paper, Figure 4",
     about=ON_ALL_SETS,
-    note=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
+    seen=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
     controls=OTHER_NETS,
 )
 def more_layers_matter_on_cifar(r):
@@ -195,7 +195,7 @@ def as_plain(kind: str):
     source="paper, 4.2",
     over=("paths",),
     about={"depth": 30, "epochs": 12},
-    note=f"{CHOSEN_AFTER}: at first it was 'not tested', for want of plain nets of 50 layers; an orthogonal start and "
+    seen=f"{CHOSEN_AFTER}: at first it was 'not tested', for want of plain nets of 50 layers; an orthogonal start and "
     "a fifth of the headline's rate, from which plain nets train; accuracies on 1000 test images",
     controls=(
         Control("a highway net", as_plain("highway")),
@@ -216,7 +216,7 @@ def idle_layers_are_hard_to_get_in_plain_nets(paths):
     )
 
 
-@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, note=LENGTH, controls=OTHER_NETS)
+@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, seen=LENGTH, controls=OTHER_NETS)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training

@@ -83,8 +83,6 @@ def lesion_controls(read) -> str:
 
 # ---- depth_needed ---------------------------------------------------------------------------------
 
-POINT = 0.01  # a percentage point of error: a net fits as well as another if it is at most this much worse
-
 
 @picture("depth_needed")
 def depth_needed(record):
@@ -130,9 +128,11 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
 
 
 def fewest_anew(record: dict, data: str) -> str:
-    """The fewest blocks, of those trained anew, that fit the data as well as all do, as text."""
+    """The fewest blocks, of those trained anew, that fit the data as well as all do, within a point of error, as
+    text."""
+    point = select(record["summary"], row="definitions")["point"]
     whole = mean(lesion["training_error"] for lesion in trials_with(record, "lesions", data=data))
-    fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
+    fitting = [n for n, error in errors_of(record, data).items() if error <= whole + point]
     return f"{min(fitting)}" if fitting else "none"
 
 

@@ -70,7 +70,7 @@ def _stand_in(record: dict, name: str) -> tuple[dict]:
     "gates-open-in-volatile-regimes",
     source="encyclopedia article",
     about=ABOUT,
-    note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile only, "
+    seen=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile only, "
     "the AUC is 0.942",
     controls=(
         Control("the mean gate of an untrained net", measured_by("auc_gate_before_training")),
@@ -90,7 +90,7 @@ def gates_open_in_volatile_regimes(r):
     "mean-gate-tells-turbulence-128",
     source="encyclopedia article",
     about=ABOUT,
-    note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from nets of width 32, where "
+    seen=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from nets of width 32, where "
     "both were chosen after the runs",
 )
 def mean_gate_tells_turbulence_128(r):

@@ -265,7 +265,7 @@ def values(record: dict, kind: str, measure, when: str = "trained") -> Sample:
 
 def rows(record: dict) -> list[dict]:
     """The definitions, and a row for each kind, untrained and trained."""
-    result = [{"row": "definitions", "swaps": list(SWAPS)}]
+    result = [{"row": "definitions", "swaps": list(SWAPS), "guessing": GUESSING}]
     for kind in KINDS:
         for when in WHEN:
             row = {"row": "look", "kind": kind, "when": when}

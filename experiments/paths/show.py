@@ -21,7 +21,6 @@ LOOKS = {
     "rezero": (OTHERS[2], LINES[1]),
     "plain": (COLOR["plain"], LINES[0]),
 }
-GUESSING = 0.1
 
 
 def curves(record, kind: str, *path: str) -> np.ndarray:
@@ -49,7 +48,8 @@ def draw(ax, record, kind: str, places, values: np.ndarray) -> None:
 @picture("paths")
 def paths(record):
     """Accuracy with blocks swapped, deleted, and read out after every block; the gradient by its paths."""
-    swaps = select(record["summary"], row="definitions")["swaps"]
+    definitions = select(record["summary"], row="definitions")
+    swaps = definitions["swaps"]
     fig, axes = panels(2, 2, 6.2)
     [[swapped, deleted], [after, gradient]] = axes
     for kind in NAMES:
@@ -69,7 +69,7 @@ def paths(record):
     gradient.set(xlabel="blocks whose H the path takes", ylabel="share of the gradient")
     for ax in (swapped, deleted, after):
         ax.set(ylabel="test accuracy", ylim=(0, 1))
-        level(ax, GUESSING, "guessing", up=-12)
+        level(ax, definitions["guessing"], "guessing", up=-12)
     gradient.axhline(0, color=GREY, lw=1)
     handles, labels = swapped.get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower center", ncols=3)

@@ -35,7 +35,7 @@ from experiments.static_gates.static_gates_trial import FULL
 from experiments.static_gates.static_gates_trial import trial as train_kind
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, interval, is_above, is_below, logs, mean
 from highways.lab.judging.searched_rates import near_an_end
 from highways.lab.question import Question
@@ -525,7 +525,7 @@ def thirty_layers(r):
     highway = Sample(accuracies(nets, block=HIGHWAY), "highway accuracy")
     plain = Sample(accuracies(nets, block=PLAIN), "plain accuracy")
     parts = corrected(is_above(highway, LEARNS), is_below(plain, CHANCE))
-    return parts, f"highway {highway:interval}, plain {plain:interval}"
+    return parts, f"{named(r, HIGHWAY)} {highway:interval}, plain {plain:interval}"
 
 
 # ---- Claims 2 and 3 -----------------------------------------------------------------------------

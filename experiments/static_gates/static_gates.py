@@ -355,7 +355,7 @@ def finals_of_both_sets(record: dict) -> list[dict]:
     source="paper, 4.1",
     about={"depth": 49},
     no_control="where T does not depend on the image, as where gates stay shut, its mean is T",
-    note="a pilot on MNIST was seen before the rule; this alone shows little, since later blocks get states that "
+    seen="a pilot on MNIST was seen before the rule; this alone shows little, since later blocks get states that "
     "they never saw: nets that are trained with static gates have rows of their own",
 )
 def trained_nets_need_their_gates(r):
@@ -396,7 +396,7 @@ def claim_of_loss(variant: str, who: str) -> None:
     @claim(
         f"{variant}-gates-training-loss",
         says=f"{who} {HIGHER_LOSS}",
-        note="the condition on b_T was added after a first run with a narrower range",
+        seen="the condition on b_T was added after a first run with a narrower range",
         **COMMON,
     )
     def has_a_higher_loss(r):

@@ -1,9 +1,8 @@
 """The picture and the tables of the room table1, from JSON alone."""
 
-from highways.lab.showing.convolutional import accuracy_cell
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import GREY, KINDS, NORMALISED, PUBLISHED, headline, note, panels
-from highways.lab.showing.tables import markdown_table
+from highways.lab.showing.tables import accuracy_cell, markdown_table
 from highways.records import select, with_settings
 from highways.statistics import mean_sd_n, spaced
 

@@ -10,21 +10,19 @@ uniform start.  (In both protocols the last layer starts normal.)  It is the bes
 recipes on the last 5 000 training images (16 maps, one seed).  A net with batch normalisation of H, a
 plain and a residual net are trained by it, too.
 
-The accuracy of a run is that of its last epoch.  A finished trial is taken from the log if its
-code is the same.  One that was stopped goes on from its checkpoint beside the results even if the
-commit differs: a warning is printed, and `commits` lists both.
+The accuracy of a run is that of its last epoch.  If its code is the same, a finished trial is taken
+from the log, and one that was stopped goes on from its checkpoint beside the results.
 """
 
 from __future__ import annotations
 
-import functools
-
+from experiments import conv_runs
 from experiments.published import PUBLISHED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial
 from highways.conv import protocols
-from highways.conv import trials as conv_trials
 from highways.conv.nets import find_net
+from highways.conv.trials import without_pictures
 from highways.lab.judging.accuracies import Accuracies, is_at_least, reaches, side_by_side
 from highways.lab.judging.claim import CHOSEN_AFTER, REFEREED, Sample, claim, values_of
 from highways.lab.judging.controls import Control, with_group
@@ -90,10 +88,9 @@ def run(runner: Runner) -> dict:
     is_smoke_test = runner.budget == "quick"
     held_out = FEW_IMAGES if is_smoke_test else HELD_OUT
     images = FEW_IMAGES if is_smoke_test else ALL_IMAGES
-    run_trial = functools.partial(trial, folder=str(runner.folder))
 
     def train(settings_of_trials: list[dict]) -> list[dict]:
-        return conv_trials.run(runner, run_trial, settings_of_trials, fully_connected.data_of)
+        return runner.run(trial, settings_of_trials, fully_connected.data_of)
 
     narrowest = min(width for width, *_ in settings["runs"])
     epochs = settings["recipe_epochs"]
@@ -122,16 +119,16 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
         raise ValueError("Table 1 is about nets on MNIST")
     if not {**ALL_IMAGES, "validation": False}.items() <= run.items():
         raise ValueError("Table 1 is about all images of MNIST")
-    if "stopped_after" in run or "parent" in run:
+    if "stopped_after" in run:
         raise ValueError("Table 1 is about whole runs")
     kind = (run["net"], run["block"], run["protocol"], run["epochs"])
     if kind not in kinds_of_runs():
         raise ValueError("Table 1 has no runs of {}, {}, {}, {} epochs".format(*kind))
-    finished = conv_trials.finished_trial(run)
+    finished = conv_runs.finished_trial(run)
     finished.pop("width", None)  # the net's name decides, whatever the run says
     width = int(run["net"].removeprefix("mnist-"))
     accepted = {"width": width, **finished}
-    return "final", accepted if is_pictured(accepted) else conv_trials.without_pictures(accepted)
+    return "final", accepted if is_pictured(accepted) else without_pictures(accepted)
 
 
 def kinds_of_runs() -> set[tuple]:
@@ -150,8 +147,8 @@ def kinds_of_runs() -> set[tuple]:
 def rows(record: dict) -> list[dict]:
     """A row for every kind of run, one for every recipe, and one that names the chosen recipe."""
     result = []
-    for runs in conv_trials.by_kind(record["trials"]["final"]):
-        row = {"width": runs[0]["width"], **conv_trials.row_of(runs)}
+    for runs in conv_runs.by_kind(record["trials"]["final"]):
+        row = {"width": runs[0]["width"], **conv_runs.row_of(runs)}
         row["epochs_to_99"] = mean_sd_n([epochs_to_99(run) for run in runs])
         result.append(row)
     recipes = record["trials"]["recipes"]
@@ -226,7 +223,7 @@ def without_blocks(record: dict, of_controls: dict) -> tuple[dict]:
 WITHOUT_BLOCKS = (Control(NO_BLOCKS, without_blocks, over=("table1_controls",)),)
 
 
-def claim_of_accuracy(width: int, note: str = "") -> None:
+def claim_of_accuracy(width: int, seen: str = "") -> None:
     """The claim that nets of this width reach the paper's accuracy."""
     published = PUBLISHED["table_1"][str(width)]
     mean = 100 * published["mean"]
@@ -239,7 +236,7 @@ def claim_of_accuracy(width: int, note: str = "") -> None:
         says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; our 95 % interval, or our one run, lies "
         "in the 95 % prediction interval of the paper's runs)",
         about=ABOUT,
-        note=f"rule chosen after the first run{note}",
+        seen=f"rule chosen after the first run{seen}",
         controls=WITHOUT_BLOCKS,
     )
     def maps_reach(r):
@@ -250,7 +247,7 @@ def claim_of_accuracy(width: int, note: str = "") -> None:
 
 claim_of_accuracy(
     16,
-    note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the intervals are "
+    seen="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the intervals are "
     "of these two; that our run must lie in both was decided after the first run, too; "
     f"{REFEREED}: at first our mean alone had to lie there, and the row was 'reproduced'; the runs are consistent with "
     "the paper's, and do not decide",
@@ -262,7 +259,7 @@ claim_of_accuracy(32)
     "competitive-on-mnist",
     source="paper, 3.2",
     about=ABOUT,
-    note=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
+    seen=f"{CHOSEN_AFTER}; at first 1.96 standard errors more were asked for, which the paper's own 99.54 % lacks",
     controls=WITHOUT_BLOCKS,
 )
 def competitive_on_mnist(r):
@@ -281,7 +278,7 @@ def competitive_on_mnist(r):
     kind="count",
     source="paper, Table 1",
     about=ABOUT,
-    note="what 'far fewer' means was chosen after counting",
+    seen="what 'far fewer' means was chosen after counting",
 )
 def far_fewer_parameters(r):
     """far fewer parameters than maxout (420 K) and DSN (350 K): less than half of either"""

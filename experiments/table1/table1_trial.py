@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
 from highways.nets import fully_connected
@@ -21,8 +23,8 @@ def setting(width, block, protocol, epochs, seed, recipe, images: dict, validati
     return {"width": width, **conv_trials.setting(settings)}
 
 
-def trial(setting: dict, folder: str) -> dict:
-    result = conv_trials.train(setting, fully_connected.data_set(), folder, "table1")
+def trial(setting: dict, checkpoint: Path | None = None) -> dict:
+    result = conv_trials.train(setting, fully_connected.data_set(), checkpoint)
     return result if is_pictured(setting) else conv_trials.without_pictures(result)
 
 

@@ -1,7 +1,5 @@
 """The room table1: its trials, its rows and its claims."""
 
-import functools
-
 import numpy as np
 import pytest
 from asking import committed
@@ -15,7 +13,6 @@ from experiments.table1.table1_trial import setting, trial
 from highway_networks import softmax_cross_entropy
 from highways import files
 from highways.conv import protocols
-from highways.conv import trials as conv_trials
 from highways.conv.net import ConvNet
 from highways.conv.nets import mnist_net
 from highways.lab.trials import Runner
@@ -43,7 +40,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     """Any commit of the program may have written it.  If it was another commit, the results name both."""
     t = setting(3, "highway", "short", 2, 0, table1.PILOT, FEW)
     monkeypatch.setattr(files, "commit", lambda: "abc")
-    whole = trial(t, str(tmp_path / "absent"))
+    whole = trial(t)
     started = []
     train_epoch = hn.train_epoch
 
@@ -57,35 +54,16 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
         return train_epoch(*args)
 
     monkeypatch.setattr(hn, "train_epoch", stops)
-    with pytest.raises(Stopped):
-        trial(t, str(tmp_path))
+    with Runner("table1", "default", {}, folder=tmp_path, jobs=1) as runner, pytest.raises(Stopped):
+        runner.run(trial, [t], fully_connected.data_of)
     if changed == "the commit":
         monkeypatch.setattr(files, "commit", lambda: "def")
-    runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
-    [again] = conv_trials.run(runner, functools.partial(trial, folder=str(tmp_path)), [t], fully_connected.data_of)
+    with Runner("table1", "default", {}, folder=tmp_path, jobs=1) as runner:
+        [again] = runner.run(trial, [t], fully_connected.data_of)
     assert len(started) == 2 + 1
     assert again["history"] == whole["history"]
     assert again["commits"] == (["abc", "def"] if changed == "the commit" else ["abc"])
-
-
-def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
-    t = setting(3, "highway", "short", 1, 0, table1.PILOT, FEW)
-    runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
-    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
-    there = []
-    run = runner.run
-
-    def runs(function, trials, data_of, after_logging):
-        def looks(t):
-            there.append((checkpoint.exists(), len((tmp_path / "table1.jsonl").read_text().splitlines())))
-            after_logging(t)
-
-        return run(function, trials, data_of, looks)
-
-    runner.run = runs
-    conv_trials.run(runner, functools.partial(trial, folder=str(tmp_path)), [t], fully_connected.data_of)
-    assert there == [(True, 1)]
-    assert not checkpoint.exists()
+    assert not [*tmp_path.glob("*.npz")]  # the log has the result
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------

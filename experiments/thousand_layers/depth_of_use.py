@@ -94,7 +94,7 @@ def shut_for_deep(more_seeds: dict, first_seeds: dict) -> tuple[dict, dict]:
     source="paper, 5, open",
     about={"depth": (0, 999), **fully_connected.ALL},
     over=("depth_of_use", "thousand_layers"),
-    note="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
+    seen="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
     "that of one layer from a search of sixteen; the paper says of very deep nets in "
     "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
     "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",

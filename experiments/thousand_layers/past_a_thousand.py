@@ -52,8 +52,8 @@ def run(runner: Runner) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net, and one for each number of its first blocks."""
-    result = []
+    """The definitions, a row for each net, and one for each number of its first blocks."""
+    result = [{"row": "definitions", "in_use": IN_USE}]
     for group in GROUPS:
         trials = record["trials"][group]
         net = {"depth": trials[0]["depth"], "gate_bias": trials[0]["gate_bias"]}

@@ -130,8 +130,6 @@ def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> Non
 
 # ---- past_a_thousand ------------------------------------------------------------------------------
 
-IN_USE = 15  # layers, as the blog says
-
 
 @picture("past_a_thousand")
 def past_a_thousand(record):
@@ -145,7 +143,8 @@ def past_a_thousand(record):
         errors = [error_of(row) for row in rows]
         style = {"color": COLOR["highway"], "marker": "o", "ls": line, "lw": 2, "clip_on": False}
         ax.plot(blocks, errors, **style, label=f"{net['depth'] + 1} layers")
-    ax.axvline(IN_USE, color=GREY, lw=1.2, ls=":", label=f"{IN_USE} blocks")
+    in_use = blocks_in_use(record)
+    ax.axvline(in_use, color=GREY, lw=1.2, ls=":", label=f"{in_use} blocks")
     ax.set_xscale("symlog", linthresh=5)
     ax.set(xticks=blocks, xticklabels=blocks)  # of the deeper net, which comes last
     ax.set_xlim(left=-1)
@@ -158,12 +157,17 @@ def past_a_thousand(record):
     return fig
 
 
+def blocks_in_use(record: dict) -> int:
+    """How many blocks the blog says are in use."""
+    return select(record["summary"], row="definitions")["in_use"]
+
+
 def errors_with_first_blocks(record: dict, depth: int) -> str:
     """The error with no blocks, with the first ones alone, and with all blocks.
 
-    The number of first blocks is IN_USE, or the number nearest to it that was measured."""
+    The number of first blocks is that in use, or the number nearest to it that was measured."""
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["depth"] == depth]
-    nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
+    nearest = min(rows, key=lambda row: abs(row["blocks"] - blocks_in_use(record)))
     whole = rows[-1]
     kept = {"none of its blocks": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
     texts = []

@@ -115,7 +115,7 @@ def shut_for_best(record: dict) -> tuple[dict]:
     kind="open question",
     source="paper, 2.2, open",
     about=ABOUT,
-    note="at first counted as a claim, but the paper speaks of more than 1000 layers; whether the loss falls was "
+    seen="at first counted as a claim, but the paper speaks of more than 1000 layers; whether the loss falls was "
     "added after the runs, to match the row of 1500 layers",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_for_best), Control("a net whose gates stay shut", shut_for_best)),
 )
@@ -138,7 +138,7 @@ def sgd_does_not_stall(r):
     "blog-1000-layers",
     source="blog",
     about={**ABOUT, "gate_bias": SHUT},
-    note=f"{CHOSEN_AFTER}; here the blocks do nothing",
+    seen=f"{CHOSEN_AFTER}; here the blocks do nothing",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_for_shut),),
 )
 def blog_1000_layers(r):

@@ -263,7 +263,7 @@ def gate_bias_guideline(r):
     "more-negative-with-depth",
     source="transcript, 2.2",
     about=ABOUT,
-    note=f"{ADDED}; the paper suggests -1, -2 and -3 for convolutional nets of depth 10, 20 and 30; {ONE_RATE}",
+    seen=f"{ADDED}; the paper suggests -1, -2 and -3 for convolutional nets of depth 10, 20 and 30; {ONE_RATE}",
     no_control=NO_BIAS,
     one_run=True,
 )
@@ -274,15 +274,7 @@ def more_negative_with_depth(r):
     parts = []
     texts = []
     for activation, name in (("tanh", "tanh"), ("relu", "ReLU")):
-        best = []
-        highest = []
-        for depth in sorted({*values_of(r["trials"], "depth")}):
-            nets = with_settings(r["trials"], depth=depth, activation=activation)
-            in_use = [net for net in nets if net["fate"] == "trained"]
-            best_net = min(in_use or nets, key=loss_at_end)
-            best.append(best_net["gate_bias"])
-            that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
-            highest.append(max(that_train, default=min(BIASES)))
+        best, highest = best_and_highest(r["trials"], activation)
         for biases in (best, highest):
             parts.append(sum(biases[-2:]) < sum(biases[:2]))
         best_text = listed(f"{bias:g}" for bias in best)
@@ -291,11 +283,25 @@ def more_negative_with_depth(r):
     return parts, f"at 10, 20, 30, 50, 100 layers, {'; '.join(texts)}"
 
 
+def best_and_highest(trials: list[dict], activation: str) -> tuple[list[float], list[float]]:
+    """The best biases, of nets whose blocks are in use, and the highest that train: one a depth."""
+    best = []
+    highest = []
+    for depth in sorted({*values_of(trials, "depth")}):
+        nets = with_settings(trials, depth=depth, activation=activation)
+        in_use = [net for net in nets if net["fate"] == "trained"]
+        best_net = min(in_use or nets, key=loss_at_end)
+        best.append(best_net["gate_bias"])
+        that_train = [net["gate_bias"] for net in nets if net["fate"] != "hard"]
+        highest.append(max(that_train, default=min(BIASES)))
+    return best, highest
+
+
 @claim(
     "high-gate-biases-fail",
     source="blog",
     about=ABOUT,
-    note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    seen=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
     controls=(moderate_as(HIGH),),
     one_run=True,
 )
@@ -310,7 +316,7 @@ def high_gate_biases_fail(r):
     "low-gate-biases-fail",
     source="blog",
     about=ABOUT,
-    note=f"{REFEREED}: the second part follows the blog's next sentence, and without it the row was 'not reproduced'; "
+    seen=f"{REFEREED}: the second part follows the blog's next sentence, and without it the row was 'not reproduced'; "
     f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
     controls=(moderate_as(LOW),),
     one_run=True,
@@ -328,7 +334,7 @@ def low_gate_biases_fail(r):
     "start-more-negative",
     source="blog",
     about=ABOUT,
-    note=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    seen=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
     no_control=NO_BIAS,
     one_run=True,
 )
@@ -348,7 +354,7 @@ def start_more_negative(r):
     "gate-bias-is-critical",
     source="encyclopedia article",
     about=ABOUT,
-    note=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
+    seen=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
     controls=(SHUT,),
     one_run=True,
 )
@@ -364,7 +370,7 @@ def gate_bias_is_critical(r):
     kind="open question",
     source="encyclopedia article, open",
     about=ABOUT,
-    note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
+    seen=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
     f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
     one_run=True,
 )
@@ -380,7 +386,7 @@ def gate_bias_is_critical_for_use(r):
     "biases-need-not-be-exact",
     source="blog",
     about=ABOUT,
-    note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
+    seen=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
     "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
     f"layers fail; {ONE_RATE}",
     controls=(SHUT,),

@@ -25,7 +25,7 @@ import numpy as np
 
 from experiments.what_trains.initialisations_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import all_below, holm, interval, mean, p_value
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -257,7 +257,7 @@ def various_initial_distributions(r):
     loss below 0.9 log 10; orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout)"""
     highway = chosen(r, kind=("highway",), depth=VERY_DEEP, gain=(1.0,))
     plain = chosen(r, kind=("plain",), depth=VERY_DEEP, gain=(1.0,))
-    return verdicts_on(highway), counts_as_text(highway, plain)
+    return verdicts_on(highway), counts_as_text(named(r, "highway"), highway, plain)
 
 
 @claim("initialisation-not-essential", source="paper, 5", about=ABOUT, controls=(SHALLOW,))
@@ -266,14 +266,14 @@ def initialisation_not_essential(r):
     training proceeds, to a loss below 0.9 log 10, at gains of 0.3, 1 and 3, too)"""
     highway = chosen(r, kind=("highway",), depth=VERY_DEEP)
     plain = chosen(r, kind=("plain",), depth=VERY_DEEP)
-    return verdicts_on(highway), counts_as_text(highway, plain)
+    return verdicts_on(highway), counts_as_text(named(r, "highway"), highway, plain)
 
 
-def counts_as_text(highway: dict[tuple, list[dict]], plain: dict[tuple, list[dict]]) -> str:
+def counts_as_text(name: str, highway: dict[tuple, list[dict]], plain: dict[tuple, list[dict]]) -> str:
     """In how many of these cells training proceeds, and in how many of highway's the blocks are then of
     use."""
     counts = []
-    for kind, found in (("highway", highway), ("plain", plain)):
+    for kind, found in ((name, highway), ("plain", plain)):
         counts.append(f"{kind} {verdicts_on(found).count(True)} of {len(found)}")
     trained = [trials for trials in highway.values() if cell_proceeds(trials)]
     n_of_use = sum(blocks_are_of_use(trials) for trials in trained)

@@ -179,7 +179,7 @@ def plain_as_highway(record: dict) -> tuple[dict]:
     source="paper, abstract",
     about=ABOUT,
     controls=(Control("a plain net", plain_as_highway),),
-    note="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
+    seen="without the clip at the same rate or at half of it, whichever is better; that nets are compared seed by "
     "seed was decided after the runs",
 )
 def simple_gradient_descent(r):

@@ -191,7 +191,7 @@ def highway_as_residual(record: dict) -> tuple[dict]:
     "residual-path-unattenuated",
     source="encyclopedia article",
     about={"depth": 49, "activation": "tanh", "n_train": 60000},
-    note="residual blocks start with W_H times a factor below one, which was searched; "
+    seen="residual blocks start with W_H times a factor below one, which was searched; "
     f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
     "Jacobian contains I is algebra: see Counts and algebra",
     controls=(Control("a highway net", highway_as_residual),),

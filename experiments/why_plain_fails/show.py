@@ -20,7 +20,6 @@ from highways.records import select, with_settings
 # ---- why_plain_fails ------------------------------------------------------------------------------
 
 GROUPS = ("headline", "starts", "relu", "all_images")
-TRAINS = 0.8  # a net trains if its test accuracy is higher
 STARTS = {"uniform": "the program's start", "glorot": "Glorot's start"}
 
 
@@ -48,7 +47,8 @@ def why_plain_fails(record):
 def finding(record: dict) -> str:
     """That the start lets the signal fade, and whether another start cures that."""
     fades = "In a fresh plain net state and gradient fade on their way"
-    trained = [row for row in rows_of_starts(record) if row["init"] != "uniform" and accuracy_of(row) > TRAINS]
+    bound = select(record["summary"], row="definitions")["trains_above"]
+    trained = [row for row in rows_of_starts(record) if row["init"] != "uniform" and accuracy_of(row) > bound]
     if not trained:
         return fades
     program = select(record["summary"], row="headline", block="plain")

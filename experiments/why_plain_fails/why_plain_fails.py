@@ -29,7 +29,7 @@ import numpy as np
 from experiments.headline.controls_trial import CONTROLS, NO_BLOCKS
 from experiments.why_plain_fails.why_plain_fails_trial import trial
 from highways.lab.judging.claim import ADDED, REFEREED, Sample, claim, values_of
-from highways.lab.judging.controls import Control, with_group
+from highways.lab.judging.controls import Control, named, with_group
 from highways.lab.judging.rules import Comparison, above, below, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
@@ -129,8 +129,8 @@ NET = ("block", "depth", "activation", "init", "lr", "n_train")
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net; for the headline's nets also a row for each look."""
-    result = []
+    """The definitions, and a row for each net; for the headline's nets also a row for each look."""
+    result = [{"row": "definitions", "trains_above": TRAINS}]
     for group, trials in record["trials"].items():
         for net, net_trials in nets_of(trials).items():
             row = {"row": group, **dict(zip(NET, net, strict=True))}
@@ -226,7 +226,7 @@ ORTHOGONAL_PLAIN = "a plain net from an orthogonal start"
     "plain-gradient-vanishes",
     source="published program",
     about=ABOUT,
-    note="one run was seen before the rule: a share of 1e-7, and less after training",
+    seen="one run was seen before the rule: a share of 1e-7, and less after training",
     controls=(Control(ORTHOGONAL_PLAIN, plain_from_orthogonal_start, over=("paths",)),),
 )
 def plain_gradient_vanishes(r):
@@ -257,7 +257,7 @@ def median_as_text(values: list[float | None]) -> str:
     "plain-fails-by-saturation",
     source="published program",
     about=ABOUT,
-    note="that no unit is saturated at the start was seen before the rule; "
+    seen="that no unit is saturated at the start was seen before the rule; "
     f"{REFEREED}: the number after training is shown, but judges no longer, since it is measured after a training that "
     "has failed and cannot show why it failed; with it the row was 'in part'",
 )
@@ -283,7 +283,7 @@ def plain_fails_by_saturation(r):
     source="published program",
     kind="open question",
     about=ABOUT,
-    note="the part on the program's rate was added after the runs; without it the answer "
+    seen="the part on the program's rate was added after the runs; without it the answer "
     "was 'yes'; at that rate both starts fail, so start and rate fail together",
 )
 def plain_fails_by_its_start(r):
@@ -339,7 +339,7 @@ def fresh_block_near_identity(r):
     "fresh-stack-near-identity",
     source="published program",
     about=ABOUT,
-    note="that the product of all 30 factors 1 - T is 0.022 was known before; that each "
+    seen="that the product of all 30 factors 1 - T is 0.022 was known before; that each "
     "single block is close to the identity has a row of its own; the stack mainly shrinks "
     "its input, to some 2 % of its length, and this counts as a change",
 )
@@ -359,7 +359,7 @@ def fresh_stack_near_identity(r):
     "stable-gradient-at-negative-bias",
     source="encyclopedia article",
     about=ABOUT,
-    note=f"{ADDED}; the bound is that of the claims on unattenuated "
+    seen=f"{ADDED}; the bound is that of the claims on unattenuated "
     "gradients; b_T is -2, the middle of the article's range",
 )
 def stable_gradient_at_negative_bias(r):
@@ -441,7 +441,7 @@ def contrast_is_depth_driven(r):
     shallow = Sample(accuracies(r, "all_images", block="plain", depth=SHALLOW), f"plain accuracy, depth {SHALLOW}")
     parts = corrected(stays_at_chance(plain), trains(highway), trains(shallow))
     return parts, (
-        f"at depth {depth} plain {plain:interval}, highway {highway:interval}; "
+        f"at depth {depth} plain {plain:interval}, {named(r, 'highway')} {highway:interval}; "
         f"plain at depth {SHALLOW} {shallow:interval}"
     )
 

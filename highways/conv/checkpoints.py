@@ -1,38 +1,13 @@
-"""Checkpoints: which one a run resumes, or branches from, and where a command keeps them."""
+"""Checkpoints: which one a run resumes, and where a command keeps them."""
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from pathlib import Path
 
 from highways.conv.protocols import ConvSettings
 from highways.conv.training import Training, load_same_run
 from highways.files import InputError, check_writable, printable, real_path
-
-
-def branch(path: Path, settings: ConvSettings, images: dict) -> Training:
-    """Loads the run in a checkpoint, to continue it at the rate of `settings`.
-
-    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
-    if the run has other settings or images, is finished, or is a branch itself."""
-    training = Training.load(path)
-    other = training.differences(settings, images).keys() - {"lr"}
-    if other:
-        names = ", ".join(sorted(other))
-        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {names}")
-    if training.parent:
-        raise InputError(f"{path} cannot be branched from: it is a branch itself")
-    if training.epochs == settings.epochs:
-        message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
-        raise InputError(message)
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    training.parent = {"epoch": training.epochs, "lr": training.settings.lr, "sha256": sha256}
-    training.settings = settings
-    return training
-
-
-# ---- The files of a command ---------------------------------------------------------------------
 
 
 def net_file(path: Path, seed: int) -> Path:
@@ -73,9 +48,7 @@ def check_net_replaceable(file: Path) -> None:
         Training.load(file)
 
 
-def checkpoint_to_resume(
-    settings: ConvSettings, images: dict, file: Path, was_stopped: bool, branch_of: Path | None
-) -> Path:
+def checkpoint_to_resume(settings: ConvSettings, images: dict, file: Path, was_stopped: bool) -> Path:
     """The checkpoint from which a run goes on or, if it has not begun, the one it will write.
 
     `was_stopped` says that the command was stopped, at whatever seed.  If `file` then holds
@@ -91,11 +64,8 @@ def checkpoint_to_resume(
     if begun and was_stopped and path == file:
         begun = not Training.load(path).differences(settings, images)
     if not begun:
-        start = branch_of or "its first epoch"
-        missing = f"there is no {unfinished(file)}, it starts from {start}"
+        missing = f"there is no {unfinished(file)}, it starts from its first epoch"
         print(f"{settings.label}: {printable(missing)}", file=sys.stderr)
         return unfinished(file)
-    saved = load_same_run(path, settings, images)
-    if branch_of and not saved.parent:
-        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
+    load_same_run(path, settings, images)
     return path

@@ -91,8 +91,7 @@ class Convolution(Layer):
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
-            needed = "a convolution needs an odd size of at least 1 and padding 'same' or 'valid'"
-            raise ValueError(f"{needed}, not {k}, {padding!r}")
+            raise ValueError(f"the size must be odd and at least 1, padding 'same' or 'valid', not {k}, {padding!r}")
         in_maps, side = in_shape
         if maps is None:
             maps = in_maps
@@ -101,8 +100,7 @@ class Convolution(Layer):
         self.outputs = maps * (self.pieces + self.gates)
         super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
         if self.carries and self.out_shape != in_shape:
-            needed = f"a layer that carries x keeps its maps and side, {in_shape}"
-            raise ValueError(f"{needed}, and cannot give {self.out_shape}")
+            raise ValueError(f"a layer that carries x keeps its shape {in_shape}, and cannot give {self.out_shape}")
         self.shapes = {"W": (self.outputs, k, k, in_maps), "b": (self.outputs,)}
         tile_width = None
         if method == "winograd" and k == 3 and padding == "same" and min(in_maps, maps) >= FEWEST_MAPS:

@@ -290,8 +290,7 @@ class ConvNet(FixedNames):
         check_floats("x", x, self.dtype)
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
-            shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
-            raise ValueError(f"x must have shape {shapes}, not {x.shape}")
+            raise ValueError(f"x must have shape (N, {maps}, {side}, {side}), or flat, with N >= 1, not {x.shape}")
         if not (np.abs(x) <= np.finfo(self.dtype).max).all():  # not <= is also true for NaN
             raise ValueError(f"x must be finite in {self.dtype}; it holds NaN, infinity, or what overflows")
         return len(x)

@@ -1,5 +1,5 @@
 """The paper's convolutional nets, and one of our own, as data: lists of layers.  For each net also
-its published size, and how sure we are of its layers."""
+its published size."""
 
 from __future__ import annotations
 
@@ -93,14 +93,11 @@ def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), cla
 
 
 class NamedNet(NamedTuple):
-    """A net of the paper, or one of our own."""
-
-    title: str  # the table of the paper
-    shape: tuple[int, int, int]  # of the images: (maps, side, side)
+    shape: tuple[int, int, int]  # of an image
     layers_of: Callable[..., list[tuple]]  # layers_of(block=..., dropout=..., classes=...)
-    source: str  # how sure we are of the layers
-    parameters: float | None  # as published
     gate_bias: float  # b_T at the start
+    parameters: float | None  # as published
+    first: float | None = None  # deviation of the first layer's weights by "paper", if not the protocol's
     block: str = "highway"  # the kind of hidden layer that the net is for
 
     layers = property(lambda self: self.layers_of())
@@ -117,31 +114,29 @@ class NamedNet(NamedTuple):
 MNIST = (1, 28, 28)
 CIFAR = (3, 32, 32)
 
+# The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
+# layer.  The released file asks for 0.05, but the released program ignores that, and draws them
+# from N(0, 1) for the 19 layers.  With N(0, 1) Highway A diverged within five steps with four of
+# five seeds (experiments/results/cifar.json, "first_layer").  On whitened images it did with none
+# (experiments/results/authors_images.json), so that "whitened" keeps N(0, 1).
+FIRST_OF_TABLE_2 = 0.05
+
 # Of Table 2's nets the paper gives only the depths and the numbers of parameters.  It says that
 # they are based on FitNets (arXiv:1412.6550).  The gate biases are those that section 2.2
 # recommends for about 10, 20 and 30 layers; the released nets use them, too.
+HIGHWAY_A = partial(cifar_net, [(16, 2), (32, 2), (64, 2)], hidden=250)
+HIGHWAY_B = partial(cifar_net, [(32, 4), (80, 5), (128, 5)], hidden=100)
+HIGHWAY_C = partial(cifar_net, [(32, 9), (64, 9), (96, 9)], (3, 1), hidden=100)
+NINETEEN_LAYERS = partial(cifar_net, [(32, 4), (80, 5), (128, 5)])
 PUBLISHED = {
-    "mnist-16": NamedNet("Table 1", MNIST, partial(mnist_net, 16), "released, for width 32", 39e3, -1.0),
-    "mnist-32": NamedNet("Table 1", MNIST, partial(mnist_net, 32), "released", 151e3, -1.0),
-    "highway-a": NamedNet(
-        "Table 2", CIFAR, partial(cifar_net, [(16, 2), (32, 2), (64, 2)], hidden=250),
-        "near certain; 250 is a fit", 236e3, -1.0,
-    ),
-    "highway-b": NamedNet(
-        "Table 2", CIFAR, partial(cifar_net, [(32, 4), (80, 5), (128, 5)], hidden=100),
-        "near certain; 100 is a fit", 2.3e6, -2.0,
-    ),
-    "highway-c": NamedNet(
-        "Table 2", CIFAR, partial(cifar_net, [(32, 9), (64, 9), (96, 9)], (3, 1), hidden=100),
-        "depth and kernels; maps a guess", 1.25e6, -3.0,
-    ),
-    "nineteen-layers": NamedNet(
-        "Table 3", CIFAR, partial(cifar_net, [(32, 4), (80, 5), (128, 5)]), "released", 2.3e6, -2.0
-    ),
-}  # fmt: skip
-NETS = PUBLISHED | {
-    "eight-layers": NamedNet("", CIFAR, eight_layers, "our own", None, -1.0, block="highway-bn"),
+    "mnist-16": NamedNet(MNIST, partial(mnist_net, 16), -1.0, 39e3),
+    "mnist-32": NamedNet(MNIST, partial(mnist_net, 32), -1.0, 151e3),
+    "highway-a": NamedNet(CIFAR, HIGHWAY_A, -1.0, 236e3, FIRST_OF_TABLE_2),
+    "highway-b": NamedNet(CIFAR, HIGHWAY_B, -2.0, 2.3e6, FIRST_OF_TABLE_2),
+    "highway-c": NamedNet(CIFAR, HIGHWAY_C, -3.0, 1.25e6, FIRST_OF_TABLE_2),
+    "nineteen-layers": NamedNet(CIFAR, NINETEEN_LAYERS, -2.0, 2.3e6),
 }
+NETS = PUBLISHED | {"eight-layers": NamedNet(CIFAR, eight_layers, -1.0, None, block="highway-bn")}
 
 
 def find_net(name: str) -> NamedNet:

@@ -22,8 +22,7 @@ def official_images(data: str, data_dir: str | None = None) -> hn.Dataset:
     Raises InputError if the folder holds another set of the same layout."""
     found = load_images(data, data_dir)
     if found.name != data.upper():
-        holds = f"{found.source} holds {found.name}"
-        raise InputError(f"{holds}; the question is about the official images")
+        raise InputError(f"{found.source} holds {found.name}; the question is about the official images")
     return found
 
 

@@ -38,8 +38,7 @@ class PooledConvolution(Layer):
         self.stride = stride
         self.span = k + stride
         if side < self.span or (side - self.span) % (2 * stride):
-            needed = f"windows of {self.span} pixels, {2 * stride} apart"
-            raise ValueError(f"{needed}, do not fill an image of {side} x {side}")
+            raise ValueError(f"windows of {self.span} pixels, {2 * stride} apart, do not fill {side} x {side} pixels")
         out = (side - self.span) // (2 * stride) + 1
         super().__init__(in_shape, (maps, out))
         self.out_phases = out  # each column of y is a plane, as z is

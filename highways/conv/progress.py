@@ -1,9 +1,11 @@
-"""What is shown while convolutional nets train."""
+"""What is shown while convolutional nets train, and after it."""
 
 from __future__ import annotations
 
 import heapq
 import sys
+
+import numpy as np
 
 from highways.commands import duration
 from highways.conv.protocols import BATCH, ConvSettings
@@ -77,3 +79,25 @@ class Progress:
     def close(self) -> None:
         for seed in [*self.bars]:
             self.finished(seed)
+
+
+def table(runs: list[dict]) -> str:
+    """The results as text: a line for each seed and, for several seeds, mean ± deviation."""
+    where = "validation" if runs[0]["validation"] else "test"
+    lines = [f"seed   parameters   {where} accuracy %   train loss"]
+    for run in runs:
+        if run["diverged"]:
+            numbers = "         DIVERGED            -"
+        else:
+            accuracy = run["history"]["test_accuracy"][-1]
+            loss = run["history"]["train_loss"][-1]
+            numbers = f"{100 * accuracy:17.2f} {loss:12.4g}"
+        if "stopped_after" in run:
+            numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
+        lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
+    finals = [run.get("test_accuracy") for run in runs]
+    accuracies = [100 * final for final in finals if final is not None]
+    if len(accuracies) > 1:
+        sd = np.std(accuracies, ddof=1)
+        lines.append(f"mean {np.mean(accuracies):.2f} ± {sd:.2f} over {len(accuracies)} seeds")
+    return "\n".join(lines)

@@ -17,8 +17,8 @@ HELD_OUT = 5000  # the last training images, on which settings are compared
 class ConvSettings:
     """The settings of a run: how a net is trained, and what is trained.
 
-    With its images they are all that its numbers depend on, except the program.  A branch also
-    depends on its parent.  settings_of() makes them of the name of a protocol."""
+    With its images they are all that its numbers depend on, except the program.  settings_of()
+    makes them of the name of a protocol."""
 
     # How: all protocols have batches of BATCH images, and Nesterov's momentum 0.9.  Biases, and gamma of batch
     # normalisation, learn at twice the rate and do not decay.
@@ -146,12 +146,6 @@ PROTOCOLS = {
         "short": SHORT_ON_CIFAR,
     },
 }
-# The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
-# layer.  The released file asks for 0.05, but the released program ignores that, and draws them
-# from N(0, 1) for the 19 layers.  With N(0, 1) Highway A diverged within five steps with four of
-# five seeds (experiments/results/cifar.json, "first_layer").  On whitened images it did with none
-# (experiments/results/authors_images.json), so that "whitened" keeps N(0, 1).
-FIRST_OF_TABLE_2 = 0.05
 
 
 def settings_of(
@@ -162,10 +156,11 @@ def settings_of(
 ) -> ConvSettings:
     """The settings of a run by this protocol; `others` are further settings, or replace the protocol's.
 
-    By "paper" the nets of Table 2 get another first layer: FIRST_OF_TABLE_2."""
+    By "paper" some nets start with another first layer: NamedNet.first."""
     values = dict(PROTOCOLS[data][protocol])
-    if protocol == "paper" and find_net(net).title == "Table 2":
-        values["first"] = FIRST_OF_TABLE_2
+    first = find_net(net).first
+    if protocol == "paper" and first is not None:
+        values["first"] = first
     return ConvSettings(net=net, data=data, protocol=protocol, **{**values, **others})
 
 

@@ -134,8 +134,7 @@ def check_equal(ranks, facts: dict) -> None:
         first, *others = ranks.exchange(mine)
         for index, theirs in enumerate(others, start=1):
             if theirs != first:
-                advice = "start all ranks with the same arguments, images and code"
-                raise InputError(f"rank {index} has {name} {theirs}, not {first} as rank 0: {advice}")
+                raise InputError(f"rank {index} has {name} {theirs}, not {first} as rank 0: start all ranks alike")
 
 
 def import_mpi():
@@ -144,9 +143,10 @@ def import_mpi():
         with interrupts_deferred():  # the import waits for all ranks: none may end in it
             from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # RuntimeError: there is no library of MPI
-        advice = "python -m pip install -r requirements-cluster.txt"
-        message = f"mpiexec needs mpi4py, which cannot be imported ({error}): {advice}"
-        raise InputError(message) from error
+        raise InputError(
+            f"mpiexec needs mpi4py, which cannot be imported ({error}): "
+            "python -m pip install -r requirements-cluster.txt"
+        ) from error
     started = number_in(COUNT)
     if started is not None and started != MPI.COMM_WORLD.size:
         raise InputError(

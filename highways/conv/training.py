@@ -62,7 +62,6 @@ class Training:
         self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0
         self.commits = [files.commit()]  # commits of the programs that trained it
-        self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
         self.steps_of_epoch = settings.n_train // BATCH
         self.all_steps = settings.epochs * self.steps_of_epoch
@@ -164,7 +163,6 @@ class Training:
             "history": self.history,
             "seconds": self.seconds,
             "commits": self.commits,
-            "parent": self.parent,
             "rng": self.rng.bit_generator.state,
         }
 
@@ -185,9 +183,7 @@ class Training:
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            message = f"{path} is not a checkpoint of a convolutional net ({reason}): name another file"
-            raise InputError(message) from error
+            raise InputError(f"{path} is not a checkpoint of a convolutional net: {error!r}") from error
         return training
 
     def _restore(self, head: dict, arrays: dict[str, np.ndarray]) -> None:
@@ -196,7 +192,6 @@ class Training:
         self.history = head["history"]
         self.seconds = head["seconds"]
         self.commits = head["commits"]
-        self.parent = head["parent"]
         self.steps = self.epochs * self.steps_of_epoch
         self.rng.bit_generator.state = head["rng"]
 
@@ -211,10 +206,8 @@ def load_same_run(path: Path, settings: ConvSettings, images: dict) -> Training:
     if not other:
         return saved
     if other.keys() <= images.keys():
-        found = "other images, or of the same in another order"
-        raise InputError(f"{path} is of {found}: give the images that it was trained on, or name another file")
-    found = ", ".join(f"{name} {ours}, not {asked}" for name, (ours, asked) in other.items())
-    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
+        raise InputError(f"{path} is of other images, or of the same in another order: give the images of its training")
+    raise InputError(f"{path} is of another run, with (what it has, what is asked): {other}; give that run's settings")
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -87,21 +88,15 @@ class Runner:
     def __exit__(self, *_) -> None:
         self.lock.release()
 
-    def run(
-        self,
-        function,
-        settings: list[dict],
-        data_of=None,
-        after_logging=lambda setting: None,
-    ) -> list[dict]:
+    def run(self, function, settings: list[dict], data_of=None) -> list[dict]:
         """Runs function(setting) for every setting that the log lacks.
 
         Returns the setting and the results of every trial, joined in one dict, in the order of
         `settings`.  A result with the name of a setting is left out.
 
-        `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
-        once its result is in the log, on disk.  A setting's "block" may be a Block with settings,
-        its "activation" an Activation.
+        `data_of(setting)` is the data set that a trial reads.  A function with an argument `checkpoint`
+        gets a file there, from which a stopped trial goes on.  A setting's "block" may be a Block with
+        settings, its "activation" an Activation.
 
         Where this is one part of several, trials left to another part are returned as
         OfAnotherPart."""
@@ -143,7 +138,7 @@ class Runner:
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
-                after_logging(line["trial"])
+                self.checkpoint_of(key).unlink(missing_ok=True)  # the result is in the log, on disk
                 logged[key] = line
                 tqdm.write(printable(_as_text(setting_and_result(line))))
         found = []
@@ -154,6 +149,10 @@ class Runner:
             self.commits.add(logged[key]["git"])
             found.append(setting_and_result(logged[key]))
         return found
+
+    def checkpoint_of(self, key: str) -> Path:
+        """The checkpoint of a trial.  The same trial with other code or data has another."""
+        return self.folder / f"unfinished_{self.name}_{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
 
     def _runs(self, place: int) -> bool:
         """Whether the trial at this place of a list is one of this part."""
@@ -174,13 +173,12 @@ class Runner:
         """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
 
         They run in processes here, or on the workers of a Dask cluster."""
+        tasks = [(function, data_of, setting, key, self.checkpoint_of(key)) for setting, key in missing]
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(missing)))
-            tasks = [(function, data_of, setting, key) for setting, key in missing]
             yield from in_processes(_run_trial, tasks, jobs)
             return
-        run = functools.partial(_run_trial, function, data_of)
-        yield from on_cluster(run, missing, self.scheduler)
+        yield from on_cluster(_run_trial, tasks, self.scheduler)
 
     def record(self, source: str, trials) -> dict:
         """The contents of the results file, without the summary."""
@@ -235,7 +233,7 @@ def check_bound(function) -> None:
     """Raises ValueError where a functools.partial binds what may change a result: the log's key
     would lack it.
 
-    It may bind functions, whose code the key has, and `folder`, where checkpoints lie."""
+    It may bind functions, whose code the key has, and `folder`, where nets lie."""
     if not isinstance(function, functools.partial):
         return
     named = {name: value for name, value in function.keywords.items() if name != "folder"}
@@ -267,7 +265,7 @@ def key_of(setting: dict, data: str | None, code: str | None) -> str:
 
 
 @hn.one_blas_thread()
-def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, str]:
+def _run_trial(function, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
@@ -275,6 +273,9 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     if key_of(setting, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
+    has_folder = checkpoint.parent.is_dir()  # another machine may have none
+    if "checkpoint" in inspect.signature(function).parameters and has_folder:
+        function = functools.partial(function, checkpoint=checkpoint)
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
     return key, {**result, "seconds": seconds}, commit_of_trial

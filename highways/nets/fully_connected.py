@@ -51,9 +51,9 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
         wanted = "MNIST" if data_dir is None else data.name
     # $MNIST_DIR and $CIFAR_DIR must not turn results about one set into those of another
     if data.name != wanted:
-        variable = f"${ENVIRONMENT_VARIABLE[wanted]}"
         raise InputError(
-            f"{variable} names {data.source}, which is not {wanted} but {data.name}; this experiment is about {wanted}"
+            f"${ENVIRONMENT_VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
+            f"this experiment is about {wanted}"
         )
     return data
 

@@ -1,6 +1,7 @@
 """Serves promise 4, no wrong number in silence: garbage in a flag and infinite numbers in JSON are refused."""
 
 import contextlib
+import json
 import os
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from strikes import FEW_EXAMPLES, FLAG_EXAMPLES, few_or, throw
 
 import highway_networks as hn
-from highways.files import InputError, read_arrays, read_json
+from highways.files import InputError, json_bytes, read_arrays, read_json
 
 
 def outcome(main, words) -> tuple[int, str]:
@@ -102,3 +103,8 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
         read_arrays(tmp_path / "net.npz")
     path.write_text('{"a": [1e300, -1.5, 0, 10000000000]}')
     assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}
+
+
+def test_what_is_not_finite_is_written_as_null():
+    written = json_bytes({"a": [1.5, float("nan"), -float("inf")]})
+    assert json.loads(written, parse_constant=pytest.fail) == {"a": [1.5, None, None]}

@@ -3,7 +3,6 @@ target is the whole old file or the whole new one, and no process is left that c
 
 import contextlib
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -24,8 +23,6 @@ from strikes import (
     unix,
     workers_of,
 )
-
-from highways.processes import in_processes
 
 pytestmark = one_after_another
 
@@ -153,25 +150,6 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
 # ---- Workers struck while messages are under way
 
 
-@unix
-def test_ctrl_c_waits_until_all_processes_have_ended(monkeypatch):
-    original = multiprocessing.process.BaseProcess.terminate
-    ended = []
-
-    def interrupted(process):
-        os.kill(os.getpid(), signal.SIGINT)
-        original(process)
-        ended.append(process)
-
-    monkeypatch.setattr(multiprocessing.process.BaseProcess, "terminate", interrupted)
-    under_way = in_processes(time.sleep, [(0,), (100,), (100,)], 3)
-    next(under_way)
-    with pytest.raises(KeyboardInterrupt):
-        under_way.close()
-    assert len(ended) == 2
-    assert not multiprocessing.active_children()
-
-
 BUSY = """
 import multiprocessing, sys
 from highways import processes
@@ -188,15 +166,12 @@ run_program(lambda: run_command("busy", work))
 """
 
 
-def kill_workers(process, method: str) -> list[int]:
-    """Kills worker after worker until the command has noticed; returns all workers that it had.
-
-    A worker that had sent its result is not missed.
-    """
+def kill_workers(process) -> list[int]:
+    """Kills worker after worker, each at its start, until the command has noticed; returns them all."""
     seen = set()
     deadline = time.monotonic() + 600
     while process.poll() is None and time.monotonic() < deadline:
-        workers = workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")
+        workers = workers_of(process.pid, b"spawn_main")
         seen.update(workers)
         for worker in workers:
             with contextlib.suppress(ProcessLookupError):
@@ -204,31 +179,31 @@ def kill_workers(process, method: str) -> list[int]:
     return [*seen]
 
 
+# The tasks and results of BUSY are large, so that some are being sent whenever the end comes.
+
+
 @linux
 @few_or(5, few=1)
-@pytest.mark.parametrize(
-    ("what", "method"),
-    [("Ctrl-C twice", "fork"), ("a worker dies at its start", "spawn")],
-)
-def test_no_worker_outlives_an_end_while_messages_are_under_way(what, method, n):
-    """The tasks and results are large, so that some are being sent whenever the end comes."""
-    dies = what.startswith("a worker")
+def test_no_worker_outlives_ctrl_c_pressed_twice(n):
     for _ in range(n):
-        with start(method, code=BUSY) as process:
-            if "start" not in what:
-                assert process.stdout.readline()
-                time.sleep(random.uniform(0, 0.1))
+        with start("fork", code=BUSY) as process:
+            assert process.stdout.readline()
+            time.sleep(random.uniform(0, 0.1))
             workers = workers_of(process.pid)
-            if dies:
-                workers = kill_workers(process, method)
-            else:
-                os.killpg(process.pid, signal.SIGINT)
-            if what == "Ctrl-C twice":
-                time.sleep(random.uniform(0, 0.001))
-                signal_group(process, signal.SIGINT)
+            signal_group(process, signal.SIGINT)
+            time.sleep(random.uniform(0, 0.001))
+            signal_group(process, signal.SIGINT)
             stderr = end_of(process)
-        if dies:
-            assert process.returncode == 1, stderr
-        else:  # all workers are there before the first result, and leave Ctrl-C alone
-            assert process.returncode == 130, stderr
+        assert process.returncode == 130, stderr
+        assert not any(map(is_running, workers))
+
+
+@linux
+@few_or(5, few=1)
+def test_a_worker_that_dies_at_its_start_ends_all(n):
+    for _ in range(n):
+        with start("spawn", code=BUSY) as process:
+            workers = kill_workers(process)
+            stderr = end_of(process)
+        assert process.returncode == 1, stderr
         assert not any(map(is_running, workers))

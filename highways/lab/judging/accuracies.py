@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from highways.lab.judging.claim import sample_as_text, verdict_of_parts
+from highways.lab.judging.claim import sample_as_text
 from highways.lab.judging.rules import interval, mean, prediction_interval, standard_error
+from highways.lab.verdict import ONE_RUN, Verdict, verdict_of_parts
 
 ERRORS = 1.96  # a 95 % interval reaches this many standard errors to either side of the mean
 
@@ -62,9 +63,10 @@ class Accuracies:
         More runs do not reduce it: all are tested on the same images."""
         return standard_error(self.mean, self.images)
 
-    def verdict(self, words: str) -> str:
-        """The verdict in these words; adds "one run" if it rests on one."""
-        return f"{words}, one run" if len(self.over_seeds) == 1 else words
+    def verdict(self, holds: bool | None) -> Verdict:
+        """The verdict on a claim that holds, or not; adds ONE_RUN if it rests on one."""
+        verdict = verdict_of_parts([holds])
+        return verdict.plus(ONE_RUN) if len(self.over_seeds) == 1 else verdict
 
 
 # ---- Rules --------------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ def reaches(
     epochs: int,
     paper: Accuracies | None,
     other: Accuracies | None,
-) -> str:
+) -> Verdict:
     """The verdict on a published accuracy {mean, sd, runs} of nets trained for `epochs` epochs.
 
     `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
@@ -102,7 +104,7 @@ def reaches(
         is_inside = False
     else:
         is_inside = None
-    return paper.verdict(verdict_of_parts([is_inside]))
+    return paper.verdict(is_inside)
 
 
 def ranges_of(published: dict, paper: Accuracies) -> list[tuple[float, float]]:
@@ -125,7 +127,7 @@ def is_at_least(
     paper: Accuracies | None,
     other: Accuracies | None,
     errors: float = ERRORS,
-) -> str:
+) -> Verdict:
     """The verdict on the claim that an accuracy is at least `bound`.
 
     It is "reproduced" if our mean lies above the bound by more than `errors` standard errors, "not
@@ -137,16 +139,17 @@ def is_at_least(
     bound by more than `errors` standard errors."""
     if paper is None:
         reached = other.mean - bound > errors * other.standard_error
-        return not_tested(epochs, other) + (", which reaches it" if reached else "")
+        verdict = not_tested(epochs, other)
+        return verdict.plus(", which reaches it") if reached else verdict
     excess = paper.mean - bound
     margin = errors * paper.standard_error
     if excess > margin:
-        return paper.verdict("reproduced")
-    return paper.verdict("not reproduced" if excess < -margin or paper.all_diverged else "not clear")
+        return paper.verdict(True)
+    return paper.verdict(False if excess < -margin or paper.all_diverged else None)
 
 
-def not_tested(epochs: int, other: Accuracies) -> str:
-    return f"not tested in {epochs} epochs; {other} of another recipe"
+def not_tested(epochs: int, other: Accuracies) -> Verdict:
+    return Verdict("not tested", (f" in {epochs} epochs", f"; {other} of another recipe"))
 
 
 # ---- As text ------------------------------------------------------------------------------------

@@ -20,11 +20,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from highways.files import InputError
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
+from highways.lab.judging.turns import resolution_of
+from highways.lab.verdict import ONE_RUN, Judgement, Verdict, verdict_of_parts
 from highways.records import groups_of, with_settings
 from highways.statistics import format_stat, mean_sd_n
 
@@ -40,9 +41,10 @@ SOURCES = (  # the ledger's order
     "Veit and others 2016",
     "Jastrzebski and others 2018",
 )
-CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
+# words of several claims' `seen`
+CHOSEN_AFTER = "rule chosen after the runs"
 ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
-REFEREED = "rule changed on 27 November 2026, when the results were known"  # and this
+REFEREED = "rule changed on 27 November 2026, when the results were known"
 
 
 class NotMeasured(LookupError):
@@ -62,9 +64,9 @@ class Claim:
     id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
-    # takes the results named by `over`; returns (the verdict on each part, or the whole verdict in
-    # words; our numbers as text)
-    rule: Callable[..., tuple[list[bool | None] | str, str]]
+    # takes the results named by `over`; returns (the verdict on each part, or on the whole; our
+    # numbers as text)
+    rule: Callable[..., tuple[list[bool | None] | Verdict, str]]
     # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
     # the settings and data of the trials that may judge it: see record_for_claim()
@@ -72,11 +74,13 @@ class Claim:
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
+    # what of the rule was chosen or changed when runs had been seen; comes before the note
+    seen: str = ""
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
     # why it has no controls, if it has none
     no_control: str = ""
-    # True adds "one run" to the verdict
+    # True adds ONE_RUN to the verdict
     one_run: bool = False
 
     def __post_init__(self):
@@ -123,59 +127,24 @@ def claims_of(module: str) -> tuple[Claim, ...]:
     return tuple(REGISTERED.get(module, {}).values())
 
 
-class Judgement(NamedTuple):
-    """What the results say of a claim."""
-
-    verdict: str
-    ours: str  # our numbers
-    parts: list[bool | None] | None = None  # whether each part holds; None for a verdict in words
-
-
 def judge(claim: Claim, *records: dict) -> Judgement:
     """Judges a claim by the results that it names in `over`.
 
     Raises NotMeasured if runs are missing, OtherResults if the claim is not about these results, and
     InputError if it is about a name that occurs nowhere in them."""
     check_about(claim, *records)
-    parts, ours = measured(claim, *records)
-    if isinstance(parts, str):
-        verdict = parts
-        parts = None
-    else:
-        verdict = verdict_of_parts(parts)
+    judgement = measured(claim, *records)
     if claim.one_run:
-        verdict += ", one run"
-    return Judgement(verdict, ours, parts)
+        return judgement._replace(verdict=judgement.verdict.plus(ONE_RUN))
+    return judgement
 
 
-def measured(claim: Claim, *records: dict) -> tuple[list[bool | None] | str, str]:
-    """What the claim's rule returns for these results."""
-    return claim.rule(*(record_for_claim(record, claim) for record in records))
-
-
-def verdict_of_parts(parts: list[bool | None]) -> str:
-    """The verdict on a claim whose parts hold (True), do not hold (False), or are open (None)."""
-    if not parts:
-        raise ValueError("a claim needs at least one part to be judged by")
-    for part in parts:
-        if isinstance(part, tuple):  # else it would count as True
-            raise TypeError("a comparison is no part of a claim: give it to corrected()")
-    if all(parts):
-        return "reproduced"
-    if any(parts):
-        return "in part" if False in parts else "in part, the rest not clear"
-    if False not in parts:
-        return "not clear"
-    return "not reproduced, the rest not clear" if None in parts else "not reproduced"
-
-
-def in_words(kind: str, verdict: str) -> str:
-    """A verdict for readers: to a question that nobody claims an answer to, it is "yes" or "no"."""
-    if kind != "open question":
-        return verdict
-    if verdict.startswith("not reproduced"):
-        return verdict.replace("not reproduced", "no", 1)
-    return verdict.replace("reproduced", "yes", 1)
+def measured(claim: Claim, *records: dict) -> Judgement:
+    """What the claim's rule says of these results, which may be those of a control."""
+    parts, ours = claim.rule(*(record_for_claim(record, claim) for record in records))
+    if isinstance(parts, Verdict):
+        return Judgement(parts, ours)
+    return Judgement(verdict_of_parts(parts), ours, parts)
 
 
 # ---- What a claim is about ----------------------------------------------------------------------
@@ -335,3 +304,17 @@ def ratio_as_text(values, baseline) -> str:
     if math.isnan(low):
         return f"{size:.3g}"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
+
+
+def tested_as_text(test: dict) -> str:
+    """What a test of the ledger measured: the mean of its sample, or the difference or the ratio of two, as text."""
+    samples = test["values"], test["baseline"]
+    if test["log10"]:
+        return ratio_as_text(*map(without_logs, samples))
+    return effect_as_text(*samples, test["level"], resolution_of(test))
+
+
+def without_logs(sample):
+    if isinstance(sample, list):
+        return [None if value is None else 10**value for value in sample]
+    return 10**sample

@@ -9,9 +9,10 @@ A rule that a control passes says little of what the claim is about.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+from highways.lab.verdict import Judgement, Verdict
 
 
 class Control(NamedTuple):
@@ -19,76 +20,58 @@ class Control(NamedTuple):
 
     stand_in   takes the results that judge the claim, then those in `over`; returns the results that
                judge the claim, with the control's runs in the place of the nets'
-    over       the names of the results with the control's runs, beside those that judge the claim
-    place      the kind of net whose numbers in the claim's text are the control's"""
+    over       the names of the results with the control's runs, beside those that judge the claim"""
 
-    name: str  # "a net without blocks"
+    name: str  # "a net without blocks", in the singular
     stand_in: Callable[..., tuple[dict, ...]]
     over: tuple[str, ...] = ()
-    place: str = "highway"
 
 
 ANSWERS = {True: "holds", False: "fails", None: "is undecided"}
-BEFORE_A_NUMBER = r"(?=0\.\d|\d+ of \d+ *(?:,|;) *plain \d+ of \d+;)"
 
 
-def in_its_place(text: str, place: str = "highway") -> str:
-    """A control's numbers as text: what it says of the nets of a place was measured of the net in their place."""
-
-    def name_place(found: re.Match) -> str:
-        return f"in {place}'s place " if found[1] else f"in {place}'s place: "
-
-    return re.sub(rf"(of )?\b{place} {BEFORE_A_NUMBER}", name_place, text)
+def named(record: dict, net: str, control: str = "") -> str:
+    """What the numbers of a rule call a net; or if the record is a control's, what has the net's place."""
+    return (control or f"in {net}'s place:") if record.get("is_of_a_control") else net
 
 
-def some_part_holds(parts: list[bool | None] | str) -> bool:
-    """Whether there is anything in a claim for a control to pass; its rule returned `parts`."""
-    if isinstance(parts, str):
-        return parts.startswith("reproduced")
-    return True in parts
-
-
-def passes(parts: list[bool | None] | str, parts_of_control: list[bool | None] | str) -> bool:
-    """Whether every part of a claim that holds for its nets holds for the control, too.
-
-    A rule that returns its verdict in words has one part."""
-    if isinstance(parts, str):
-        return some_part_holds(parts_of_control)
-    held = [of_control for part, of_control in zip(parts, parts_of_control, strict=True) if part]
+def passes(judgement: Judgement, of_control: Judgement) -> bool:
+    """Whether every part of a claim that holds for its nets holds for the control, too."""
+    if judgement.parts is None:
+        return of_control.verdict.word == "reproduced"
+    held = [of_net for part, of_net in zip(judgement.parts, of_control.parts, strict=True) if part]
     return all(held)
 
 
-def as_text(controls: list[dict], verdict: str) -> str:
+def as_text(controls: list[dict], verdict: Verdict, kind: str) -> str:
     """Which controls pass and which do not: rows of the ledger's "controls", in a sentence.
 
     Where a part of the claim does not hold for its own nets, a control that passes has a verdict of
     its own, with its parts."""
-    all_hold = verdict.startswith(("reproduced", "yes"))
+    all_hold = verdict.word == "reproduced"
     passed = [control["control"] for control in controls if control["passes"] and all_hold]
     failed = [control["control"] for control in controls if not control["passes"]]
     texts = []
     if passed:
         texts.append(f"passed, too, by {listed(passed)}")
     if not all_hold:
-        texts += [
-            f"{control['control']} {verdict_in_words(control, verdict)}" for control in controls if control["passes"]
-        ]
+        texts += [f"{control['control']} {verdict_on(control, kind)}" for control in controls if control["passes"]]
     if failed:
         texts.append(f"not passed by {listed(failed)}")
     return "; ".join(texts)
 
 
-def verdict_in_words(control: dict, verdict: str) -> str:
-    """The verdict on a control beside that on its claim.
+def verdict_on(control: dict, kind: str) -> str:
+    """The verdict on a control beside that on its claim, which is of this kind.
 
     For example "gets the same verdict, in part: part 1 fails, part 2 holds"."""
-    of_claim = verdict.removesuffix(", one run")
-    same = "the same verdict" if control["verdict"] == of_claim else "another verdict"
+    same = "the same verdict" if control["same"] else "another verdict"
+    text = f"gets {same}, {Verdict.of(control).as_text(kind)}"
     parts = control["parts"] or []
     if len(parts) < 2 or len(set(parts)) == 1:
-        return f"gets {same}, {control['verdict']}"
+        return text
     answers = [f"part {number} {ANSWERS[part]}" for number, part in enumerate(parts, 1)]
-    return f"gets {same}, {control['verdict']}: {', '.join(answers)}"
+    return f"{text}: {', '.join(answers)}"
 
 
 def listed(names: list[str]) -> str:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from highways.files import InputError
 from highways.lab.judging import controls, rules
-from highways.lab.judging.claim import (
-    KINDS,
-    SOURCES,
-    Claim,
-    Judgement,
-    NotMeasured,
-    in_words,
-    judge,
-    measured,
-    verdict_of_parts,
-)
+from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, judge, measured
+from highways.lab.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
 from highways.records import seconds_on_two_cores
 
-VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
 FOR_NOT_MEASURED = "-"  # shown instead of measurements
 NOT_TRIED = "no control was tried"
 
@@ -60,22 +50,20 @@ def judge_all(
         if judgement.ours == FOR_NOT_MEASURED:
             tests.clear()
         else:
-            of_controls = _controls(claim, records)
+            of_controls = _controls(claim, judgement, records)
             for name in claim.over:
                 names += [*needs.get(name, ()), name]
         names = [*dict.fromkeys(names)]
-        verdict = in_words(claim.kind, judgement.verdict)
         minutes = sum(seconds_on_two_cores(records[name]) for name in names) / 60
         rows.append({
             "id": claim.id,
             "kind": claim.kind,
             "source": claim.source,
             "claim": claim.says,
-            "ours": judgement.ours,
-            "verdict": verdict,
-            "parts": judgement.parts and [rules.plain_answer(part) for part in judgement.parts],
+            **as_json(judgement),
             "tests": tests,
-            "note": note_of(claim, of_controls, verdict),
+            "note": note_of(claim, of_controls, judgement.verdict),
+            "seen": claim.seen != "",
             "controls": of_controls,
             "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
@@ -85,14 +73,20 @@ def judge_all(
     return rows
 
 
+def as_json(judgement: Judgement) -> dict:
+    parts = judgement.parts and [rules.plain_answer(part) for part in judgement.parts]
+    word, additions = judgement.verdict
+    return {"ours": judgement.ours, "verdict": word, "additions": [*additions], "parts": parts}
+
+
 def _judge(claim: Claim, records: dict[str, dict]) -> Judgement:
     absent = [name for name in claim.over if name not in records]
-    if absent:
-        return Judgement(f"not tested: there are no results of {' and '.join(absent)} yet", FOR_NOT_MEASURED)
     try:
+        if absent:
+            raise NotMeasured(f"there are no results of {' and '.join(absent)} yet")
         return judge(claim, *(records[name] for name in claim.over))
     except NotMeasured as error:
-        return Judgement(f"not tested: {error}", FOR_NOT_MEASURED)
+        return Judgement(Verdict("not tested", (f": {error}",)), FOR_NOT_MEASURED)
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
@@ -100,30 +94,24 @@ def _judge(claim: Claim, records: dict[str, dict]) -> Judgement:
         raise InputError(message) from error
 
 
-def _controls(claim: Claim, records: dict[str, dict]) -> list[dict]:
+def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> list[dict]:
     """For each control of a claim whose results are there: our numbers, and whether it passes.
 
     Empty where no part of the claim holds: then there is nothing to pass."""
-    there = [control for control in claim.controls if records.keys() >= set(control.over)]
-    if not there:
-        return []
-    judged_by = [records[name] for name in claim.over]
-    parts, _ = measured(claim, *judged_by)
-    if not controls.some_part_holds(parts):
+    if judgement.verdict.word not in ("reproduced", "in part"):
         return []
     found = []
-    for control in there:
-        stand_ins = control.stand_in(*judged_by, *(records[name] for name in control.over))
+    for control in claim.controls:
+        if not records.keys() >= set(control.over):
+            continue
+        stand_ins = control.stand_in(*(records[name] for name in (*claim.over, *control.over)))
         with rules.kept() as tests:
-            parts_of_control, text = measured(claim, *stand_ins)
-        in_one_word = isinstance(parts_of_control, str)
-        verdict = parts_of_control if in_one_word else verdict_of_parts(parts_of_control)
+            of_control = measured(claim, *({**record, "is_of_a_control": True} for record in stand_ins))
         found.append({
             "control": control.name,
-            "ours": controls.in_its_place(text, control.place),
-            "passes": controls.passes(parts, parts_of_control),
-            "verdict": in_words(claim.kind, verdict),
-            "parts": None if in_one_word else [rules.plain_answer(part) for part in parts_of_control],
+            **as_json(of_control),
+            "passes": controls.passes(judgement, of_control),
+            "same": judgement.verdict in (of_control.verdict, of_control.verdict.plus(ONE_RUN)),
             "tests": tests,
         })  # fmt: skip
     return found
@@ -135,14 +123,14 @@ def passed_by(of_controls: list[dict]) -> str:
     return controls.listed(names) if names else ""
 
 
-def note_of(claim: Claim, of_controls: list[dict], verdict: str) -> str:
+def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
     """The claim's note, and which controls pass its rule, or why it has no control."""
-    notes = [claim.note] if claim.note else []
+    notes = [text for text in (claim.seen, claim.note) if text]
     if of_controls:
-        notes.append(controls.as_text(of_controls, verdict))
+        notes.append(controls.as_text(of_controls, verdict, claim.kind))
     if claim.no_control:
         notes.append(f"no control: {claim.no_control}")
-    is_judged = claim.kind != "count" and not verdict.startswith("not tested")
+    is_judged = claim.kind != "count" and verdict.word != "not tested"
     if is_judged and not claim.controls and not claim.no_control:
         notes.append(NOT_TRIED)
     return "; ".join(notes)
@@ -152,16 +140,6 @@ def counts(rows: list[dict]) -> dict[str, dict[str, int]]:
     """How many rows of each kind have each verdict: {"claim": {"reproduced": 30, ...}, ...}."""
     found = {}
     for kind in KINDS:
-        verdicts = [without_additions(row["verdict"]) for row in rows if row["kind"] == kind]
-        found[kind] = {}
-        for verdict in VERDICTS:
-            words = in_words(kind, verdict)
-            found[kind][words] = verdicts.count(words)
+        words = [row["verdict"] for row in rows if row["kind"] == kind]
+        found[kind] = {Verdict(word).as_text(kind): words.count(word) for word in VERDICTS}
     return found
-
-
-def without_additions(verdict: str) -> str:
-    """A verdict without what follows it, such as "one run" or "with these settings"."""
-    if verdict.startswith("not tested"):
-        return "not tested"
-    return verdict.split(",")[0].removesuffix(" with these settings")

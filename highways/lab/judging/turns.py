@@ -20,7 +20,7 @@ from bisect import bisect
 from typing import NamedTuple
 
 from highways.lab.judging import rules
-from highways.lab.judging.claim import verdict_of_parts
+from highways.lab.verdict import Verdict, verdict_of_parts
 
 
 class Bound(NamedTuple):
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 
     place: float  # a logarithm where the tests are of ratios
     side: str  # "above" or "below" the bound as it is
-    verdict: str
+    verdict: Verdict
 
 
 def bounds_of(tests: list[dict]) -> list[Bound]:
@@ -108,7 +108,7 @@ def middle_of_cell(places: list[float], cell: int, ends: tuple[float, float]) ->
     return (low + high) / 2
 
 
-def verdict_at(place: float, bound: Bound, tests: list[dict], places: dict[int, list[float]]) -> str:
+def verdict_at(place: float, bound: Bound, tests: list[dict], places: dict[int, list[float]]) -> Verdict:
     """The verdict with this bound at this place.
 
     Each test is asked in the middle of the cell of its own places, so that cells of other tests ask it nothing

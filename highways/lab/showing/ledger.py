@@ -26,5 +26,5 @@ def ledger_counts(read) -> str:
 def ledger_passed_by_others(read) -> str:
     """How many reproduced rows have a rule that a net without the claim's subject passes, too."""
     rows = read("experiments/results/claims.json")["trials"]
-    reproduced = [row for row in rows if row["kind"] == "claim" and row["verdict"].startswith("reproduced")]
+    reproduced = [row for row in rows if row["kind"] == "claim" and row["verdict"] == "reproduced"]
     return str(sum(row["passed_by"] != "" for row in reproduced))

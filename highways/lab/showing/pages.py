@@ -23,6 +23,7 @@ from pathlib import Path
 from highways.files import ROOT, InputError
 from highways.lab.showing import registry
 from highways.lab.showing.tables import cell, entry_text, takes
+from highways.lab.verdict import Verdict
 from highways.records import select
 
 # the name of a number: FILE.KEY[block=highway, depth=99]:2, where [...] and :2 may be absent
@@ -87,10 +88,10 @@ def _filled(text: str, read) -> str:
 
 def verdict_of(row: dict, link: str = "") -> str:
     """The verdict of a row of the ledger, and which controls pass, too."""
-    verdict = f"**{cell(row['verdict'])}**"
+    verdict = f"**{cell(Verdict.of(row).as_text(row['kind']))}**"
     if link:
         verdict = f"[{verdict}]({link})"
-    if row["passed_by"] and row["verdict"].startswith("in part"):
+    if row["passed_by"] and row["verdict"] == "in part":
         return f"{verdict}; what holds also holds for {cell(row['passed_by'])}"
     if row["passed_by"]:
         return f"{verdict}; passed, too, by {cell(row['passed_by'])}"
@@ -106,7 +107,7 @@ def value_of(name: str, read) -> str:
             raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
         claim = select(claims, id=claim_id)
         if shown == "verdict":
-            return cell(claim["verdict"])
+            return cell(Verdict.of(claim).as_text(claim["kind"]))
         return f"{cell(claim['ours'])} | {verdict_of(claim, link=f'../pages/claims.html#claim={claim_id}')}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
@@ -126,6 +127,10 @@ def number_in(summary: list[dict] | dict, key: str, settings: str):
     if isinstance(summary, dict):  # a benchmark's summary has no rows
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
+    names = {name: None for row in summary for name in row}
+    for name in (key, *wanted):
+        if name not in names:
+            raise LookupError(f"no row has the entry {name}; they have {', '.join(names)}")
     rows = [row for row in summary if key in row]
     rows_as_text = []
     for row in rows:

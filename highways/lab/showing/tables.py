@@ -37,6 +37,14 @@ def percent(stat: dict) -> str:
     return f"{text}, {stat['n']} {'seed' if stat['n'] == 1 else 'seeds'}"
 
 
+def accuracy_cell(rows: list[dict], **wanted) -> str:
+    """The accuracy of these runs, their seeds and epochs; a dash where there are none."""
+    found = records.with_settings(rows, **wanted)
+    if not found:
+        return "-"
+    return f"**{percent(found[0]['test_accuracy'])}, {found[0]['epochs']} epochs**"
+
+
 def budget(read, name: str, text: str) -> str:
     """A question's budget in words."""
     return text.format_map(read(f"experiments/results/{name}.json")["settings"])
@@ -44,7 +52,10 @@ def budget(read, name: str, text: str) -> str:
 
 def takes(read, name: str) -> str:
     """How long a record's measurement took on two cores."""
-    seconds = records.seconds_on_two_cores(read(records.path_of(name)))
+    return duration(records.seconds_on_two_cores(read(records.path_of(name))))
+
+
+def duration(seconds: float) -> str:
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
     if seconds > 90:

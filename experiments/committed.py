@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import highway_networks as hn
+from experiments.few_layers import brown
 from highways import cifar
 from highways.files import ROOT, InputError, known_commits, read_json
 from highways.records import COMMANDS, groups_of, load_results, path_of
@@ -19,8 +20,7 @@ LEDGER = "claims"
 KNOWN_DATA = {name: sha256 for sha256, name in hn.KNOWN_SETS.items()}
 for _name, _layout in cifar.SETS.items():
     KNOWN_DATA |= {_name: _layout.sha256, f"{_name}, as read": _layout.sha256_as_read}
-# the archive of November 2026; experiments/few_layers/brown.py says where it comes from
-KNOWN_DATA["Brown corpus"] = "410d4e77de81f41002e57bc06b60157994362055d018e788c56365ce471d72a2"
+KNOWN_DATA["Brown corpus"] = brown.SHA256
 KNOWN_DATA["MNIST, as read"] = "06b0d1f124c4e5fa796686ade41a9b778edacc8622f2195a352ef479ad44fc16"
 # measured some runs of this record, and is not in the history
 AMENDED = ("table1.json", "6844267494b4")
