@@ -676,6 +676,8 @@ class DeepNet(FixedNames):
                 settings = arguments.pop(f"{kind.family}_settings", {})
                 arguments[kind.family] = kind.find(arguments[kind.family], **settings)
             net = cls(**arguments, rng=0, dtype=parameters.dtype)
+            if parameters.shape != net.parameters.shape:
+                raise ValueError(f"it has parameters of shape {parameters.shape}, not {net.parameters.shape}")
             net.parameters[:] = parameters  # in place of those that were drawn
             net.about = head["about"]
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds

@@ -14,6 +14,7 @@ import inspect
 from pathlib import Path
 
 import highway_networks as hn
+from highways import HOMES
 from highways.files import ROOT, InputError
 
 # what reads and writes files: another way of reading the same numbers changes none, and data have checksums
@@ -153,4 +154,6 @@ def imported_by(text: bytes) -> list[str]:
             raise InputError(f"a program imports from {'.' * node.level}{node.module or ''}: give the whole name")
         if isinstance(node, ast.ImportFrom):
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            if node.module == "highways":
+                names += [HOMES[alias.name] for alias in node.names if alias.name in HOMES]
     return names

@@ -540,6 +540,7 @@ def test_a_file_that_is_not_a_saved_net_is_refused(tmp_path):
     assert (hn.DeepNet.load(path).parameters == 0.5).all()
     for wrong in (
         {"parameters": right[1:]},
+        {"parameters": right[:1]},  # NumPy would spread it over all
         {"parameters": right.reshape(3, 25)},
         {"parameters": right, "depth": 2},
         {"parameters": right, "block": "plain"},

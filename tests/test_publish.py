@@ -2,9 +2,11 @@
 tests/test_your_own_question.py runs the command, and .ci/run asks it whether anything differs."""
 
 import csv
+import hashlib
 import io
 import math
 import re
+import sys
 from functools import partial
 from types import SimpleNamespace
 
@@ -60,6 +62,58 @@ def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tm
     assert (tmp_path / "viz" / "first.png").read_bytes() == b"first"
     assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
     assert nothing_but_pictures("first", "second", "third") == (0, [])
+
+
+DRAWS = """from highways.lab.showing.registry import Picture
+
+
+def draw(record):
+    return 2 * record["loss"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "is_stale"),
+    [
+        ("nothing", False),
+        ("a comment", False),
+        ("a time", False),
+        ("a number", True),
+        ("the formula", True),
+        ("the file", True),
+    ],
+)
+def test_a_picture_is_stale_if_its_data_its_code_or_its_file_change(tmp_path, monkeypatch, what, is_stale):
+    program = tmp_path / "draws.py"
+    program.write_text(DRAWS)
+    (tmp_path / "loss.json").touch()
+    (tmp_path / "viz").mkdir()
+    (tmp_path / "viz" / "drawn.png").write_bytes(b"drawn")
+    record = {"loss": 0.5, "seconds": 3.0}
+    picture = SimpleNamespace(draw=SimpleNamespace(__module__="draws"), files=["loss.json"])
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setitem(sys.modules, "draws", SimpleNamespace(__file__=str(program)))
+    monkeypatch.setattr(publish.registry, "PICTURES", {"drawn": picture})
+    monkeypatch.setattr(publish, "CARD", {})
+    monkeypatch.setattr(publish, "BROWSER_PAGES", [])
+    monkeypatch.setattr(publish, "GIF", program.name)
+
+    def product() -> publish.Product:
+        return publish.products(lambda source: record)[0]
+
+    digests = {"viz/drawn.png": {"made_from": product().made_from, "file": hashlib.sha256(b"drawn").hexdigest()}}
+    match what:
+        case "a comment":
+            program.write_text(DRAWS + "# twice\n")
+        case "a time":
+            record["seconds"] = 4.0
+        case "a number":
+            record["loss"] = 0.6
+        case "the formula":
+            program.write_text(DRAWS.replace("2 *", "3 *"))
+        case "the file":
+            (tmp_path / "viz" / "drawn.png").write_bytes(b"edited")
+    assert bool(publish.why_stale(product(), digests)) == is_stale
 
 
 def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():

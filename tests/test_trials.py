@@ -392,3 +392,8 @@ def test_a_log_that_another_part_writes_is_only_read(tmp_path):
     two_stages(tmp_path)
     assert part.read_bytes() == unfinished
     assert len(trials_of(tmp_path)) == 1
+
+
+def test_what_a_trial_imports_from_highways_is_part_of_its_code_where_it_is_defined():
+    trainer = (files.ROOT / "highways" / "trainer.py").read_bytes()
+    assert checksum_of_text(trainer) in code_of(b"from highways import train_net\n")
