@@ -350,7 +350,7 @@ def test_keys_lead_through_the_lesson(driver):
     open_anew(driver, FILE.as_uri())
     wait_for(driver, "worker")
     press("3")
-    assert shown(driver, "[betOf('whisper'), isTold('whisper')]") == [2, True]
+    wait_for(driver, "betOf('whisper') === 2 && isTold('whisper')")  # once T was swept
     press(Keys.ARROW_RIGHT)
     assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
     press("2")  # a bet begins the race

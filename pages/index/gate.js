@@ -29,7 +29,7 @@ SCENES.gate = {
     this.each = each;
     COMPARED.forEach((k, i) => {
       this.drawGates(k, i, this.lefts[i]);
-      this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
+      if (isTold("gate")) this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
     });
   },
 
@@ -82,6 +82,7 @@ SCENES.gate = {
   },
 
   caption() {
+    if (!isTold("gate")) return "Before your bet the gates are covered.";
     const [easy, hard] = COMPARED.map((k) => insideFor(k, problemNow()).T[state.gateBlock - 1][state.unit - 1].toFixed(2));
     return `Block ${state.gateBlock}, unit ${state.unit}: T = ${easy} for k = 1, ${hard} for k = 4. Press a cell to choose another gate.`;
   },

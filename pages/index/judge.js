@@ -34,7 +34,7 @@ SCENES.judge = {
       const color = !isTried ? stage.colors.ink[0] : isWon ? stage.colors.color("highway") : stage.colors.color("plain");
       const mark = bet === null ? "–" : !isTried ? "…" : isWon ? "✓" : "✗";
       stage.tile(`1:${i}`, place, 1, [color]);
-      stage.text(place[0] + side / 2, 24 + side / 2 + 6, mark, `strong ${isTried ? "inverse" : ""}`, "middle");
+      stage.text(place[0] + side / 2, 24 + side / 2 + 10, mark, `number ${isTried ? "inverse" : ""}`, "middle");
     });
     const { made, won } = score();
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
@@ -60,6 +60,8 @@ SCENES.judge = {
 
   caption() {
     const { made, won } = score();
+    const open = BETS.map((scene, i) => (betOf(scene) === null || isTold(scene) ? [] : [i])).flat();
+    if (open.length) return `Not finished: press Play in scene ${open.join(", ")}.`;
     return made ? `I predicted ${won} of ${made}. The address of this page holds that.` : "Go back and bet: seven scenes ask.";
   },
 };

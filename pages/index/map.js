@@ -81,7 +81,7 @@ SCENES.start = {
       }
     }
     RATES.forEach((rate, row) => {
-      if (row % 2 === 0) stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, String(rate), "small", "end");
+      if (row % 2 || high > 14) stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, String(rate), "small", "end");
     });
     const bottom = top + RATES.length * high;
     for (let column = 0; column < COLUMNS; column += stage.width > 560 ? 1 : 3) {

@@ -43,6 +43,7 @@ function drawPad(place, name = "pad") {
 
 /* Draws with the pointer: the first stroke wipes what stood there. */
 let drawing = null;
+let before = null; // where the stroke was last
 function pointAtPad(kind, x, y) {
   const isIn = ([left, top, side]) => x >= left && x < left + side && y >= top && y < top + side;
   const place = padPlaces.find(isIn);
@@ -51,11 +52,15 @@ function pointAtPad(kind, x, y) {
     drawing = null;
     set({ ink: state.ink }); // now it is centred
   }
+  if (kind === "down" || !place) before = null;
   if (!drawing || !place) return;
   const [left, top, side] = place;
+  const at = [((x - left) * SIDE) / side, ((y - top) * SIDE) / side];
+  const line = Array.from({ length: 2 * SIDE }, (_, n) => at.map((end, k) => end + (((before ?? at)[k] - end) * n) / (2 * SIDE)));
   for (let i = 0; i < PIXELS; i++) {
-    const distance = Math.hypot((i % SIDE) + 0.5 - ((x - left) * SIDE) / side, Math.floor(i / SIDE) + 0.5 - ((y - top) * SIDE) / side);
-    drawing[i] = Math.max(drawing[i], Math.min(1, 1.7 - distance));
+    const distances = line.map(([across, down]) => Math.hypot((i % SIDE) + 0.5 - across, Math.floor(i / SIDE) + 0.5 - down));
+    drawing[i] = Math.max(drawing[i], Math.min(1, 1.7 - Math.min(...distances)));
   }
+  before = at;
   set({ ink: packedInk(drawing) });
 }

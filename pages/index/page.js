@@ -114,15 +114,19 @@ function makeLever(name) {
     const isValid = value !== undefined;
     field.setAttribute("aria-invalid", !isValid);
     write(says, isValid ? label : hint);
-    if (isValid && value !== state[name]) set({ [name]: value });
+    if (isValid && value !== seenOf(name)) set({ [name]: value });
   };
   field.addEventListener("input", take);
   field.addEventListener("change", take); // some browsers have only this for a choice
   box.append(says, field);
   if (field.type === "range") box.append(document.createElement("output"));
+  field.addEventListener("pointerup", () => field.type === "range" && field.blur()); // so that the keys lead on
   box.className = name;
   return box;
 }
+
+/* What a lever shows: who draws has chosen no digit. */
+const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {
@@ -130,7 +134,7 @@ function showLevers() {
     const name = box.className;
     const field = box.querySelector("input, select");
     const { values } = FIELDS[name];
-    const shown = values ? values.indexOf(state[name]) : state[name];
+    const shown = values ? values.indexOf(state[name]) : seenOf(name);
     if (field.getAttribute("aria-invalid") !== "true") field.value = shown;
     const says = name === "T" ? state.T.toFixed(2) : String(state[name]).replace("-", "−");
     if (field.type === "range") {
@@ -153,7 +157,8 @@ function go(by) {
 
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
-  if (event.target.matches("input, select, textarea")) return;
+  const isTaken = event.target.type === "range" ? !/^[1-4a ]$/.test(event.key) : event.target.matches("input, select, textarea");
+  if (isTaken) return;
   if (event.key === " " && event.target.matches("button, summary, a")) return;
   const choices = [...sectionOf(state.scene).querySelectorAll(".bet button:not(.tell)")];
   const actions = {

@@ -43,8 +43,9 @@ function reachedBy(block) {
 }
 
 /* Before the bet the other towers would tell. */
-const ksShown = () => (isTold("pointers") ? KS : [1]);
+const ksShown = () => (isTold("pointers") || betOf("pointers") !== null ? KS : [1]);
 
+const isAtEnd = () => state.block === BLOCKS_OF_FOLLOWER;
 const isHeld = () => state.gates === "held";
 
 SCENES.pointers = {
@@ -152,7 +153,7 @@ SCENES.pointers = {
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
     stage.text(left + wide / 2, top + height + 20, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
-    stage.text(left + wide / 2, top + height + 38, answer === right ? "right" : "wrong", `small strong ${answer === right ? "" : "miss"}`, "middle");
+    stage.text(left + wide / 2, top + height + 38, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
   },
 
   point(kind, x, y) {
@@ -175,8 +176,8 @@ SCENES.pointers = {
     const stands = ksShown().map((k) => {
       const answers = answersFor(k, problemNow(), isHeld());
       const block = standsFrom(answers);
-      const isRight = argmax(answers.at(-1)) === answerTo(problemNow(), k);
-      return `k = ${k}: ${block === Infinity ? "never" : `block ${block}`}${isRight ? "" : ", wrong"}`;
+      if (block > state.block) return `k = ${k}: ${isAtEnd() ? "never" : "not yet"}`;
+      return `k = ${k}: block ${block}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : ", wrong"}`;
     });
     return `${isHeld() ? "Every gate is held at its mean over other problems. " : ""}The way: ${way}. The answer stands from ${stands.join(", ")}.`;
   },
@@ -185,6 +186,7 @@ SCENES.pointers = {
     question: "The net is told k. After how many blocks can its answer be read for k = 4?",
     choices: ["as for k = 1", "later", "never"],
     right: 1,
+    isSettled: () => walking === null && isAtEnd(),
     prove() {
       set({ gates: "free" });
       walking = null;

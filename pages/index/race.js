@@ -123,7 +123,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, top + head - 6, narrow ? `↑ ${shareInWords(portrait.up)}` : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
+    if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
+    if (narrow) stage.text(left, top + head - 18, shareInWords(portrait.up), "small");
+    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
     stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
     stage.text(right, rowTop(0) + high + 32, `${narrow ? "reads" : "reads it as"} ${portrait.guess}`, "small strong");
   }

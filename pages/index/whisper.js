@@ -132,6 +132,7 @@ SCENES.whisper = {
     question: "With T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
+    isSettled: () => sweep === null,
 
     prove() {
       sweep = null;
