@@ -58,7 +58,6 @@ function bet(scene, i, choice) {
   if (isTold(scene)) return; // too late
   set({ bets: replaced(state.bets, i, choice) });
   prove(scene);
-  if (!SCENES[scene].bet.isSettled) tellAnswer(scene);
   showBets();
 }
 
@@ -86,13 +85,13 @@ function tellAnswer(scene) {
 /* Tells the answer as soon as the stage has shown it. */
 function tellWhatIsSettled() {
   const { scene } = state;
-  if (BETS.includes(scene) && betOf(scene) !== null && !isTold(scene) && SCENES[scene].bet.isSettled?.()) tellAnswer(scene);
+  if (BETS.includes(scene) && betOf(scene) !== null && !isTold(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
 }
 
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
-    const { choices, right, isSettled } = SCENES[scene].bet;
+    const { choices, right } = SCENES[scene].bet;
     const chosen = betOf(scene);
     const buttons = [...section.querySelectorAll(".bet button:not(.tell)")];
     buttons.forEach((button, i) => {
@@ -104,7 +103,7 @@ function showBets() {
     const says = section.querySelector(".bet > p:last-child");
     if (chosen === null) says.textContent = "";
     else if (isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
-    else says.textContent = isSettled ? "Watch the stage: it is being tried." : "";
+    else says.textContent = "Watch the stage: it is being tried.";
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");

@@ -39,7 +39,7 @@ SCENES.gate = {
     const high = height / T.length;
     const isShown = isTold("gate");
     stage.text(left, 18, `k = ${k}: ${i ? "hard" : "easy"}`, "strong");
-    stage.text(left, 38, isShown ? `mean T of blocks 1 to ${LOWER}: ${meanOfLower(k, problemNow()).toFixed(2)}` : "bet first", "small");
+    stage.text(left, 38, isShown ? `mean T, blocks 1–${LOWER}: ${meanOfLower(k, problemNow()).toFixed(2)}` : "bet first", "small");
     T.forEach((gates, block) => {
       const place = [left, top + (T.length - 1 - block) * high, this.each, high - 1];
       const colors = Array.from(gates, (value) => (isShown ? stage.colors.gate[Math.round(value * SHADES)] : stage.colors.ink[0]));

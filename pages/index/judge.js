@@ -39,23 +39,18 @@ SCENES.judge = {
     const { made, won } = score();
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
     const room = height - side - 56;
-    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + 3, 0);
-    const isRoomy = width > 560 && room > 13.5 * rows;
-    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i], isRoomy));
+    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i]));
     const step = Math.min(24, room / lines.length);
     lines.forEach(([words, look], i) => stage.text(0, side + 60 + i * step, words, look));
   },
 
-  /* A claim, the verdicts, and of its parts the marks; where there is room also the interval that was measured, and the
-     bound that was asked for.  The text beside the stage always has these. */
-  linesOfClaim({ claim, verdict, tests }, yours, isRoomy) {
+  /* A claim, and of its parts the marks.  What was measured stands in the text beside the stage. */
+  linesOfClaim({ claim, verdict, tests }, yours) {
     const isJudged = yours !== "-";
     const verdicts = isJudged ? `yours: ${VERDICTS[yours]}; ours: ${verdict}` : "your verdict first";
     const marks = tests.map(({ holds }) => (isJudged ? { true: "✓", false: "✗", null: "?" }[holds] : "·"));
     const titles = stage.width > 560 ? [claim] : brokenInTwo(claim);
-    if (!isRoomy) return [...titles.map((words) => [words, "strong"]), [`${marks.join(" ")} ${verdicts}`, "small"], ["", ""]];
-    const parts = tests.map(({ name, found }, i) => [`${marks[i]} ${name}${isJudged ? `: ${found}` : ""}`, "small"]);
-    return [[claim, "strong"], [verdicts, "small"], ...parts, ["", ""]];
+    return [...titles.map((words) => [words, "strong"]), [`${marks.join(" ")} ${verdicts}`, "small"], ["", ""]];
   },
 
   caption() {

@@ -255,10 +255,7 @@ function start() {
   document.documentElement.classList.add("runs");
   makeBets();
   $("play").addEventListener("click", togglePlay);
-  $("again").addEventListener("click", () => {
-    remake(nameNow());
-    redraw();
-  });
+  $("again").addEventListener("click", () => remake(nameNow()));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);

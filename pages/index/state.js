@@ -4,7 +4,7 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
-const INITIALISATIONS = { program: "small, ±1/√inputs", orthogonal: "orthogonal", glorot: "Glorot", he: "He" };
+const INITIALISATIONS = { program: "small", orthogonal: "orthogonal", glorot: "Glorot", he: "He" };
 
 const FIELDS = {
   T: { from: 0, to: 1, step: 0.01, standard: 0.02, label: "T, the share replaced" },
