@@ -93,17 +93,15 @@ function showBets() {
     const section = sectionOf(scene);
     const { choices, right } = SCENES[scene].bet;
     const chosen = betOf(scene);
-    const buttons = [...section.querySelectorAll(".bet button:not(.tell)")];
-    buttons.forEach((button, i) => {
+    section.querySelectorAll(".bet button:not(.tell)").forEach((button, i) => {
       button.setAttribute("aria-pressed", i === chosen);
       button.classList.toggle("right", isTold(scene) && i === right);
     });
     section.querySelector(".tell").hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    if (chosen === null) says.textContent = "";
-    else if (isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
-    else says.textContent = "Watch the stage: it is being tried.";
+    if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
+    else says.textContent = chosen === null ? "" : "Watch the stage: it is being tried.";
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");

@@ -40,7 +40,7 @@ SCENES.judge = {
     stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
     const room = height - side - 56;
     const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i]));
-    const step = Math.min(24, room / lines.length);
+    const step = Math.min(36, room / lines.length);
     lines.forEach(([words, look], i) => stage.text(0, side + 60 + i * step, words, look));
   },
 

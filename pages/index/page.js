@@ -149,16 +149,15 @@ function showLevers() {
 function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return;
-  const section = sectionOf(next);
-  section.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
-  section.querySelector("h2").focus({ preventScroll: true });
+  sectionOf(next).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
+  sectionOf(next).querySelector("h2").focus({ preventScroll: true });
   showScene(next);
 }
 
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
-  const isTaken = event.target.type === "range" ? !/^[1-4a ]$/.test(event.key) : event.target.matches("input, select, textarea");
-  if (isTaken) return;
+  const isForPage = event.target.type === "range" && /^[1-4a ]$/.test(event.key);
+  if (event.target.matches("input, select, textarea") && !isForPage) return;
   if (event.key === " " && event.target.matches("button, summary, a")) return;
   const choices = [...sectionOf(state.scene).querySelectorAll(".bet button:not(.tell)")];
   const actions = {
@@ -168,10 +167,9 @@ function takeKey(event) {
     a: () => askAnswer(state.scene),
   };
   choices.slice(0, 4).forEach((button, i) => (actions[i + 1] = () => button.click()));
-  const action = actions[event.key];
-  if (!action) return;
+  if (!actions[event.key]) return;
   event.preventDefault();
-  action();
+  actions[event.key]();
 }
 
 const speak = (words) => write($("spoken"), words);

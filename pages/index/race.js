@@ -102,7 +102,7 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 function drawTower(which, run, k, [left, top, width, height], name, look) {
   const { kind } = run.about.nets[k];
   const narrow = width < 260;
-  const head = narrow ? 48 : 64; // pixels above a tower
+  const head = 64; // pixels above a tower
   const foot = height < 300 ? 40 : 64; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   if (!narrow) stage.text(left, top + 38, EQUATIONS[kind], "small");
@@ -124,7 +124,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
-    if (narrow) stage.text(left, top + head - 18, shareInWords(portrait.up), "small");
+    if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
     stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
     stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
     stage.text(right, rowTop(0) + high + 32, `${narrow ? "reads" : "reads it as"} ${portrait.guess}`, "small strong");

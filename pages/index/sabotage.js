@@ -51,8 +51,7 @@ SCENES.sabotage = {
     else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
     const left = wide + 52;
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, height * (isWide ? 0.5 : 0.4)]);
-    const words = run.cuts.slice(-3).map(({ count, before, after }) =>
-      `${count} cut: ${percent(before)} → ${percent(after)}`);
+    const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
     if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag over the tower,", "or press Cut"]));
     words.forEach((line, i) => stage.text(left, height * (isWide ? 0.5 : 0.4) + 92 + 20 * i, line, isWide ? "" : "small"));
   },
@@ -87,8 +86,7 @@ SCENES.sabotage = {
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
     if (!last) return `Step ${run.step}: it reads ${now}. ${run.step ? "" : "Bet, or press Play."}`;
-    return `${last.count} layers cut at step ${last.step}: it read ${percent(last.before)}, then ${percent(last.after)}; ` +
-      `at step ${run.step}, ${now}.`;
+    return `${last.count} layers cut at step ${last.step}: it read ${percent(last.before)}, then ${percent(last.after)}; at step ${run.step}, ${now}.`;
   },
 
   bet: {

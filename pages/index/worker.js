@@ -31,10 +31,6 @@ async function unpack({ n_train, n_test, d_in, top, deflated }) {
   };
 }
 
-function someSteps(race, count) {
-  return Array.from({ length: count }, () => race.step((race.steps + 1) % ACCURACY_EVERY === 0));
-}
-
 /* A small net of the map, trained: its loss, and how much of signal and gradient arrived before. */
 function trainedCell(about, train, test) {
   const race = new Race(about, train, test);
@@ -57,7 +53,8 @@ async function work(packed) {
     const race = races[run];
     if (rate) race.setRate(rate);
     if (cut) race.cut(...cut);
-    const answer = { run, version, records: someSteps(race, steps ?? 0) };
+    const records = Array.from({ length: steps ?? 0 }, () => race.step((race.steps + 1) % ACCURACY_EVERY === 0));
+    const answer = { run, version, records };
     if (make || cut) answer.accuracies = race.nets.map((net) => race.accuracyOf(net));
     answer.portraits = race.portraits(pixels);
     self.postMessage(answer);
