@@ -45,8 +45,11 @@ def test_workers_killed_at_random_moments(tmp_path, data_set, n):
         target = tmp_path / f"{i}.json"
         target.write_text(OLD)
         with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", 2, "--out", target) as process:
-            for _ in range(2):  # both nets have begun: a worker that dies at its start is noticed later
-                assert any("epoch   1" in line for line in process.stdout)
+            begun = 0  # nets; a worker that dies at its start is noticed later
+            while begun < 2:
+                line = process.stdout.readline()
+                assert line
+                begun += line.count("epoch   1")  # both may stand in one line, with python -u
             time.sleep(random.uniform(0, 0.2))
             for worker in workers_of(process.pid):
                 with contextlib.suppress(ProcessLookupError):  # the command has ended it meanwhile
