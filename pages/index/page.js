@@ -146,9 +146,12 @@ function showLevers() {
 
 /* ---- Keys: they make it a lesson ---- */
 
+let heading = null; // the scene that a key scrolls to; those on the way are not shown
+
 function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return;
+  heading = next;
   sectionOf(next).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
   sectionOf(next).querySelector("h2").focus({ preventScroll: true });
   showScene(next);
@@ -205,12 +208,15 @@ function watchScrolling() {
     const isAbove = $("stage").offsetLeft === $("texts").offsetLeft;
     const above = Math.round(Math.min(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight, 0.8 * innerHeight));
     watcher = new IntersectionObserver((entries) => {
-      const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
-      if (entered) showScene(entered.target.id);
+      const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target.id;
+      if (!entered || (heading && entered !== heading)) return;
+      heading = null;
+      showScene(entered);
     }, { rootMargin: `-${above}px 0px -${innerHeight - above - 1}px` });
     for (const name of NAMES) watcher.observe(sectionOf(name));
   };
   window.addEventListener("resize", watch);
+  for (const kind of ["wheel", "touchmove", "scrollend"]) window.addEventListener(kind, () => (heading = null), { passive: true });
   watch();
 }
 
