@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from docs.article.ledger_rows import row_of
 from experiments.primary.primary import as_factor
+from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
 from highways.records import select, with_settings
 
@@ -24,6 +27,11 @@ def closest_p(read) -> str:
     return f"{max(test['p'] for test in tests if test['holds'] is not None):.4f}"
 
 
+def on_cifar_after_100_epochs(read, kind: str) -> list[dict]:
+    """The nets of claim 10, one of each search, after all epochs."""
+    return with_settings(read("experiments/results/primary.json")["trials"]["kinds"], data="CIFAR-100", kind=kind)
+
+
 FITS = 1.0  # a training loss below this is less than half of what static gates reach
 
 
@@ -31,6 +39,22 @@ FITS = 1.0  # a training loss below this is less than half of what static gates 
 @table("article-static-on-cifar", kind="static")
 def levels_on_cifar(read, kind: str, most: float = math.inf) -> str:
     """The lowest and the highest test accuracy of claim 10, after all epochs, of nets with less than some loss."""
-    nets = with_settings(read("experiments/results/primary.json")["trials"]["kinds"], data="CIFAR-100", kind=kind)
+    nets = on_cifar_after_100_epochs(read, kind)
     accuracies = [net["test_accuracy"] for net in nets if net["loss"] < most]
     return f"{min(accuracies):.4f} to {max(accuracies):.4f}"
+
+
+@table("article-highway-that-did-not-fit-on-cifar")
+def most_accurate_that_did_not_fit(read) -> str:
+    """The test accuracy of the highway net that fits no better than static gates."""
+    [net] = [net for net in on_cifar_after_100_epochs(read, "full") if net["loss"] >= FITS]
+    return f"{net['test_accuracy']:.4f}"
+
+
+@table("article-highway-less-static-on-cifar")
+def highway_less_static(read) -> str:
+    """The difference of test accuracies after all epochs, search by search."""
+    highway, static = (
+        [net["test_accuracy"] for net in on_cifar_after_100_epochs(read, kind)] for kind in ("full", "static")
+    )
+    return effect_as_text(np.subtract(highway, static).tolist())

@@ -46,8 +46,8 @@ def primary_table(read) -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     notes = (
-        "*Simpler nets*: other nets put to the same rule, in highway's place, or, where it says so, in plain's.",
-        "In plain's place a failure weakens the claim.",
+        "*Simpler nets*: other nets that went through the same rule in the place of highway nets.",
+        "Those *for plain* stood in the place of plain nets: where they do not pass, the claim is weaker.",
         "A net without blocks has the settings of the deep nets, one of one hidden layer has its own.",
         "± is a standard deviation over *n* seeds, or over *n* searches, intervals are in brackets.",
     )

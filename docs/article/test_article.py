@@ -83,6 +83,7 @@ def numbers_in(text: str) -> list[float]:
         ("article-gradient-bounds", [10, -3, 10, 5]),
         ("article-prediction-interval", [0.864, 0.96]),
         ("article-starts-right", [2, 3]),
+        ("article-starts-that-train", [2]),
         ("article-near-the-bound", [4]),
         ("article-wrong-near-the-bound", [1]),
         ("article-at-the-lowest-bias", [4, 5, -2]),
@@ -93,6 +94,20 @@ def numbers_in(text: str) -> list[float]:
 )
 def test_the_numbers_of_the_factorial_design(mark, numbers):
     assert numbers_in(registry.TABLES[mark](RECORDS.__getitem__)) == numbers
+
+
+def test_gates_rescue_where_fixed_ones_fail_and_rules_without_a_gradient_look_at_kinds_and_biases():
+    cells = [
+        cell("none", 100, True, True, 0.3),
+        cell("convex", 100, False, True, 2.3),  # its gates are open by 12 in all
+        cell("sees x", 100, True, True, 0.1),
+        {**cell("convex", 100, True, True, 0.1), "gate_bias": -8.0},
+        {**cell("sees x", 100, True, True, 0.1), "gate_bias": -8.0},
+    ]
+    records = {"experiments/results/what_trains.json": {"summary": cells}}
+    rescued, of, *_ = numbers_in(registry.TABLES["article-gates-that-rescue"](records.__getitem__))
+    assert (rescued, of) == (1, 1)
+    assert numbers_in(registry.TABLES["article-rule-of-open-gates"](records.__getitem__)) == [0.8]
 
 
 def test_the_numbers_of_kinds():

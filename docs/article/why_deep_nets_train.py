@@ -8,6 +8,7 @@ import numpy as np
 
 from docs.article.ledger_rows import table_of
 from experiments.what_trains.gate_bias import best_and_highest
+from experiments.what_trains.what_trains import share_with_interval
 from highways.lab.judging.claim import ratio_as_text
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
@@ -93,15 +94,38 @@ def base_rate(read) -> str:
     return f"{defined['test_cells_that_train'] / defined['test_cells']:.2f}"
 
 
-@table("article-starts-right")
-def starts_predicted_right(read) -> str:
-    """How many different starts the deep cells have, and for how many all cells are predicted right."""
-    is_right = {}
+@table("article-starts-right", says="{right} of the {starts}")
+@table("article-starts-that-train", says="{train}")
+def different_starts(read, says: str) -> str:
+    """How many different starts the deep cells have, for how many all cells are predicted right, and of how many all
+    cells train."""
+    by_start = {}
     for entry in deep_cells(read):
         kind = "mixture" if entry["kind"] in BEGIN_ALIKE else entry["kind"]
         start = (kind, entry["gate_bias"], entry["start"], entry["activation"], entry["depth"])
-        is_right[start] = is_right.get(start, True) and entry["trains"] == entry["predicted"]
-    return f"{sum(is_right.values())} of the {len(is_right)}"
+        by_start.setdefault(start, []).append(entry)
+    right = sum(all(cell["trains"] == cell["predicted"] for cell in cells) for cells in by_start.values())
+    train = sum(all(cell["trains"] for cell in cells) for cells in by_start.values())
+    return says.format(right=right, starts=len(by_start), train=train)
+
+
+MOST_OPEN = 6.0  # of L sigmoid(b_T), the sum of T over the blocks
+
+
+@table("article-rule-of-open-gates")
+def right_by_open_gates(read) -> str:
+    """Of which share of the deep cells a rule is right that looks at no weights and was found afterwards: plain nets fail
+    from the program's weights, mixtures where the sum of T over the blocks is MOST_OPEN or more, and all else trains."""
+    deep = deep_cells(read)
+    right = 0
+    for entry in deep:
+        trains = True
+        if entry["kind"] == "none":
+            trains = entry["start"] != "program"
+        elif entry["kind"] in BEGIN_ALIKE:
+            trains = entry["depth"] / (1 + math.exp(-entry["gate_bias"])) < MOST_OPEN
+        right += trains == entry["trains"]
+    return f"{right / len(deep):.3f}"
 
 
 @table("article-near-the-bound", says="{near}")
@@ -136,6 +160,20 @@ def gates_agree(read) -> str:
     """In how many pairs a highway net and a net of fixed gates with the same start both train or both fail."""
     sees_x = select(read(WHAT_TRAINS)["summary"], row="gate", kind="sees x")
     return str(sees_x["cells"] - sees_x["gate_alone"] - sees_x["convex_alone"])
+
+
+@table("article-gates-that-rescue")
+def gates_that_rescue(read) -> str:
+    """Of the pairs in which the net of fixed gates fails, in how many the highway net trains."""
+    cells = cells_of(read)
+    fixed_fails = {start_of(entry) for entry in cells if entry["kind"] == "convex" and not entry["trains"]}
+    rescued = [entry["trains"] for entry in cells if entry["kind"] == "sees x" and start_of(entry) in fixed_fails]
+    _, _, high = share_with_interval(sum(rescued), len(rescued))
+    return f"{sum(rescued)} of the {len(rescued)} (a share of up to {high:.2f}, 95 %)"
+
+
+def start_of(cell: dict) -> tuple:
+    return cell["gate_bias"], cell["start"], cell["activation"], cell["depth"]
 
 
 STARTS = {"program": "the program's", "glorot": "Glorot's", "orthogonal": "orthogonal"}
@@ -182,6 +220,8 @@ def kinds_that_train(read) -> str:
 
 @table("article-highway-over-rezero-at-30", kind="sees x", other="rezero", depth=30)
 @table("article-highway-over-rezero-at-100", kind="sees x", other="rezero", depth=100)
+@table("article-plain-over-highway-at-equal-size", kind="none", other="sees x", depth=100)
+@table("article-plain-over-rezero", kind="none", other="rezero", depth=100)
 @table("article-static-over-highway-at-100", kind="static unit", other="sees x", depth=100)
 def loss_over(read, kind: str, other: str, depth: int) -> str:
     """The loss of a kind over that of another, of nets of equal size, with its interval."""

@@ -71,10 +71,10 @@ def finding(first_right: dict[str, list]) -> str:
         return "The highway net does not solve all of these problems"
     if hardest[FULL] <= easiest[FULL]:
         return "The highway net answers deep problems no later than easy ones"
-    found = f"The highway net answers easy problems after {easiest[FULL]} blocks, deep ones after {hardest[FULL]}"
+    found = f"{FOUND:.0%} are right after {easiest[FULL]} to {hardest[FULL]} blocks in highway nets, by k"
     if easiest[RESIDUAL] is None or hardest[RESIDUAL] is None:
         return found
-    return f"{found}; the residual net after {easiest[RESIDUAL]} and {hardest[RESIDUAL]}"
+    return f"{found}; after {easiest[RESIDUAL]} to {hardest[RESIDUAL]} in residual ones"
 
 
 def any_trial(record, level_name) -> dict:
