@@ -64,24 +64,26 @@ def winners_of_best_start(read) -> str:
     return f"At 100 layers the searches of `best_start` chose for {'; for '.join(told)}"
 
 
-@table("article-factor-of-figure-2")
-def factor_of_figure_2(read) -> str:
-    """Plain's loss over highway's at 100 layers, after 400 epochs, at the rate of the first search."""
-    nets = with_settings(read("experiments/results/figure_1_finals.json")["trials"]["final"], depth=99)
-    plain = [net["loss"] for net in with_settings(nets, block="plain")]
-    highway = [net["loss"] for net in with_settings(nets, block="highway")]
-    factor, _, _ = ratio(plain, highway)
-    return spaced(round(factor / 10) * 10)
+FINALS = "experiments/results/figure_1_finals.json"
+WIDE = "experiments/results/figure_1_wide.json"
+ONE_LAYER = "experiments/results/one_hidden_layer.json"
 
 
-@table("article-factor-after-400-epochs")
-def factor_after_400_epochs(read) -> str:
-    """The same at the rate of a search that reaches further."""
-    plain = read("experiments/results/figure_1_wide.json")["trials"]
-    finals = read("experiments/results/figure_1_finals.json")["trials"]["final"]
-    highway = with_settings(finals, depth=99, block="highway")
-    factor, _, _ = ratio([net["loss"] for net in plain], [net["loss"] for net in highway])
-    return spaced(round(factor / 100) * 100)
+@table("article-factor-of-figure-2", of=FINALS)
+@table("article-factor-after-400-epochs", of=WIDE)
+@table("article-one-layer-at-the-rate-of-figure-2", of=FINALS, over=ONE_LAYER)
+@table("article-one-layer-after-400-epochs", of=WIDE, over=ONE_LAYER)
+def plain_after_400_epochs(read, of: str, over: str = FINALS) -> str:
+    """The loss of plain nets of 100 layers over that of highway nets, or of one hidden layer, after 400 epochs."""
+    trials = read(of)["trials"]
+    plain = with_settings(trials["final"], depth=99, block="plain") if of == FINALS else trials
+    if over == ONE_LAYER:
+        others = read(ONE_LAYER)["trials"]["longer"]
+    else:
+        others = with_settings(read(FINALS)["trials"]["final"], depth=99, block="highway")
+    factor, low, high = ratio([net["loss"] for net in plain], [net["loss"] for net in others])
+    factor, low, high = (spaced(int(float(f"{value:.3g}"))) for value in (factor, low, high))
+    return f"{factor} (95 %: {low} to {high})"
 
 
 @picture("primary", "best_start", "figure_1_finals", "one_hidden_layer")

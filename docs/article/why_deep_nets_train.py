@@ -114,8 +114,10 @@ MOST_OPEN = 6.0  # of L sigmoid(b_T), the sum of T over the blocks
 
 @table("article-rule-of-open-gates")
 def right_by_open_gates(read) -> str:
-    """Of which share of the deep cells a rule is right that looks at no weights and was found afterwards: plain nets fail
-    from the program's weights, mixtures where the sum of T over the blocks is MOST_OPEN or more, and all else trains."""
+    """Of which share of the deep cells a rule is right that looks at no gradient and was found afterwards.
+
+    Plain nets fail from the program's weights, mixtures where T sums to MOST_OPEN or more over the blocks; all else
+    trains."""
     deep = deep_cells(read)
     right = 0
     for entry in deep:
