@@ -4,13 +4,14 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
+const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map's nets; at the last T is 1: the plain net
 const INITIALISATIONS = { program: "small", orthogonal: "orthogonal", glorot: "Glorot", he: "He" };
 
 const FIELDS = {
-  T: { from: 0, to: 1, step: 0.01, standard: 0.02, label: "T, the share replaced" },
+  T: { from: 0, to: 1, step: 0.01, standard: 0.02, label: "T, the share replaced", say: (T) => T.toFixed(2) },
   digit: { from: 0, to: 9, step: 1, standard: 3, label: "digit", kind: "select" },
   second: { words: { plain: "plain", residual: "residual" }, standard: "plain", label: "left tower" },
-  b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "b_T, gate bias" },
+  b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "bias b_T" },
   depth: { from: 5, to: 100, step: 5, standard: 30, label: "layers" },
   rate: { values: RATES, standard: 0.005, label: "rate" },
   init: { words: INITIALISATIONS, standard: "program", label: "start weights" },
@@ -18,11 +19,13 @@ const FIELDS = {
   cutFrom: { from: 1, to: 30, step: 1, standard: 10, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 3, label: "layers" },
   weights: { words: { orthogonal: "keep lengths (orthogonal)", program: "small" }, standard: "orthogonal", label: "weights" },
-  block: { from: 0, to: 12, step: 1, standard: 12, label: "after block" },
+  cellBias: { values: BIASES, standard: -3, label: "T at the start", say: (bias) => (bias === Infinity ? "plain" : sigmoid(bias).toFixed(3)) },
+  cellRate: { values: RATES, standard: 0.005, label: "rate" },
+  block: { from: 0, to: 12, step: 1, standard: 12, label: "after layer" },
   at: { from: 0, to: 5, step: 1, standard: 2, label: "start at", kind: "select" },
-  table: { pattern: /^[0-5]{6}$/, standard: "554031", label: "0 to 5 point to", hint: "six digits, 0 to 5" },
+  table: { pattern: /^[0-5]{6}$/, standard: "554031", label: "0 to 5 lead to", hint: "six digits, 0 to 5" },
   gates: { words: { free: "free", held: "held" }, standard: "free" },
-  gateBlock: { from: 1, to: 12, step: 1, standard: 3, label: "block" },
+  gateBlock: { from: 1, to: 12, step: 1, standard: 3, label: "layer" },
   unit: { from: 1, to: 128, step: 1, standard: 20, label: "unit" },
   ink: { pattern: /^[0-9a-f]{98}$/, standard: "" },
   bets: { pattern: /^[0-3-]{7}$/, standard: "-------" },
