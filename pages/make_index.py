@@ -48,6 +48,12 @@ CLAIMS = {
     "primary-past-1000": "More than a thousand layers train, and they are of use.",
     "primary-gates-see-x": "Gates that see x are an important part of the computation.",
 }
+# Words of the claims' parts, in those of the scenes
+IN_SCENES = {
+    "rise of the error": "error added if gates are held",
+    "loss static ÷ highway": "loss, blind ÷ seeing gates",
+    "accuracy lost": "accuracy lost by blind gates",
+}
 # What the scenes show, for readers whose browser runs no scripts
 SHOTS = {
     "whisper": "A digit in thirty-one steps, fainter from step to step; below, how much is left for each T",
@@ -57,7 +63,7 @@ SHOTS = {
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
     "gate": "The gates of twelve blocks for an easy and a hard problem, and one gate large",
-    "judge": "Seven bets, and three claims with the parts that hold and those that do not",
+    "judge": "Three claims, and of each part a bar that lies where it holds or where it fails",
 }
 
 # ---- Images --------------------------------------------------------------------------------------
@@ -100,7 +106,7 @@ def digits_part(mnist: Dataset) -> list[str]:
     return ["".join(f"{grey:x}" for grey in image) for image in small_images(drawn.x_test[first])]
 
 
-# ---- The first picture: what whisper.js draws --------------------------------------------------------
+# ---- The first picture: what whisper.js draws on a narrow stage ------------------------------------------------
 
 LAYERS = 30
 ACROSS = 8
@@ -200,7 +206,10 @@ def claims_part() -> list[dict]:
     found = []
     for id, claim in CLAIMS.items():
         row = rows[id]
-        tests = [{"name": name_of(test), "found": found_by(test), "holds": test["holds"]} for test in row["tests"]]
+        tests = []
+        for test in row["tests"]:
+            words = {"name": name_of(test), "found": found_by(test), "holds": test["holds"]}
+            tests.append({**words, "bar": bar_of(test)})
         found.append({"claim": claim, "verdict": row["verdict"], "tests": tests})
     return found
 
@@ -217,7 +226,10 @@ def claims_in_words() -> str:
 
 
 def name_of(test: dict) -> str:
-    return (" ÷ " if test["log10"] else " − ").join(test["names"])
+    name = (" ÷ " if test["log10"] else " − ").join(test["names"])
+    for words, in_scenes in IN_SCENES.items():
+        name = name.replace(words, in_scenes)
+    return name
 
 
 def found_by(test: dict) -> str:
@@ -228,6 +240,14 @@ def found_by(test: dict) -> str:
     interval = " to ".join(f"{value:.3g}" for value in ends)
     asked = " and ".join(f"{value:.3g}" for value in bounds)
     return f"{interval}, asked: {test['rule']} {asked}".replace("-", "−")
+
+
+def bar_of(test: dict) -> list[float]:
+    """The interval's distances from the bound, the larger one 0.9; above zero is what the rule asks for."""
+    sign = -1 if test["rule"] == "below" else 1
+    distances = sorted(sign * (end - test["bounds"][0]) for end in test["interval"])
+    largest = max(abs(distance) for distance in distances)
+    return [round(0.9 * distance / largest, 3) for distance in distances]
 
 
 def words_from(record: dict) -> dict[str, str]:

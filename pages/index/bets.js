@@ -39,7 +39,7 @@ function makeBets() {
     const { question, choices } = SCENES[scene].bet;
     const box = makeChoices(question, choices, (choice) => bet(scene, i, choice));
     sectionOf(scene).querySelector(".answer").before(box);
-    const tell = makeButton("Answer", () => askAnswer(scene));
+    const tell = makeButton("Tell me", () => askAnswer(scene));
     tell.className = "tell";
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
@@ -78,7 +78,9 @@ function askAnswer(scene) {
 function tellAnswer(scene) {
   told.add(scene);
   showBets();
-  speak(sectionOf(scene).querySelector(".answer").textContent);
+  const answer = sectionOf(scene).querySelector(".answer");
+  answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  speak(answer.textContent);
   redraw();
 }
 
@@ -97,6 +99,8 @@ function showBets() {
       button.setAttribute("aria-pressed", i === chosen);
       button.classList.toggle("right", isTold(scene) && i === right);
     });
+    const mark = chosen === right ? "✓" : "✗";
+    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = chosen !== null && isTold(scene) ? mark : "";
     section.querySelector(".tell").hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");

@@ -13,50 +13,45 @@ function score() {
   return { made: made.length, won: won.length };
 }
 
-/* A text as two lines, of which the first is the longer one. */
-function brokenInTwo(text) {
-  const at = text.indexOf(" ", text.length / 2);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
 SCENES.judge = {
   levers: [],
 
+  /* How many bets were won; then of each claim its parts. */
   draw() {
     const { width, height } = stage;
-    const side = Math.min(72, (width - 60) / 8, 0.12 * height);
-    drawPad([0, 24, side, side]);
-    BETS.forEach((scene, i) => {
-      const bet = betOf(scene);
-      const place = [(i + 1) * (side + 8) + 4, 24, side, side];
-      const isTried = bet !== null && isTold(scene);
-      const isWon = bet === SCENES[scene].bet.right;
-      const color = !isTried ? stage.colors.ink[0] : isWon ? stage.colors.color("highway") : stage.colors.color("plain");
-      const mark = bet === null ? "–" : !isTried ? "…" : isWon ? "✓" : "✗";
-      stage.tile(`1:${i}`, place, 1, [color]);
-      stage.text(place[0] + side / 2, 24 + side / 2 + 10, mark, `number ${isTried ? "inverse" : ""}`, "middle");
-    });
     const { made, won } = score();
-    stage.text(0, 14, made ? `You predicted ${won} of ${made}.` : "Your seven bets: none made yet.", "strong");
-    const room = height - side - 56;
-    const lines = DATA.claims.flatMap((claim, i) => this.linesOfClaim(claim, state.verdicts[i]));
-    const step = Math.min(36, room / lines.length);
-    lines.forEach(([words, look], i) => stage.text(0, side + 60 + i * step, words, look));
+    stage.text(0, 26, made ? `${won} of ${made} bets won` : "No bets made yet", "number");
+    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + 2.6, 0);
+    const step = Math.min(40, (height - 44) / rows);
+    let y = 36;
+    DATA.claims.forEach((claim, i) => (y = this.drawClaim(claim, i, y, step)));
   },
 
-  /* A claim, and of its parts the marks.  What was measured stands in the text beside the stage. */
-  linesOfClaim({ claim, verdict, tests }, yours) {
-    const isJudged = yours !== "-";
-    const verdicts = isJudged ? `yours: ${VERDICTS[yours]}; ours: ${verdict}` : "your verdict first";
-    const marks = tests.map(({ holds }) => (isJudged ? { true: "✓", false: "✗", null: "?" }[holds] : "·"));
-    const titles = stage.width > 560 ? [claim] : brokenInTwo(claim);
-    return [...titles.map((words) => [words, "strong"]), [`${marks.join(" ")} ${verdicts}`, "small"], ["", ""]];
+  /* A bar is the range of what was measured, each on its own scale; the line in the middle is the bound. */
+  drawClaim({ claim, verdict, tests }, i, top, step) {
+    const { width } = stage;
+    const isWide = width > 560;
+    const left = isWide ? Math.max(0.5 * width, 370) : 24;
+    const middle = (left + width) / 2;
+    const yours = VERDICTS[state.verdicts[i]];
+    stage.text(0, top + 1.4 * step, isWide ? claim : `${claim.slice(0, claim.lastIndexOf(" ", width / 10))} …`, "strong");
+    let y = top + 2.4 * step;
+    stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "your verdict first", "small");
+    if (isWide) stage.text(middle, y, "← fails · holds →", "small faint", "middle");
+    const first = y;
+    tests.forEach(({ name, bar, holds }, n) => {
+      y += step;
+      const [from, to] = bar.map((value) => middle + (value * (width - left)) / 2);
+      stage.text(0, y, yours ? { true: "✓", false: "✗", null: "?" }[holds] : "·", "small");
+      if (isWide) stage.text(24, y, name, "small");
+      if (!yours) stage.line([[left, y - 5], [width, y - 5]], "tick");
+      else stage.tile(`${i % 2}:${3 * i + n + 1}`, [from, y - 10, Math.max(4, to - from), 10], 1, [stage.colors.color(holds ? "highway" : "plain")]);
+    });
+    stage.line([[middle, first + 6], [middle, y + 4]], "law");
+    return y;
   },
 
   caption() {
-    const { made, won } = score();
-    const open = BETS.map((scene, i) => (betOf(scene) === null || isTold(scene) ? [] : [i])).flat();
-    if (open.length) return `Not finished: press Play in scene ${open.join(", ")}.`;
-    return made ? `I predicted ${won} of ${made}. The address of this page holds that.` : "Go back and bet: seven scenes ask.";
+    return "A bar is what was measured, the line what the rule asked for. The page’s address holds your bets.";
   },
 };
