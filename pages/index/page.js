@@ -7,6 +7,7 @@ const NAMES = Object.keys(SCENES);
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
+let wasPlaying = false; // in the frame before
 
 /* ---- Drawing ---- */
 
@@ -22,8 +23,10 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
-  tellWhatIsSettled();
   write($("caption"), SCENES[state.scene].caption());
+  if (wasPlaying && !isPlaying()) speakCaption();
+  wasPlaying = isPlaying();
+  tellWhatIsSettled();
   showButtons();
   if (stage.isMoving) redraw();
 }
@@ -80,11 +83,12 @@ function togglePlay() {
 function showButtons() {
   const { play: playScene, action } = SCENES[state.scene];
   $("play").hidden = !playScene && !ABOUT[state.scene];
-  $("again").hidden = !ABOUT[state.scene];
-  $("wipe").hidden = !SCENES[state.scene].hasDigit;
-  $("act").hidden = !action;
+  $("again").hidden = !runNow()?.step;
+  $("wipe").hidden = !SCENES[state.scene].hasDigit || !state.ink;
   write($("play"), isPlaying() ? "Pause" : "Play");
-  if (action) write($("act"), action());
+  const acts = action?.() || "";
+  $("act").hidden = !acts;
+  write($("act"), acts);
 }
 
 /* ---- Levers ---- */
@@ -114,7 +118,9 @@ function makeLever(name) {
     const isValid = value !== undefined;
     field.setAttribute("aria-invalid", !isValid);
     write(says, isValid ? label : hint);
-    if (isValid && value !== seenOf(name)) set({ [name]: value });
+    if (!isValid || value === seenOf(name)) return;
+    set({ [name]: value });
+    requestAnimationFrame(speakCaption); // after it is drawn
   };
   field.addEventListener("input", take);
   field.addEventListener("change", take); // some browsers have only this for a choice
@@ -133,10 +139,10 @@ function showLevers() {
   for (const box of $("levers").children) {
     const name = box.className;
     const field = box.querySelector("input, select");
-    const { values } = FIELDS[name];
+    const { values, say = String } = FIELDS[name];
     const shown = values ? values.indexOf(state[name]) : seenOf(name);
     if (field.getAttribute("aria-invalid") !== "true") field.value = shown;
-    const says = name === "T" ? state.T.toFixed(2) : String(state[name]).replace("-", "−");
+    const says = say(state[name]).replace("-", "−");
     if (field.type === "range") {
       box.querySelector("output").textContent = says;
       field.setAttribute("aria-valuetext", says);
@@ -158,8 +164,8 @@ function go(by) {
 }
 
 function takeKey(event) {
-  if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
-  const isForPage = event.target.type === "range" && /^[1-4a ]$/.test(event.key);
+  if (event.altKey || event.ctrlKey || event.metaKey || !$("keys").checked) return; // a shortcut of the browser
+  const isForPage = event.target.type === "range" && /^[1-4as ]$/.test(event.key);
   if (event.target.matches("input, select, textarea") && !isForPage) return;
   if (event.key === " " && event.target.matches("button, summary, a")) return;
   const choices = [...sectionOf(state.scene).querySelectorAll(".bet button:not(.tell)")];
@@ -168,6 +174,7 @@ function takeKey(event) {
     ArrowLeft: () => go(-1),
     " ": () => !$("play").hidden && togglePlay(),
     a: () => askAnswer(state.scene),
+    s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
   choices.slice(0, 4).forEach((button, i) => (actions[i + 1] = () => button.click()));
   if (!actions[event.key]) return;
@@ -176,6 +183,7 @@ function takeKey(event) {
 }
 
 const speak = (words) => write($("spoken"), words);
+const speakCaption = () => speak($("caption").textContent);
 
 /* ---- The pointer on the stage ---- */
 
