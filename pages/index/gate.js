@@ -29,7 +29,7 @@ SCENES.gate = {
     this.each = each;
     COMPARED.forEach((k, i) => {
       this.drawGates(k, i, this.lefts[i]);
-      if (isTold("gate")) this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
+      this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
     });
   },
 
@@ -39,7 +39,7 @@ SCENES.gate = {
     const high = height / T.length;
     const isShown = isTold("gate");
     stage.text(left, 18, `k = ${k}: ${i ? "hard" : "easy"}`, "strong");
-    stage.text(left, 38, isShown ? `mean T, blocks 1–${LOWER}: ${meanOfLower(k, problemNow()).toFixed(2)}` : "bet first", "small");
+    stage.text(left, 38, isShown ? `lower six: T = ${meanOfLower(k, problemNow()).toFixed(2)}` : "covered: bet first", "small");
     T.forEach((gates, block) => {
       const place = [left, top + (T.length - 1 - block) * high, this.each, high - 1];
       const colors = Array.from(gates, (value) => (isShown ? stage.colors.gate[Math.round(value * SHADES)] : stage.colors.ink[0]));
@@ -82,13 +82,12 @@ SCENES.gate = {
   },
 
   caption() {
-    if (!isTold("gate")) return "Before your bet the gates are covered.";
     const [easy, hard] = COMPARED.map((k) => insideFor(k, problemNow()).T[state.gateBlock - 1][state.unit - 1].toFixed(2));
-    return `Block ${state.gateBlock}, unit ${state.unit}: T = ${easy} for k = 1, ${hard} for k = 4. Press a cell to choose another gate.`;
+    return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Press another cell.`;
   },
 
   bet: {
-    question: "Blue is open. For which problem do the lower six blocks open their gates further?",
+    question: "For which puzzle do the lower six layers open their gates further?",
     choices: ["the easy one, k = 1", "the hard one, k = 4", "for both alike"],
     right: 0,
   },

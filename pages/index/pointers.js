@@ -50,7 +50,7 @@ const isHeld = () => state.gates === "held";
 
 SCENES.pointers = {
   levers: ["block", "at", "table"],
-  action: () => (isHeld() ? "Free the gates" : "Hold the gates"),
+  action: () => isTold("pointers") && (isHeld() ? "Free the gates" : "Hold the gates"), // the answer explains it
   act: () => set({ gates: isHeld() ? "free" : "held" }),
   isPlaying: () => walking !== null,
 
@@ -80,7 +80,7 @@ SCENES.pointers = {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    stage.text(wide + 28, 14, each > 40 ? "read after each block" : "read after each block, k =", "small");
+    stage.text(wide + 28, 14, each > 40 ? "answers 0 to 5, read after each layer" : "after each layer, k =", "small");
   },
 
   placeOf(number) {
@@ -152,8 +152,9 @@ SCENES.pointers = {
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
-    stage.text(left + wide / 2, top + height + 20, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
-    stage.text(left + wide / 2, top + height + 38, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
+    if (wide > 70) for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
+    stage.text(left + wide / 2, top + height + 38, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
+    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
   },
 
   point(kind, x, y) {
@@ -176,15 +177,15 @@ SCENES.pointers = {
     const stands = ksShown().map((k) => {
       const answers = answersFor(k, problemNow(), isHeld());
       const block = standsFrom(answers);
-      if (block > state.block) return `k = ${k}: ${isAtEnd() ? "never" : "not yet"}`;
-      return `k = ${k}: block ${block}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : ", wrong"}`;
+      if (block > state.block) return isAtEnd() ? "none" : "–";
+      return `${block}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : " (wrong)"}`;
     });
-    return `${isHeld() ? "Every gate is held at its mean over other problems. " : ""}The way: ${way}. The answer stands from ${stands.join(", ")}.`;
+    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way is ${way}. For k = ${ksShown().join(", ")} the answer stands from layer ${stands.join(", ")}.`;
   },
 
   bet: {
-    question: "The net is told k. After how many blocks can its answer be read for k = 4?",
-    choices: ["as for k = 1", "later", "never"],
+    question: "For k = 4 the way has four steps. From which layer on can the answer be read?",
+    choices: ["as early as for k = 1", "later", "never"],
     right: 1,
     isSettled: () => walking === null && isAtEnd(),
     prove() {

@@ -62,10 +62,7 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
     run.cutsAt = null;
     cutLayers(...BET_CUT, name);
   }
-  if (run.step >= run.until && run.isPlaying) {
-    run.isPlaying = false;
-    speak(SCENES[state.scene].caption());
-  }
+  if (run.step >= run.until) run.isPlaying = false;
   if (run === runNow()) {
     if (run.isStale && !run.isPlaying) showDigit(run);
     redraw();
@@ -101,13 +98,14 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look) {
   const { kind } = run.about.nets[k];
-  const narrow = width < 260;
+  const narrow = width < 300;
   const head = 64; // pixels above a tower
   const foot = height < 300 ? 40 : 64; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   if (!narrow) stage.text(left, top + 38, EQUATIONS[kind], "small");
   const wide = (width - 24) / 2;
-  stage.text(left + width, top + 26, percent(readNow(run, k)), "number", "end");
+  stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
+  stage.text(left + width, top + 40, narrow ? "are read" : "of new digits are read", "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;
@@ -127,9 +125,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
     stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
     stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
-    stage.text(right, rowTop(0) + high + 32, `${narrow ? "reads" : "reads it as"} ${portrait.guess}`, "small strong");
+    stage.text(left + foot - 6, rowTop(0) + high + foot / 2 + 4, `${narrow ? "→" : "is read as"} ${portrait.guess}`, "small strong");
   }
-  if (!portrait) stage.text(left, top + head + 20, "the first pass is computed …", "small faint");
+  if (!portrait) stage.text(left, top + head + 20, "computing …", "small faint");
   stage.text(right, top + head - 6, narrow ? "↓ gradient" : "gradient ↓", "small");
   drawPad([left, rowTop(0) + high + 8, foot - 12, foot - 12], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right };
@@ -137,9 +135,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
 
 /* How many digits are read right, step by step. */
 function drawRead(run, names, looks, place) {
-  const ticks = place[3] > 100 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1];
+  const ticks = place[3] > 100 ? [0.25, 0.5, 0.75, 1] : [0.5, 1];
   const x = { from: 0, to: run.until, ticks: [[0, "0"]] };
-  const y = { from: 0, to: 1, ticks: ticks.map((share) => [share, percent(share)]) };
+  const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
   const { across, down } = stage.chart(place, x, y, `step ${run.until}`);
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
   for (const { step, count } of run.cuts) {
@@ -152,13 +150,7 @@ function drawRead(run, names, looks, place) {
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
-  if (names.length < 2) return;
-  names.forEach((name, k) => {
-    const left = across(0) + 20 + 120 * k;
-    const middle = down(0) + 12;
-    stage.line([[left, middle], [left + 16, middle]], `line ${looks[k]}`);
-    stage.text(left + 22, middle + 4, name, `small ${looks[k]}`);
-  });
+  if (names.length > 1) names.forEach((name, k) => stage.text(across(0) + 20 + Math.min(110, 0.36 * place[2]) * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
 }
 
 /* Two towers, and below them what each reads. */
@@ -173,12 +165,11 @@ function drawPair(run, names, looks) {
 
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  const step = run.step ? `Step ${run.step}.` : "Not trained yet: bet, or press Play.";
-  return `${step} Of 1000 digits that they have not seen they read: ${read}.`;
+  return `${run.step ? `After ${run.step} steps.` : "Not trained yet: bet, or press Play."} Of 1000 new digits are read: ${read}.`;
 }
 
 SCENES.race = {
-  levers: ["second", "b_T", "depth", "rate", "init"],
+  levers: ["second", "init", "b_T", "depth", "rate"],
   hasDigit: true,
   names: () => [state.second, "highway"],
   draw: () => drawPair(runs.race, SCENES.race.names(), SCENES.race.names()),

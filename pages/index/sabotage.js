@@ -45,15 +45,16 @@ SCENES.sabotage = {
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], FIELDS.tower.words[state.tower], "highway");
+    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], `${isWide ? "tower: " : ""}${FIELDS.tower.words[state.tower]}`, "highway");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
-    const left = wide + 52;
-    drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, height * (isWide ? 0.5 : 0.4)]);
+    const left = wide + (isWide ? 72 : 52);
+    const high = height * (isWide ? 0.64 : 0.4);
+    drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
     const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
     if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag over the tower,", "or press Cut"]));
-    words.forEach((line, i) => stage.text(left, height * (isWide ? 0.5 : 0.4) + 92 + 20 * i, line, isWide ? "" : "small"));
+    words.forEach((line, i) => stage.text(left, high + 80 + 18 * i, line, isWide ? "" : "small"));
   },
 
   mark(from, count, look) {
@@ -85,8 +86,8 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `Step ${run.step}: it reads ${now}. ${run.step ? "" : "Bet, or press Play."}`;
-    return `${last.count} layers cut at step ${last.step}: it read ${percent(last.before)}, then ${percent(last.after)}; at step ${run.step}, ${now}.`;
+    if (!last) return `After ${run.step} steps ${now} of new digits are read. ${run.step ? "" : "Bet, or press Play."}`;
+    return `${last.count} layers cut at step ${last.step}. Of new digits are read: ${percent(last.before)} before, ${percent(last.after)} after, ${now} at step ${run.step}.`;
   },
 
   bet: {

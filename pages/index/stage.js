@@ -103,7 +103,7 @@ class Stage {
   }
 
   box([x, y, width, height], look) {
-    return this.add("rect", { x, y, width, height, class: look });
+    return this.add("rect", { x, y, width, height: Math.max(0, height), class: look });
   }
 
   dot(x, y, look, r = 3) {

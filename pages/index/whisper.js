@@ -5,7 +5,6 @@
 const SIDE = 14; // of a digit, in pixels
 const PIXELS = SIDE * SIDE;
 const LAYERS = 30;
-const ACROSS = 8; // tiles in a row: with four rows one place is left, for what arrives
 const FLOOR = -10; // the lower end of the axis, as a power of ten
 
 const BET_T = 0.05;
@@ -36,18 +35,23 @@ function climb(digit, T) {
   return states;
 }
 
+/* Tiles in a row, and rows: at least one place is left, for what arrives. */
+const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
+
 /* The side of a tile with its gap.  On a low stage room is left for the pad below. */
 function tileSide() {
-  return Math.min(stage.width / ACROSS, (0.6 * stage.height) / 4);
+  const [across, rows] = gridNow();
+  return Math.min(stage.width / across, (0.6 * stage.height) / rows);
 }
 
 /* The place of tile `layer`: the road turns at the end of each row. */
 function tilePlace(layer) {
+  const [across, rows] = gridNow();
   const side = tileSide();
-  const row = Math.floor(layer / ACROSS);
-  const along = layer % ACROSS;
-  const column = row % 2 ? ACROSS - 1 - along : along;
-  return [column * side, (3 - row) * side, side - 4, side - 4];
+  const row = Math.floor(layer / across);
+  const along = layer % across;
+  const column = row % 2 ? across - 1 - along : along;
+  return [column * side, (rows - 1 - row) * side, side - 4, side - 4];
 }
 
 SCENES.whisper = {
@@ -84,7 +88,7 @@ SCENES.whisper = {
     if (norm(states[0])) visited.set(T, left);
     this.left = left;
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const size = Math.min(40, side / 3);
+    const size = side / (gridNow()[1] === 3 ? 2 : 3);
     const numbers = stage.text(x, y + side / 2, shareInWords(left), "strong");
     numbers.style.fontSize = `${left < 0.0095 ? size * 0.62 : size}px`;
     stage.text(x, y + side / 2 + 18, "is left", "small");
@@ -93,7 +97,7 @@ SCENES.whisper = {
 
   /* The digit at the bottom, and beside it what was left for each T. */
   drawValley() {
-    const below = 4 * tileSide();
+    const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12;
     const pad = Math.min(room, 0.38 * stage.width);
     drawPad([0, below + 8, pad, pad]);
@@ -105,11 +109,10 @@ SCENES.whisper = {
       const g = FACTORS.program;
       const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
       stage.line(points, "law");
-      stage.text(across(0.5), down(-2), "the law", "small");
+      stage.text(across(0.35) + 8, down(decadesLeft(0.35, g, LAYERS)) - 4, "the law", "small");
     } else if (visited.size < 4) {
-      stage.text(across(0.2), down(-2) + 4, "what is left,", "small faint");
-      stage.text(across(0.2), down(-2) + 22, "for each T you try", "small faint");
-      stage.text(across(0.2), down(-2) + 40, "drag here, too", "small pen");
+      stage.text(across(0.2), down(-2) + 4, "left for each T:", "small faint");
+      stage.text(across(0.2), down(-2) + 24, "drag here, too", "small pen");
     }
     for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
   },
@@ -125,7 +128,7 @@ SCENES.whisper = {
   },
 
   caption() {
-    return `T = ${state.T.toFixed(2)}: after ${LAYERS} layers ${shareInWords(this.left)} of your digit is left.`;
+    return `If each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets, ${shareInWords(this.left)} of your digit arrives.`;
   },
 
   bet: {
