@@ -363,6 +363,39 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
     assert shown(driver, "score()") == {"made": 2, "won": 1}
+    marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
+    assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"
+
+
+@browser_only
+@together
+def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
+    from selenium.webdriver import ActionChains, Keys
+
+    open_anew(driver, f"{FILE.as_uri()}#start")
+    wait_for(driver, "worker")
+    ActionChains(driver).send_keys("s").perform()
+    assert shown(driver, "$('controls').contains(document.activeElement)")
+    driver.find_element("id", "lever-cellBias").send_keys(Keys.END)
+    driver.find_element("id", "lever-cellRate").send_keys(Keys.ARROW_LEFT)
+    assert shown(driver, "[chosenCell(), state.cellBias === Infinity, state.cellRate]") == ["11 2", True, 0.002]
+    driver.find_element("id", "act").send_keys(Keys.ENTER)
+    wait_for(driver, "maps.orthogonal.has('11 2')")
+    loss = shown(driver, "maps.orthogonal.get('11 2').loss.toFixed(2)")
+    wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
+    assert shown(driver, "maps.orthogonal.size") == 1  # the others wait for Play
+
+
+@browser_only
+@together
+def test_keys_can_be_turned_off(driver):
+    from selenium.webdriver import ActionChains
+
+    open_anew(driver, FILE.as_uri())
+    wait_for(driver, "worker")
+    driver.execute_script("$('keys').click()")
+    ActionChains(driver).send_keys("1").perform()
+    assert shown(driver, "betOf('whisper')") is None
 
 
 @browser_only
