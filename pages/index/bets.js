@@ -99,8 +99,7 @@ function showBets() {
       button.setAttribute("aria-pressed", i === chosen);
       button.classList.toggle("right", isTold(scene) && i === right);
     });
-    const mark = chosen === right ? "✓" : "✗";
-    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = chosen !== null && isTold(scene) ? mark : "";
+    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = chosen === null || !isTold(scene) ? "" : chosen === right ? "✓" : "✗";
     section.querySelector(".tell").hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");

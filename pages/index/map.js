@@ -35,10 +35,12 @@ function fillOn() {
 }
 
 function receiveCell({ cell, ...found }) {
-  const [weights, ...key] = cell.split(" ");
-  maps[weights].set(key.join(" "), found);
+  const [weights, ...place] = cell.split(" ");
+  const key = place.join(" ");
+  maps[weights].set(key, found);
+  filling.first = filling.first.filter((other) => other !== key);
   filling.isWaiting = false;
-  if (key.join(" ") === chosenCell()) speak(SCENES.start.caption());
+  if (key === chosenCell()) speak(SCENES.start.caption());
   setTimeout(fillOn, PACE);
 }
 

@@ -86,9 +86,8 @@ function showButtons() {
   $("again").hidden = !runNow()?.step;
   $("wipe").hidden = !SCENES[state.scene].hasDigit || !state.ink;
   write($("play"), isPlaying() ? "Pause" : "Play");
-  const acts = action?.() || "";
-  $("act").hidden = !acts;
-  write($("act"), acts);
+  write($("act"), action?.() || "");
+  $("act").hidden = !$("act").textContent;
 }
 
 /* ---- Levers ---- */
