@@ -15,6 +15,7 @@ import importlib.util
 import io
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,12 +154,14 @@ def pictures_of_scenes() -> dict[Path, bytes]:
 
     files = {}
     with browser() as driver:
-        driver.set_script_timeout(10 * SECONDS)
+        driver.set_script_timeout(SECONDS)
         look_as(driver, 1280, 800)
         for scene, script in SCENES.items():
             driver.get("about:blank")
             driver.get(f"{INDEX_PAGE.as_uri()}#{scene}&{SETTLED_BETS}")
             driver.execute_async_script(f"whenReady(() => {{ {script} arguments[0](); }})")
+            while driver.execute_script("return isPlaying()"):  # selenium gives up on an answer after two minutes
+                time.sleep(0.2)
             driver.execute_async_script(STILL)
             png = driver.find_element("id", "picture").screenshot_as_png
             with Image.open(io.BytesIO(png)) as image:
