@@ -53,7 +53,7 @@ SCENES.sabotage = {
     const high = height * (isWide ? 0.64 : 0.4);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
     const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
-    if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag over the tower,", "or press Cut"]));
+    if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag or press Cut"]));
     words.forEach((line, i) => stage.text(left, high + 80 + 18 * i, line, isWide ? "" : "small"));
   },
 
