@@ -9,7 +9,6 @@ That is, in this order:
 - the summaries in experiments/results/*.json, from the trials in them
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
-- experiments/results/results.csv, a row a trial (experiments/results_table.py)
 - the pictures in viz/, highway_networks.gif, pages/index.html, pages/explorer.html and
   pages/claims.html
 - the pictures of the first two pages, for which a browser is needed
@@ -38,7 +37,7 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables, results_table
+from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab.question import PROGRAM
@@ -280,7 +279,6 @@ def make_anew(check: bool, save) -> int:
     texts = {name: record_bytes(record, RESULTS) for name, record in records.items() if not is_written(name, record)}
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
-    texts |= differing({results_table.FILE: results_table.table(records)})
 
     drawn = products(read)
     photographed = photographs(drawn)
