@@ -302,7 +302,10 @@ VERDICTS = {
         (classes_told(0.99, 0.97, 0.97), "reproduced"),  # but this one is
     ],
 }
-CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
+CASES = []
+for (question, claim_id), cases in VERDICTS.items():
+    for records, verdict in cases:
+        CASES.append((question, claim_id, records, verdict))
 
 
 @pytest.mark.parametrize(("question", "claim_id", "records", "verdict"), CASES)

@@ -24,9 +24,11 @@ def idle(data: str, *blocks_of_nets) -> dict:
 
 def both_sets(mnist: int, cifar: int) -> dict:
     """Nets of which about so many blocks are idle."""
-    sets = {"MNIST": mnist, CIFAR: cifar}
-    records = [idle(data, *(range(1, 1 + count + more) for more in range(3))) for data, count in sets.items()]
-    return {"trials": [trial for record in records for trial in record["trials"]]}
+    trials = []
+    for data, count in {"MNIST": mnist, CIFAR: cifar}.items():
+        blocks_of_nets = [range(1, 1 + count + more) for more in range(3)]
+        trials += idle(data, *blocks_of_nets)["trials"]
+    return {"trials": trials}
 
 
 def plain(one_deleted: list[float]) -> dict:

@@ -139,7 +139,10 @@ def checksums_in(value) -> list[str]:
         about = f"{value.dtype} {value.shape} ".encode()
         return [hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()]
     if isinstance(value, functools.partial):
-        return [checksum for bound in (*value.args, *value.keywords.values()) for checksum in checksums_in(bound)]
+        found = []
+        for bound in [*value.args, *value.keywords.values()]:
+            found += checksums_in(bound)
+        return found
     return []
 
 
