@@ -15,6 +15,7 @@ from experiments import publish
 from highways.commands import run_command
 from highways.files import read_json
 from highways.trial_code import checksum_of_text, code_of
+from pages import make_index
 
 
 @pytest.mark.parametrize("page", ["make_index", "make_explorer"])
@@ -32,7 +33,6 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "current_records", dict)
     monkeypatch.setattr(publish, "COMMANDS", {})
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
-    monkeypatch.setattr(publish, "photographs", lambda pages: [])
     (tmp_path / "viz").mkdir()
 
     def make(*names):
@@ -44,7 +44,10 @@ def nothing_but_pictures(tmp_path, monkeypatch):
             drawn.append(name)
             return name.encode()
 
-        found = [publish.Product(f"viz/{name}.png", "made from", partial(draw, name)) for name in names]
+        lacks = {"photograph": "browser"}
+        found = []
+        for name in names:
+            found.append(publish.Product(f"viz/{name}.png", "made from", partial(draw, name), lacks.get(name, "")))
         monkeypatch.setattr(publish, "products", lambda read: found)
         return run_command("publish", partial(publish.make_anew, False)), drawn
 
@@ -57,6 +60,32 @@ def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tm
     assert (tmp_path / "viz" / "first.png").read_bytes() == b"first"
     assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
     assert nothing_but_pictures("first", "second", "third") == (0, [])
+
+
+def test_without_a_browser_its_pictures_stay_and_are_named(nothing_but_pictures, tmp_path, capsys):
+    (tmp_path / "viz" / "photograph.png").write_bytes(b"old")
+    assert nothing_but_pictures("first", "photograph", "second") == (0, ["first", "second"])
+    assert (tmp_path / "viz" / "photograph.png").read_bytes() == b"old"
+    capsys.readouterr()
+    assert publish.make_anew(True, None) == 1
+    assert "viz/photograph.png" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("what", "is_stale"), [("its pictures", False), ("its words", True)])
+def test_a_page_s_pictures_are_stale_if_anything_else_in_it_changes(tmp_path, monkeypatch, what, is_stale):
+    page = tmp_path / "page.html"
+    text = '<p>one</p><img src="data:image/webp;base64,AAAA">'
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    made_from = []
+    for old, new in [("", ""), ("AAAA", "BBBB") if what == "its pictures" else ("one", "two")]:
+        page.write_text(text.replace(old, new))
+        made_from.append(publish.photograph(tmp_path / "shot.webp", page, bytes).made_from)
+    assert (made_from[0] != made_from[1]) == is_stale
+
+
+def test_the_pictures_of_all_scenes_are_products():
+    products = publish.read_digests()
+    assert {f"pages/index/pictures/{scene}.webp" for scene in make_index.SHOTS} <= set(products)
 
 
 DRAWS = """from highways.lab.showing.registry import Picture
@@ -94,7 +123,7 @@ def test_a_picture_is_stale_if_its_data_its_code_or_its_file_change(tmp_path, mo
     monkeypatch.setattr(publish, "GIF", program.name)
 
     def product() -> publish.Product:
-        return publish.products(lambda source: record)[0]
+        return next(publish.products(lambda source: record))
 
     digests = {"viz/drawn.png": {"made_from": product().made_from, "file": hashlib.sha256(b"drawn").hexdigest()}}
     match what:
