@@ -91,12 +91,12 @@ VERDICTS = {
         (anew({("MNIST", 15): 0.001}, blocks_left=(15, 16, 17)), "reproduced"),  # too near to judge
     ],
 }
-CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
 
 
-@pytest.mark.parametrize(("question", "claim_id", "record", "verdict"), CASES)
-def test_verdicts(question, claim_id, record, verdict):
-    assert verdict_on(question, claim_id, record) == verdict
+@pytest.mark.parametrize("claim", VERDICTS, ids="/".join)
+def test_verdicts(claim):
+    for record, verdict in VERDICTS[claim]:
+        assert verdict_on(*claim, record) == verdict
 
 
 # ---- lesion ---------------------------------------------------------------------------------------
