@@ -54,7 +54,7 @@ from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, se
 from highways.conv.together import ALONE, check_equal, joined_ranks, leave, let_the_first_rank_speak
 from highways.conv.training import Training, load_same_run, train_conv
 from highways.conv.trials import run_record
-from highways.files import ROOT, InputError, Lock, commit, environment, printable, replace_file
+from highways.files import ROOT, InputError, Lock, commit, environment, printable
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
 from highways.trial_code import checksum_of_code
@@ -402,7 +402,7 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) 
             checkpoint.unlink(missing_ok=True)  # resumed, the run would diverge again
             file.unlink(missing_ok=True)
         elif "stopped_after" not in run:
-            replace_file(checkpoint, file)
+            checkpoint.replace(file)
         elif checkpoint != file:  # the checkpoint stays, for --resume
             file.unlink(missing_ok=True)
 

@@ -1446,6 +1446,7 @@ def numbers(text: str) -> list[int]:
     return list(dict.fromkeys(int(word) for word in text.split(",")))
 
 
+# from here on the code is in no trial's key: it is a command, and computes nothing (highways/trial_code.py)
 def parse_arguments(argv=None) -> argparse.Namespace:
     """The arguments in `argv`, by default those of the command line."""
     about = "Train a highway and a plain net on MNIST; write what happened to JSON."

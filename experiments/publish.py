@@ -9,15 +9,15 @@ That is, in this order:
 - the summaries in experiments/results/*.json, from the trials in them
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
-- experiments/results/results.csv, a row a trial (experiments/results_table.py)
 - the pictures in viz/, highway_networks.gif, pages/index.html, pages/explorer.html and
   pages/claims.html
-- the pictures of the first two pages, for which a browser is needed
+- the pictures that a browser takes of the first two pages; without a browser they stay, and are named
 
 JSON and Markdown are made and compared.  Pictures and browser pages take longer, and their bytes depend on the
 versions of matplotlib and others.  Of each, viz/digests.json has the digest of what it was made from (its data, and
 the syntax of the code that draws it, without words) and the digest of the file.  Those with another digest are made
-anew.  Each is written as soon as it is made: after an interrupt the same command goes on with the next one.
+anew.  Each is written as soon as it is made: after an interrupt the same command goes on with the next one.  A page
+that holds pictures of itself is made, they are taken of it if anything else in it has changed, and it is made again.
 
 This program stands above all that it publishes, so that it may import it.  Nothing imports this one.
 """
@@ -27,10 +27,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +39,7 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables, results_table
+from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab.question import PROGRAM
@@ -64,6 +65,7 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "depth_sweep": "run_sweep.json",
     "seeds": "run_seeds.json",
 }
+SHOT = re.compile(rb"data:image/webp;base64,[^\"]*")  # a picture of a page in the page
 MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
 
 
@@ -134,35 +136,43 @@ class Product(NamedTuple):
     name: str  # of its file in the repository
     made_from: str  # the digest of its data and its code
     make: Callable[[], bytes]
+    lacks: str = ""  # what is needed to make it, and is missing here
 
 
-def products(read) -> list[Product]:
-    """All pictures that matplotlib draws, the GIF, and the browser pages."""
-    found = []
+def products(read) -> Iterator[Product]:
+    """All pictures that matplotlib draws, the GIF, the browser pages, and the pictures of these.
 
-    def add(name, make, program, sources, files=()):
+    What is made from another file is asked for after that."""
+
+    def product(name, make, program, sources, files=()) -> Product:
         records = [as_bytes(numbers(read(source))) for source in sources]
         others = [content_of(path) for path in files]
         code = sorted(code_of(program.read_bytes()))
-        made_from = digest([as_bytes(code), *records, *others])
-        found.append(Product(name, made_from, make))
+        return Product(name, digest([as_bytes(code), *records, *others]), make)
+
+    def product_of(page: BrowserPage) -> Product:
+        folder = page.program.PARTS
+        program = Path(page.program.__file__)
+        parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
+        files = [*parts, *page.files, *filter(Path.exists, page.shots)]
+        return product(f"pages/{folder.name}.html", partial(bytes_of, page), program, page.sources, files)
 
     for name, picture in registry.PICTURES.items():
         program = Path(sys.modules[picture.draw.__module__].__file__)
         sources = picture.files
         if all((ROOT / source).exists() for source in sources):  # a question may await its results
-            add(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
+            yield product(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
     for name, source in CARD.items():
-        add(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
-    add("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
-
+        yield product(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
+    yield product("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
     for page in BROWSER_PAGES:
-        folder = page.program.PARTS
-        parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
-        program = Path(page.program.__file__)
-        make = partial(bytes_of, page)
-        add(f"pages/{folder.name}.html", make, program, page.sources, [*parts, *page.files])
-    return found
+        yield product_of(page)
+        for shot in page.shots:
+            yield photograph(shot, screenshots.INDEX_PAGE, partial(screenshots.picture_of_scene, shot.stem))
+        if page.shots:
+            yield product_of(page)
+    for path, picture in screenshots.PICTURES.items():
+        yield photograph(path, picture.page, partial(screenshots.picture_of, picture))
 
 
 def content_of(path: Path) -> bytes:
@@ -175,23 +185,11 @@ def bytes_of(page: BrowserPage) -> bytes:
     return page.program.whole_page().encode()
 
 
-def photographs(pages: list[Product]) -> list[Product]:
-    """The pictures that a browser takes of these pages.  It opens their files."""
-    page_digests = {product.name: product.made_from for product in pages}
+def photograph(path: Path, page: Path, take: Callable[[], bytes]) -> Product:
+    """A picture that a browser takes of a page."""
     program = checksum_of_text(Path(screenshots.__file__).read_bytes()).encode()
-    take_all = functools.cache(screenshots.pictures)
-    found = []
-    for name, picture in screenshots.PICTURES.items():
-        page = picture.page.relative_to(ROOT).as_posix()
-        made_from = digest([program, page_digests[page].encode()])
-        path = ROOT / "viz" / f"{name}.png"
-        found.append(Product(f"viz/{name}.png", made_from, partial(taken, take_all, path)))
-    return found
-
-
-def taken(take_all: Callable[[], dict[Path, bytes]], path: Path) -> bytes:
-    """The picture of this file, of all that are taken at once."""
-    return take_all()[path]
+    shown = SHOT.sub(b"", page.read_bytes()) if page.exists() else b""
+    return Product(path.relative_to(ROOT).as_posix(), digest([program, shown]), take, screenshots.missing())
 
 
 def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
@@ -280,28 +278,35 @@ def make_anew(check: bool, save) -> int:
     texts = {name: record_bytes(record, RESULTS) for name, record in records.items() if not is_written(name, record)}
     for page, text in changed_pages(read).items():
         texts[page.relative_to(ROOT).as_posix()] = text
-    texts |= differing({results_table.FILE: results_table.table(records)})
-
-    drawn = products(read)
-    photographed = photographs(drawn)
+    if not check:
+        n_written += write(texts, save) + make_products(read, save)
+        if not n_written:
+            print("nothing differs: nothing was written")
+        return 0
     digests = read_digests()
-    all_products = [*drawn, *photographed]
-    reasons = {product.name: why_stale(product, digests) for product in all_products}
-    digests = {name: digests[name] for name, why in reasons.items() if not why}
+    reasons = {product.name: why_stale(product, digests) for product in products(read)}
     if not any(reasons.values()):
-        texts |= differing({DIGESTS: digests_file(digests)})  # without the pictures that are no more
-    if check:
-        return name_differences(texts, reasons)
+        texts |= differing({DIGESTS: digests_file({name: digests[name] for name in reasons})})
+    return name_differences(texts, reasons)
 
-    n_written += write(texts, save)
-    for product in [*drawn, *photographed]:
-        if reasons[product.name]:
+
+def make_products(read, save) -> int:
+    """Makes the pictures and pages that are stale; returns how many files were written."""
+    digests = read_digests()
+    names = set()
+    n_written = 0
+    for product in products(read):
+        names.add(product.name)
+        why = why_stale(product, digests)
+        if why and product.lacks:
+            print(f"{product.name} {why}, and stays as it is: there is no {product.lacks}")
+        elif why:
             n_written += make_product(product, digests, save)
-    if DIGESTS in texts or any(reasons.values()):
+    known = {name: entry for name, entry in digests.items() if name in names}  # without the pictures that are no more
+    n_written += write(differing({DIGESTS: digests_file(known)}), save)
+    if n_written:
         print(f"wrote {DIGESTS}")
-    if not n_written:
-        print("nothing differs: nothing was written")
-    return 0
+    return n_written
 
 
 def make_product(product: Product, digests: dict[str, dict], save) -> int:

@@ -4,7 +4,6 @@ and the commit that computed it.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
 import io
@@ -13,10 +12,9 @@ import math
 import os
 import platform
 import re
-import shutil
 import stat
 import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -84,92 +82,42 @@ def read_json(path: Path):
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
-    """Writes the files, each of them whole or not at all.  First all are written under temporary
-    names beside their targets, then all are renamed.
+    """Writes the files, one after another, each of them whole or not at all.
 
-    If a target is a link, the file that it points to is written.  An existing file keeps its
-    permissions; a read-only one is refused.  Raises InputError if a file cannot be written."""
-    with written_beside(files) as temporaries:
-        for path, temporary in temporaries.items():
-            try:
-                temporary.replace(path)
-            except OSError as error:
-                raise InputError(f"{path} cannot be written: {error.strerror}") from error
-        for folder in {path.parent for path in temporaries}:
-            _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes sure that the names in a folder are on the disk, where the system can."""
-    if sys.platform == "win32":
-        return
-    with contextlib.suppress(OSError):  # the files are whole; some file systems cannot sync a folder
-        descriptor = os.open(folder, os.O_RDONLY)
+    If a target is a link, the file that it points to is written.  Raises InputError, before any is written, for what
+    check_is_file() refuses, and if a file cannot be written."""
+    for path in files:
+        check_is_file(path)
+    for path, data in files.items():
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            highway_networks.write_whole(path, data)
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def replace_file(new: Path, old: Path) -> None:
-    """Renames the file `new` to `old`, with the permissions of the `old` that it replaces."""
-    if old.exists():
-        shutil.copymode(old, new)
-    os.replace(new, old)
-    _sync_folder(old.parent)
+def check_is_file(path: Path) -> None:
+    """Raises InputError for a folder, a device, and a file that is read-only, to root, too."""
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(f"{path} is a folder or a device; the name of a file is needed")
+    if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise InputError(f"{path} is read-only: it is not replaced, choose another name")
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError if a megabyte cannot be written beside `path`, or if `path` is a read-only
-    file.  Does not touch `path`."""
-    with written_beside({path: bytes(1 << 20)}):
-        pass
+    """Raises InputError for what check_is_file() refuses, and if a megabyte cannot be written beside `path`."""
+    check_is_file(path)
+    try:
+        with tempfile.TemporaryFile(dir=real_path(path).parent) as file:
+            file.write(bytes(1 << 20))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def real_path(path: Path) -> Path:
     """The path itself or, for a link, the file that it finally points to."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-@contextlib.contextmanager
-def written_beside(files: dict[Path, bytes]):
-    """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
-    to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
-
-    What a killed process leaves is harmless: no other file ever has its name."""
-    temporaries = {}
-    latest = None  # the path that an error is about
-    try:
-        for path, data in files.items():
-            latest = path
-            target = real_path(path)
-            if not path.name or (path.exists() and not path.is_file()):
-                raise InputError(f"{path} is a folder or a device; the name of a file is needed")
-            if _is_read_only(target):
-                raise InputError(f"{path} is read-only: it is not replaced, choose another name")
-            temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
-            with temporary.open("xb") as file:
-                temporaries[target] = temporary
-                if target.exists():
-                    shutil.copymode(target, temporary)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        yield temporaries
-    except OSError as error:
-        raise InputError(f"{latest} cannot be written: {error.strerror}") from error
-    finally:
-        for temporary in temporaries.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-
-def _is_read_only(path: Path) -> bool:
-    """Whether a file is there that nobody may write, not even root, or that this user may not write."""
-    if not path.exists():
-        return False
-    nobody_may = not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-    return nobody_may or not os.access(path, os.W_OK)
 
 
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:

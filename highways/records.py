@@ -86,7 +86,7 @@ def agree(first, second) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, float):
-        return math.isclose(first, second, rel_tol=LAST_DIGITS, abs_tol=LAST_DIGITS**2)
+        return math.isclose(first, second, rel_tol=LAST_DIGITS)
     if isinstance(first, dict):
         return list(first) == list(second) and all(agree(value, second[name]) for name, value in first.items())
     if isinstance(first, list):

@@ -19,7 +19,7 @@ from highways.files import ROOT, InputError
 
 # what reads and writes files: another way of reading the same numbers changes none, and data have checksums
 READS_ONLY = ("highways.files", "highways.record_types", "highways.cifar")
-COMMAND_LINE = "parse_arguments"  # the function from which on a program is a command, which computes no trial
+COMMAND_LINE = "parse_arguments"  # the function from which on the core, and no other program, is left out as a command
 
 
 def checksum_of_code(function, kinds=()) -> str:
@@ -52,9 +52,13 @@ def code_of(text: bytes) -> frozenset[str]:
 
 @functools.cache
 def checksum_of_text(text: bytes) -> str:
-    """The checksum of a program's syntax without its words, the same in every version of Python."""
-    tree = WithoutWords().visit(ast.parse(text))
-    return hashlib.sha256(syntax(tree).encode()).hexdigest()
+    """The checksum of a program's syntax without its words, the same in every version of Python; of the core's
+    without its command line, which computes no trial."""
+    tree = ast.parse(text)
+    if text == _imported_text(Path(hn.__file__)):
+        names = [getattr(part, "name", None) for part in tree.body]
+        del tree.body[names.index(COMMAND_LINE) :]
+    return hashlib.sha256(syntax(WithoutWords().visit(tree)).encode()).hexdigest()
 
 
 def syntax(part) -> str:
@@ -69,20 +73,14 @@ def syntax(part) -> str:
 
 class WithoutWords(ast.NodeTransformer):
     """Takes what a user reads out of a syntax tree: docstrings, what is given to print() and warnings.warn() and to
-    an error that is raised, and the command line."""
+    an error that is raised."""
 
     def without_docstring(self, node):
         if ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
         return self.generic_visit(node)
 
-    visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
-
-    def visit_Module(self, node: ast.Module) -> ast.Module:
-        names = [getattr(part, "name", None) for part in node.body]
-        if COMMAND_LINE in names:
-            del node.body[names.index(COMMAND_LINE) :]
-        return self.without_docstring(node)
+    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
 
     def visit_Raise(self, node: ast.Raise) -> ast.Raise:
         if isinstance(node.exc, ast.Call):

@@ -163,6 +163,9 @@ def shots() -> dict[str, str]:
     parts = {}
     for scene, about in SHOTS.items():
         file = PARTS / "pictures" / f"{scene}.webp"
+        if not file.exists():  # it is taken of a page without it
+            parts[scene] = ""
+            continue
         data = base64.b64encode(file.read_bytes()).decode()
         image = f'<img class="shot" alt="{about}" src="data:image/webp;base64,{data}">'
         parts[scene] = f"<noscript>{image}</noscript>"

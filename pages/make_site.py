@@ -46,7 +46,6 @@ PICTURE = "viz/how_deep.png"  # that others show beside a link to a page
 FIRST = (
     LICENSE,
     "CITATION.cff",
-    "experiments/results/results.csv",
     "pages/*.html",
     PICTURE,
     "docs/article/*.md",
@@ -65,7 +64,7 @@ REDIRECT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title
 """
 COPIED = (".html", ".pdf")  # what a browser shows as it is
 PICTURES = (".png", ".gif")  # what becomes WebP
-PACKED = (".json", ".jsonl", ".csv")  # what readers load down: with gzip a fifth of the size
+PACKED = (".json", ".jsonl")  # what readers load down: with gzip a fifth of the size
 COLORS = 128  # of a picture
 NEEDED = "markdown_it", "mdit_py_plugins", "latex2mathml", "pygments"  # requirements-site.txt
 SAID = "text", "code_inline", "math_inline"  # the kinds of Markdown's parts that have words of their own
@@ -74,7 +73,7 @@ LONGEST_DESCRIPTION = 160  # in letters; what search engines show
 # what a reader of Markdown does not see; code is matched first and stays
 COMMENT = re.compile(r"(^```.*?^```$|`[^`\n]+`)|<!--.*?-->", re.M | re.S)
 # a link in a browser page, where its programs write it, too
-LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py|ipynb|jsonl?|csv))(?=["'`#])""")
+LINK = re.compile(r"""(href[=:] ?["'`])([^"'`#:]+\.(?:md|py|ipynb|jsonl?))(?=["'`#])""")
 TEXT_FILE = re.compile(r"\s*\((?:a )?(?:text file|notebook)\)")  # what the browser pages say of links
 
 

@@ -42,7 +42,9 @@ def of_rates(losses: list[float | None], rates: slice) -> list[bool]:
     return [loss is not None and loss < LEARNS for loss in losses[rates]]
 
 
-LOW_RATES, HIGH_RATES, ALL_RATES = slice(0, 4), slice(6, 8), slice(0, 8)  # up to 0.005; from 0.05 on
+LOW_RATES = slice(0, 4)  # up to 0.005
+HIGH_RATES = slice(6, 8)  # from 0.05 on
+ALL_RATES = slice(0, 8)
 
 # {scene: {promise: whether the numbers of a seed keep it}}
 PROMISES = {

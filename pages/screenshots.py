@@ -1,7 +1,5 @@
 """Takes pictures of pages/index.html and pages/explorer.html in a real browser: two into viz/, and one of each scene
-into pages/index/pictures/, for readers whose browser runs no scripts.
-
-    python -m pages.screenshots
+into pages/index/pictures/, for readers whose browser runs no scripts.  python -m experiments publish asks for them.
 
 Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium
 chromium-driver
@@ -14,16 +12,11 @@ import contextlib
 import importlib.util
 import io
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from highways.commands import Parser, run_command, run_program
-from highways.files import ROOT, InputError
+from highways.files import ROOT
 
 PAGE = ROOT / "pages" / "explorer.html"
 INDEX_PAGE = ROOT / "pages" / "index.html"
@@ -48,11 +41,12 @@ SCENES = {
     "judge": "",
 }
 SETTLED_BETS = "bets=2021210&verdicts=011"  # all won
+MOVES = "isPlaying() || stage.isMoving"
 # calls done() when the scene stands still
-STILL = """
+STILL = f"""
 const done = arguments[0];
 const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));
-const whenStill = () => (isPlaying() || stage.isMoving ? requestAnimationFrame(whenStill) : frames());
+const whenStill = () => ({MOVES} ? requestAnimationFrame(whenStill) : frames());
 whenStill();
 """
 # the third act, after a guess, with a unit that this image opens
@@ -84,8 +78,8 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "how_deep": Picture(INDEX_PAGE, 1200, 720, 1, "light", "html", SCENES["whisper"], STILL),
-    "explorer": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
+    ROOT / "viz" / "how_deep.png": Picture(INDEX_PAGE, 1200, 720, 1, "light", "html", SCENES["whisper"], STILL),
+    ROOT / "viz" / "explorer.png": Picture(PAGE, 1280, 768, 1, "light", "html", GATES, SETTLED),
 }
 TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
 SECONDS = 120  # how long a script may take
@@ -128,62 +122,35 @@ def look_as(driver, width: int, height: int, scale: float = 1, colors: str = "li
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
 
 
-def pictures() -> dict[Path, bytes]:
-    """{file: picture} of all PICTURES, taken now."""
-    if missing():
-        raise InputError(f"there is no {missing()}")
-    files = {}
+def picture_of(picture: Picture) -> bytes:
+    """The PNG of a picture, taken now."""
     with browser() as driver:
         driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         driver.set_script_timeout(SECONDS)
-        for name, picture in PICTURES.items():
-            look_as(driver, picture.width, picture.height, picture.scale, picture.colors)
-            driver.get(picture.page.as_uri())
-            driver.execute_script(picture.script)
-            driver.execute_async_script(picture.ready)
-            driver.execute_script(TO_THE_TOP, picture.top)
-            driver.execute_async_script(FRAMES)
-            png = base64.b64decode(driver.get_screenshot_as_base64())
-            files[ROOT / "viz" / f"{name}.png"] = png
-    return files
+        look_as(driver, picture.width, picture.height, picture.scale, picture.colors)
+        driver.get(picture.page.as_uri())
+        driver.execute_script(picture.script)
+        driver.execute_async_script(picture.ready)
+        driver.execute_script(TO_THE_TOP, picture.top)
+        driver.execute_async_script(FRAMES)
+        return base64.b64decode(driver.get_screenshot_as_base64())
 
 
-def pictures_of_scenes() -> dict[Path, bytes]:
-    """{file: picture} of all scenes."""
+def picture_of_scene(scene: str) -> bytes:
+    """The WebP of a scene, taken now.  Some scenes train nets: on a busy machine that takes minutes."""
     from PIL import Image
 
-    files = {}
     with browser() as driver:
         driver.set_script_timeout(SECONDS)
         look_as(driver, 1280, 800)
-        for scene, script in SCENES.items():
-            driver.get("about:blank")
-            driver.get(f"{INDEX_PAGE.as_uri()}#{scene}&{SETTLED_BETS}")
-            driver.execute_async_script(f"whenReady(() => {{ {script} arguments[0](); }})")
-            while driver.execute_script("return isPlaying()"):  # selenium gives up on an answer after two minutes
-                time.sleep(0.2)
-            driver.execute_async_script(STILL)
-            png = driver.find_element("id", "picture").screenshot_as_png
-            with Image.open(io.BytesIO(png)) as image:
-                small = image.convert("RGB").resize((480, 480 * image.height // image.width))
-            file = io.BytesIO()
-            small.save(file, "webp", quality=60)
-            files[OF_SCENES / f"{scene}.webp"] = file.getvalue()
-    return files
-
-
-def take(save) -> None:
-    files = pictures() | pictures_of_scenes()
-    save(files)
-    print("".join(f"took {path}\n" for path in files), end="", flush=True)
-
-
-def main(argv=None) -> int:
-    about = "Take pictures of the pages that run nets, into viz/ and pages/index/pictures/."
-    parser = Parser(description=about)
-    parser.parse_args(argv)
-    return run_command(parser.prog, take)
-
-
-if __name__ == "__main__":
-    run_program(main)
+        driver.get(f"{INDEX_PAGE.as_uri()}#{scene}&{SETTLED_BETS}")
+        driver.execute_async_script(f"whenReady(() => {{ {SCENES[scene]} arguments[0](); }})")
+        while driver.execute_script(f"return {MOVES}"):
+            time.sleep(0.5)
+        driver.execute_async_script(FRAMES)
+        png = driver.find_element("id", "picture").screenshot_as_png
+    with Image.open(io.BytesIO(png)) as image:
+        small = image.convert("RGB").resize((480, 480 * image.height // image.width))
+    file = io.BytesIO()
+    small.save(file, "webp", quality=60)
+    return file.getvalue()

@@ -10,13 +10,13 @@ from experiments import file_of, question_names
 from highways.files import ROOT
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import markdown_table
-from pages import make_claims, make_explorer, make_index, measure_pointers
+from pages import make_claims, make_explorer, make_index, measure_pointers, screenshots
 from pages.explorer_net import NET
 
 IMAGES = tuple(sorted((ROOT / "data" / "mnist").glob("*.gz")))
 OF_EXPLORER = tuple(f"experiments/results/{name}.json" for name in ("gates", "lesion", "explorer"))
 OF_INDEX = tuple(f"experiments/results/{name}.json" for name in make_index.RECORDS)
-SHOTS = tuple(sorted((make_index.PARTS / "pictures").glob("*.webp")))
+SHOTS = tuple(screenshots.OF_SCENES / f"{scene}.webp" for scene in screenshots.SCENES)
 RULES = tuple(file_of(name) for name in question_names())
 
 
@@ -26,11 +26,12 @@ class BrowserPage(NamedTuple):
     program: ModuleType
     sources: tuple[str, ...]  # the files of the records it is made from
     files: tuple[Path, ...]  # other files that it is made from
+    shots: tuple[Path, ...] = ()  # pictures of itself that it holds, for browsers without scripts
 
 
 BROWSER_PAGES = [
     BrowserPage(make_explorer, OF_EXPLORER, (ROOT / NET, *IMAGES)),
-    BrowserPage(make_index, OF_INDEX, (measure_pointers.NET, *IMAGES, *SHOTS)),
+    BrowserPage(make_index, OF_INDEX, (measure_pointers.NET, *IMAGES), SHOTS),
     BrowserPage(make_claims, ("experiments/results/claims.json",), RULES),
 ]
 

@@ -1,4 +1,4 @@
-"""Files: a replaced file keeps its permissions and its links, and two commands never write to one place."""
+"""Files: a replaced link stays one, and two commands never write to one place."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, names_in, write_
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
+from highways.files import InputError, Lock, check_writable, read_json, write_whole
 from highways.lab.trials import Runner
 from highways.records import sealed
 
@@ -108,19 +108,6 @@ def test_what_a_killed_writer_left_stays_and_harms_nobody(tmp_path):
     write_whole({tmp_path / "run.json": b"whole"})
     assert (tmp_path / "run.json").read_bytes() == b"whole"
     assert left.read_text() == "torn"
-
-
-@posix
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o777])
-def test_what_is_replaced_keeps_its_permissions(tmp_path, mode):
-    target = tmp_path / "run.json"
-    target.write_text("old")
-    target.chmod(mode)
-    with written_beside({target: b"new"}) as temporaries:
-        assert stat.S_IMODE(temporaries[target].stat().st_mode) == mode
-    write_whole({target: b"new"})
-    assert target.read_text() == "new"
-    assert stat.S_IMODE(target.stat().st_mode) == mode
 
 
 @posix

@@ -1,10 +1,7 @@
-"""`python -m experiments publish`: what makes a picture or a page stale, and the table of all trials.
+"""`python -m experiments publish`: what makes a picture or a page stale.
 tests/test_your_own_question.py runs the command, and .ci/run asks it whether anything differs."""
 
-import csv
 import hashlib
-import io
-import math
 import re
 import sys
 from functools import partial
@@ -14,10 +11,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from experiments import publish, results_table
+from experiments import publish
 from highways.commands import run_command
 from highways.files import read_json
 from highways.trial_code import checksum_of_text, code_of
+from pages import make_index
 
 
 @pytest.mark.parametrize("page", ["make_index", "make_explorer"])
@@ -35,9 +33,6 @@ def nothing_but_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "current_records", dict)
     monkeypatch.setattr(publish, "COMMANDS", {})
     monkeypatch.setattr(publish, "changed_pages", lambda read: {})
-    monkeypatch.setattr(publish, "photographs", lambda pages: [])
-    (tmp_path / "experiments" / "results").mkdir(parents=True)
-    (tmp_path / results_table.FILE).write_bytes(results_table.table({}))
     (tmp_path / "viz").mkdir()
 
     def make(*names):
@@ -49,7 +44,10 @@ def nothing_but_pictures(tmp_path, monkeypatch):
             drawn.append(name)
             return name.encode()
 
-        found = [publish.Product(f"viz/{name}.png", "made from", partial(draw, name)) for name in names]
+        lacks = {"photograph": "browser"}
+        found = []
+        for name in names:
+            found.append(publish.Product(f"viz/{name}.png", "made from", partial(draw, name), lacks.get(name, "")))
         monkeypatch.setattr(publish, "products", lambda read: found)
         return run_command("publish", partial(publish.make_anew, False)), drawn
 
@@ -62,6 +60,32 @@ def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tm
     assert (tmp_path / "viz" / "first.png").read_bytes() == b"first"
     assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
     assert nothing_but_pictures("first", "second", "third") == (0, [])
+
+
+def test_without_a_browser_its_pictures_stay_and_are_named(nothing_but_pictures, tmp_path, capsys):
+    (tmp_path / "viz" / "photograph.png").write_bytes(b"old")
+    assert nothing_but_pictures("first", "photograph", "second") == (0, ["first", "second"])
+    assert (tmp_path / "viz" / "photograph.png").read_bytes() == b"old"
+    capsys.readouterr()
+    assert publish.make_anew(True, None) == 1
+    assert "viz/photograph.png" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("what", "is_stale"), [("its pictures", False), ("its words", True)])
+def test_a_page_s_pictures_are_stale_if_anything_else_in_it_changes(tmp_path, monkeypatch, what, is_stale):
+    page = tmp_path / "page.html"
+    text = '<p>one</p><img src="data:image/webp;base64,AAAA">'
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    made_from = []
+    for old, new in [("", ""), ("AAAA", "BBBB") if what == "its pictures" else ("one", "two")]:
+        page.write_text(text.replace(old, new))
+        made_from.append(publish.photograph(tmp_path / "shot.webp", page, bytes).made_from)
+    assert (made_from[0] != made_from[1]) == is_stale
+
+
+def test_the_pictures_of_all_scenes_are_products():
+    products = publish.read_digests()
+    assert {f"pages/index/pictures/{scene}.webp" for scene in make_index.SHOTS} <= set(products)
 
 
 DRAWS = """from highways.lab.showing.registry import Picture
@@ -99,7 +123,7 @@ def test_a_picture_is_stale_if_its_data_its_code_or_its_file_change(tmp_path, mo
     monkeypatch.setattr(publish, "GIF", program.name)
 
     def product() -> publish.Product:
-        return publish.products(lambda source: record)[0]
+        return next(publish.products(lambda source: record))
 
     digests = {"viz/drawn.png": {"made_from": product().made_from, "file": hashlib.sha256(b"drawn").hexdigest()}}
     match what:
@@ -128,37 +152,9 @@ def test_the_numbers_of_the_example_with_pandas():
     page = (ROOT / "experiments" / "results" / "README.md").read_text(encoding="utf-8")
     found = re.findall(r"(highway|plain) +([\d.]+) +([\d.]+) +(\d+)", page)
     losses = {}
-    for row in csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())):
-        if (row["question"], row["group"]) == ("optimization", "final"):
-            losses.setdefault((int(row["depth"]), row["block"]), []).append(float(row["loss"]))
+    for trial in read_json(ROOT / "experiments" / "results" / "optimization.json")["trials"]["final"]:
+        losses.setdefault((trial["depth"], trial["block"]), []).append(trial["loss"])
     expected = []
     for (_, block), values in sorted(losses.items()):
         expected.append((block, f"{np.mean(values):.6f}", f"{np.std(values, ddof=1):.6f}", str(len(values))))
     assert found == expected
-
-
-def test_the_table_of_results_has_a_row_for_each_trial():
-    rows = list(csv.DictReader(io.StringIO((ROOT / results_table.FILE).read_text())))
-    record = read_json(ROOT / "experiments/results/optimization.json")
-    for group, trials in record["trials"].items():
-        found = [row for row in rows if (row["question"], row["group"]) == ("optimization", group)]
-        assert [(int(row["depth"]), float(row["loss"] or "nan")) for row in found] == pytest.approx(
-            [(trial["depth"], math.nan if trial["loss"] is None else trial["loss"]) for trial in trials], nan_ok=True
-        )
-
-
-def test_a_new_question_changes_no_line_of_the_others(monkeypatch):
-    """Though it stands among them, and measures what two others measure, too."""
-    questions = [SimpleNamespace(name=name) for name in ("clip", "dawn", "gates")]
-    records = {}
-    for question in questions:
-        trials = [{"seed": seed, "loss": seed / 3, "new": 1.0, "history": [1, 2]} for seed in range(2)]
-        records[f"experiments/results/{question.name}.json"] = {"trials": trials}
-    before = results_table.table(records).decode().splitlines()
-    monkeypatch.setattr(results_table, "all_questions", lambda: questions)
-    after = results_table.table(records).decode().splitlines()
-    assert len(before) == 1 + 4
-    assert [line for line in after if not line.startswith("dawn,")] == before
-    [first, _] = [line for line in after if line.startswith("dawn,")]
-    cells = dict(zip(before[0].split(","), first.split(","), strict=True))
-    assert {name for name, cell in cells.items() if cell} == {"question", "seed", "loss"}

@@ -124,5 +124,10 @@ def test_diverged_runs_are_left_out_of_the_picture(tmp_path, log):
     rows = sweep(diverges, a=[0, 1], log=log, jobs=1)
     assert rows[1]["result"] is None
     assert json.loads(log.read_text().splitlines()[1])["result"] == {"result": None}
-    draw_sweep(rows, x="a", y="result", path=tmp_path / "picture.png")
-    assert (tmp_path / "picture.png").exists()
+    picture = tmp_path / "picture.png"
+    for _ in range(2):  # the second time it replaces what it drew
+        draw_sweep(rows, x="a", y="result", path=picture)
+    picture.write_bytes(b"mine")
+    with pytest.raises(InputError):
+        draw_sweep(rows, x="a", y="result", path=picture)
+    assert picture.read_bytes() == b"mine"

@@ -160,8 +160,8 @@ def f(x):
     warnings.warn('a', x)
     return 0.5 * registry['a'](x)
 
-def parse_arguments():
-    add('--help', help='a')
+def parse_arguments(x=1):
+    return x
 '''
 
 
@@ -180,7 +180,6 @@ def checksum_with(old: str, new: str) -> str:
         ("ValueError('a')", "ValueError()"),
         ("print(x)", "print('x', x, file=sys.stderr)"),
         ("warnings.warn('a', x)", "warnings.warn(f'{x}')"),
-        ("help='a'", "help='b'"),
         ("\n", "\r\n"),
     ],
 )
@@ -188,13 +187,15 @@ def test_words_are_not_in_the_key(old, new):
     assert checksum_with(old, new) == checksum_of_text(PROGRAM.encode())
 
 
-@pytest.mark.parametrize(("old", "new"), [("0.5", "0.25"), ("not x", "x"), ("0.5 * ", ""), ("['a']", "['b']")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("0.5", "0.25"), ("not x", "x"), ("0.5 * ", ""), ("['a']", "['b']"), ("x=1", "x=2")]
+)
 def test_what_computes_is_in_the_key(old, new):
     assert checksum_with(old, new) != checksum_of_text(PROGRAM.encode())
 
 
 def test_the_core_trains_without_its_command_line(monkeypatch):
-    """The command line is not in the key."""
+    """The command line is not in the key; of another program, such as the one above, it is."""
     core = types.ModuleType("core")
     core.__file__ = hn.__file__
     monkeypatch.setitem(sys.modules, "core", core)

@@ -65,7 +65,6 @@ def products(read):
 
 
 publish.products = products
-publish.photographs = lambda pages: []
 for command in sys.argv[1:]:
     must_fail = command.startswith("! ")
     _, *words = shlex.split(command.removeprefix("! "))
@@ -156,11 +155,6 @@ def test_the_page_of_claims_has_the_claim_with_the_names_of_its_samples(clone):
     page = (clone / "pages" / "claims.html").read_text(encoding="utf-8")
     [row] = re.findall('<tbody id="claim=narrow-nets-learn".*?</tbody>', page, re.DOTALL)
     assert "test accuracy, width 10" in row
-
-
-def test_a_trial_has_a_line_in_the_table_of_results(clone):
-    lines = (clone / "experiments" / "results" / "results.csv").read_text(encoding="utf-8").splitlines()
-    assert sum(line.startswith("narrow,") for line in lines) == 4
 
 
 def test_what_was_edited_is_noticed_and_made_anew(clone):

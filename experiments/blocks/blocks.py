@@ -32,7 +32,7 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from experiments.figure_1.joined import LEVEL, LOOKS, with_more_seeds
+from experiments.joined import LEVEL, LOOKS, with_more_seeds
 from highway_networks import four_digits
 from highways.lab.judging.claim import (
     ADDED,

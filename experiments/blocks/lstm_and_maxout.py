@@ -22,7 +22,7 @@ import functools
 
 import numpy as np
 
-from experiments.figure_1.joined import with_more_seeds
+from experiments.joined import with_more_seeds
 from highway_networks import four_digits
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import Control, with_group

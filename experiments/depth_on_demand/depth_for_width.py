@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.figure_1.joined import with_more_seeds
+from experiments.joined import with_more_seeds
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question

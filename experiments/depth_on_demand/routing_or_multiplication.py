@@ -52,23 +52,31 @@ TIMES = 3  # how much more the branch is to matter than the carry
 
 
 def draws(settings: dict, search: int) -> list[dict]:
-    """The settings that every kind tries in one search: rate, gain and biases from a Latin hypercube."""
-    n = settings["draws"]
-    rng = np.random.default_rng([search, n])
-    places = (np.array([rng.permutation(n) for _ in range(4)]) + rng.random((4, n))) / n  # in 0 to 1
+    """The settings that every kind tries in one search."""
     found = []
-    for rate, gain, carry, branch in places.T:
+    for rate, gain, carry, branch in latin_hypercube(settings["draws"], 4, search, settings["draws"]):
         found.append({
-            "lr": hn.four_digits(on_log_scale(rate, *RATES)),
-            "gain": hn.four_digits(on_log_scale(gain, *GAINS)),
-            "carry_bias": hn.four_digits(CARRY_BIASES[0] + carry * (CARRY_BIASES[1] - CARRY_BIASES[0])),
-            "branch_bias": hn.four_digits(BRANCH_BIASES[0] + branch * (BRANCH_BIASES[1] - BRANCH_BIASES[0])),
+            "lr": on_log_scale(rate, *RATES),
+            "gain": on_log_scale(gain, *GAINS),
+            "carry_bias": on_scale(carry, *CARRY_BIASES),
+            "branch_bias": on_scale(branch, *BRANCH_BIASES),
         })  # fmt: skip
     return found
 
 
+def latin_hypercube(n: int, sides: int, *seeds: int) -> np.ndarray:
+    """n places (n, sides) in a cube from 0 to 1: of n equal parts of each side, each has one."""
+    rng = np.random.default_rng(seeds)
+    parts = np.array([rng.permutation(n) for _ in range(sides)])
+    return ((parts + rng.random((sides, n))) / n).T
+
+
 def on_log_scale(place: float, low: float, high: float) -> float:
-    return float(low * (high / low) ** place)
+    return hn.four_digits(low * (high / low) ** place)
+
+
+def on_scale(place: float, low: float, high: float) -> float:
+    return hn.four_digits(low + place * (high - low))
 
 
 def run(runner: Runner) -> dict:

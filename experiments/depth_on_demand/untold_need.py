@@ -17,10 +17,7 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
-import numpy as np
-
-import highway_networks as hn
-from experiments.depth_on_demand.routing_or_multiplication import known, on_log_scale
+from experiments.depth_on_demand.routing_or_multiplication import known, latin_hypercube, on_log_scale, on_scale
 from experiments.depth_on_demand.untold_need_trial import final_trial, search_trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.rules import corrected, is_above, is_below, mean, within
@@ -55,16 +52,13 @@ UNREAD = 0.6  # a probe of an untrained net reads fewer right at the largest nee
 
 
 def draws(settings: dict, search: int) -> list[dict]:
-    """The settings that every kind tries in one search, from a Latin hypercube."""
-    n = settings["draws"]
-    rng = np.random.default_rng([search, n, 84])
-    places = (np.array([rng.permutation(n) for _ in range(3)]) + rng.random((3, n))) / n  # in 0 to 1
+    """The settings that every kind tries in one search."""
     found = []
-    for rate, gate_bias, gain in places.T:
+    for rate, gate_bias, gain in latin_hypercube(settings["draws"], 3, search, settings["draws"], 84):
         found.append({
-            "lr": hn.four_digits(on_log_scale(rate, *RATES)),
-            "gate_bias": hn.four_digits(GATE_BIASES[0] + gate_bias * (GATE_BIASES[1] - GATE_BIASES[0])),
-            "gain": hn.four_digits(on_log_scale(gain, *GAINS)),
+            "lr": on_log_scale(rate, *RATES),
+            "gate_bias": on_scale(gate_bias, *GATE_BIASES),
+            "gain": on_log_scale(gain, *GAINS),
         })  # fmt: skip
     return found
 

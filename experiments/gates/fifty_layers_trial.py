@@ -50,7 +50,8 @@ def trained(setting: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
     """The net of a final trial: the kept one if it has these settings and data.
 
-    Else it is trained, which may take hours, and replaces the kept one."""
+    Else it is trained, which may take hours, and replaces the kept one.  The key of a trial that reads a net has the
+    code that trains one, by import.  A kept net may be of earlier code: about["env"]["git"] is the commit."""
     setting = setting_of(trial)
     file = file_of(setting, folder)
     with contextlib.suppress(InputError):

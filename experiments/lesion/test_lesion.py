@@ -24,9 +24,11 @@ def idle(data: str, *blocks_of_nets) -> dict:
 
 def both_sets(mnist: int, cifar: int) -> dict:
     """Nets of which about so many blocks are idle."""
-    sets = {"MNIST": mnist, CIFAR: cifar}
-    records = [idle(data, *(range(1, 1 + count + more) for more in range(3))) for data, count in sets.items()]
-    return {"trials": [trial for record in records for trial in record["trials"]]}
+    trials = []
+    for data, count in {"MNIST": mnist, CIFAR: cifar}.items():
+        blocks_of_nets = [range(1, 1 + count + more) for more in range(3)]
+        trials += idle(data, *blocks_of_nets)["trials"]
+    return {"trials": trials}
 
 
 def plain(one_deleted: list[float]) -> dict:
@@ -89,12 +91,12 @@ VERDICTS = {
         (anew({("MNIST", 15): 0.001}, blocks_left=(15, 16, 17)), "reproduced"),  # too near to judge
     ],
 }
-CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
 
 
-@pytest.mark.parametrize(("question", "claim_id", "record", "verdict"), CASES)
-def test_verdicts(question, claim_id, record, verdict):
-    assert verdict_on(question, claim_id, record) == verdict
+@pytest.mark.parametrize("claim", VERDICTS, ids="/".join)
+def test_verdicts(claim):
+    for record, verdict in VERDICTS[claim]:
+        assert verdict_on(*claim, record) == verdict
 
 
 # ---- lesion ---------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ def best_of(trials: list[dict], settings: list[dict], **wanted) -> dict:
 MODERATE = (-1.0, -2.0, -3.0, -4.0, -5.0, -7.0)
 HIGH = (2.0, 0.0)
 LOW = (-10.0, -20.0)
-BIASES = (*HIGH, *MODERATE, *LOW)
+BIASES = HIGH + MODERATE + LOW
 RATES_OF_BIASES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum), those of `initialisations`
 
 

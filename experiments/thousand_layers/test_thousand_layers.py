@@ -130,12 +130,12 @@ VERDICTS = {
         (residual(None, None), "not reproduced"),
     ],
 }
-CASES = [(*claim, *case) for claim, cases in VERDICTS.items() for case in cases]
 
 
-@pytest.mark.parametrize(("question", "claim_id", "records", "verdict"), CASES)
-def test_verdicts(question, claim_id, records, verdict):
-    assert verdict_on(question, claim_id, *records) == verdict
+@pytest.mark.parametrize("claim", VERDICTS, ids="/".join)
+def test_verdicts(claim):
+    for records, verdict in VERDICTS[claim]:
+        assert verdict_on(*claim, *records) == verdict
 
 
 # ---- What is measured -----------------------------------------------------------------------------

@@ -215,8 +215,8 @@ def trainable_depth(record):
     right.plot(reached, 10**TOP / reached, color=GREY)
     right.set(xscale="log", yscale="log", xlabel="1 + M", ylabel="largest rate that trains")
     [law] = rows_of(record, "predictor", slice="grid", predictor="law", loss=round(LOSS, 4))
-    finding = f"Two lines say of {100 * law['right']:.0f} % of {law['cells']} new nets whether they train"
-    headline(fig, finding, f"left: {KIND} nets, {START} weights, full marks train; right: all that train")
+    finding = f"Half-open gates are the worst; two lines foretell {100 * law['right']:.0f} % of {law['cells']} nets"
+    headline(fig, finding, f"left: {KIND} nets, {START} weights, full marks train; right: all nets that train")
     return fig
 
 
@@ -236,6 +236,55 @@ def draw_rates(ax, cells: list[dict], color) -> None:
     beside = np.random.default_rng(0).uniform(-0.1, 0.1, len(cells))
     rates = [cell["largest_rate"] for cell in cells]
     ax.plot([1 + cell["M"] for cell in cells], np.array(rates) * 10**beside, "o", ms=3, color=color, alpha=0.6)
+
+
+@table("law-predictors")
+def law_and_its_baselines(read) -> str:
+    """Of how many cells of the grid each predictor is right, at each loss, and how far off its largest rate is."""
+    rows = rows_of(read("experiments/results/trainable_depth.json"), "predictor", slice="grid")
+    losses = list(dict.fromkeys(row["loss"] for row in rows))
+    lines = []
+    for name in dict.fromkeys(row["predictor"] for row in rows):
+        first, *others = (select(rows, predictor=name, loss=loss) for loss in losses)
+        low, high = first["interval"]
+        cells = [name, f"{first['right']:.3f} ({low:.3f} to {high:.3f})"]
+        cells += [str(first["trains_unforeseen"]), str(first["fails_unforeseen"])]
+        cells.append(f"{first['factor']:.2f}" if first.get("factor") else "")
+        cells += [f"{row['right']:.3f}" for row in others]
+        lines.append(f"| {' | '.join(cells)} |")
+    columns = "right (95 %) | trains, not foreseen | fails, not foreseen | largest rate off by a factor of"
+    for loss in losses[1:]:
+        columns += f" | right at a loss of {loss:g}"
+    return markdown_table(f"| predictor | {columns} |", lines)
+
+
+SHOWN_FOR_SLICES = ("law", "measured gradient", "depth and b_T", "all train")
+
+
+@table("law-slices")
+def law_in_slices(read) -> str:
+    """A line for each slice: how many nets train, and of which share some predictors are right."""
+    rows = rows_of(read("experiments/results/trainable_depth.json"), "predictor")
+    lines = []
+    for name in dict.fromkeys(row["slice"] for row in rows if row["slice"] != "grid"):
+        found = [select(rows, slice=name, predictor=predictor) for predictor in SHOWN_FOR_SLICES]
+        cells = [name, f"{found[0]['train']} of {found[0]['cells']}"]
+        cells += [f"{row['right']:.2f}" for row in found]
+        cells.append(f"{found[0]['factor']:.2f}" if found[0].get("factor") else "")
+        lines.append(f"| {' | '.join(cells)} |")
+    columns = " | ".join(SHOWN_FOR_SLICES)
+    return markdown_table(f"| slice | train | {columns} | law's largest rate off by a factor of |", lines)
+
+
+@table("law-pairs")
+def papers_gate_beside_mp(read) -> str:
+    """By how much the paper's gate is worse than the mp-gate where both train."""
+    [row] = rows_of(read("experiments/results/trainable_depth.json"), "pairs")
+    low, high = row["loss_interval"]
+    loss = f"{row['loss_over_mp']:.2f} times its loss (95 %: {low:.2f} to {high:.2f})"
+    low, high = row["lost_interval"]
+    lost = f"{row['accuracy_lost']:.3f} ({low:.3f} to {high:.3f})"
+    return f"{loss}, and is less accurate by {lost}; over {row['pairs']} pairs"
 
 
 # ---- will_it_train -----------------------------------------------------------------------------

@@ -285,7 +285,7 @@ def as_factor(found: Predictions, name: str) -> tuple[float, float, float]:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each predictor and loss on the grid, each slice, and each cell."""
+    """A row for each predictor and loss on the grid, each slice, each cell, and one for the pairs of gates."""
     trials = record["trials"]
     result = []
     for loss in LOSSES:
@@ -299,7 +299,7 @@ def rows(record: dict) -> list[dict]:
         found = Predictions(record, entries)
         predicted = zip(entries, found.says(LAW), found.rates(LAW), found.largest, strict=True)
         result += [row_of_cell(*of_cell) for of_cell in predicted]
-    return result
+    return result + rows_of_pairs(record)
 
 
 def rows_of_predictors(record: dict, name: str, entries: list[dict], loss: float) -> list[dict]:
@@ -324,6 +324,18 @@ def rows_of_predictors(record: dict, name: str, entries: list[dict], loss: float
             row["factor"], *row["factor_interval"] = as_factor(found, predictor)
         result.append(row)
     return result
+
+
+def rows_of_pairs(record: dict) -> list[dict]:
+    """How much worse the paper's gate is than the mp-gate where both train; [] if they never do."""
+    pairs = pairs_that_train(Predictions(record, record["trials"][GRID]))
+    if not pairs:
+        return []
+    logs, lost, groups = differences_of(pairs)
+    more, low, high = (10**value for value in with_interval(logs, groups))
+    less, *ends = with_interval(lost, groups)
+    row = {"row": "pairs", "pairs": len(pairs), "loss_over_mp": more, "loss_interval": [low, high]}
+    return [{**row, "accuracy_lost": less, "lost_interval": ends}]
 
 
 def row_of_cell(entry: dict, predicted: bool, predicted_rate: float, largest: float) -> dict:
@@ -473,19 +485,21 @@ def the_papers_gate_fits_and_generalises_better(r):
     pairs = pairs_that_train(grid_of(r))
     if not pairs:
         raise NotMeasured("no pair of which both train")
-    groups = np.unique([group for *_, group in pairs], return_inverse=True)[1]
-    loss = []
-    accuracy = []
-    for ours, theirs, _ in pairs:
-        loss.append(mean_log(theirs) - mean_log(ours))
-        accuracy.append(mean_accuracy(ours) - mean_accuracy(theirs))
+    logs, lost, groups = differences_of(pairs)
     parts = []
     texts = []
-    for name, values in (("log10 of its loss lower by", loss), ("accuracy higher by", accuracy)):
-        mean, low, high = with_interval(np.array(values), groups)
+    for name, values in (("log10 of its loss lower by", -logs), ("accuracy higher by", -lost)):
+        mean, low, high = with_interval(values, groups)
         parts.append(compared(low, high, 0))
         texts.append(f"{name} {mean:.4f} ({low:.4f} to {high:.4f})")
     return parts, f"{len(pairs)} pairs; {'; '.join(texts)}"
+
+
+def differences_of(pairs: list[tuple]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every pair: log10 of the paper's loss over the mp-gate's, the accuracy that the paper's loses, the group."""
+    logs = np.array([mean_log(ours) - mean_log(theirs) for ours, theirs, _ in pairs])
+    lost = np.array([mean_accuracy(theirs) - mean_accuracy(ours) for ours, theirs, _ in pairs])
+    return logs, lost, np.unique([group for *_, group in pairs], return_inverse=True)[1]
 
 
 def mean_log(trainings: list[dict]) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import io
 import itertools
 import json
 import os
@@ -138,7 +139,10 @@ def checksums_in(value) -> list[str]:
         about = f"{value.dtype} {value.shape} ".encode()
         return [hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()]
     if isinstance(value, functools.partial):
-        return [checksum for bound in (*value.args, *value.keywords.values()) for checksum in checksums_in(bound)]
+        found = []
+        for bound in [*value.args, *value.keywords.values()]:
+            found += checksums_in(bound)
+        return found
     return []
 
 
@@ -168,18 +172,22 @@ def listed(value):
 
 # ---- The picture --------------------------------------------------------------------------------
 
+MARK = b"highways.draw_sweep"  # in the file: such a picture may be replaced by another
+
 
 def draw_sweep(rows: list[dict], x: str, y: str, line: str | None = None, path="sweep.png") -> None:
     """Draws y against x into the file `path`: the mean over all rows, with a band of a standard
     deviation to each side, and a line for each value of the setting `line`.
 
     Rows without a y, whose run diverged, are left out.  Prints the means that are drawn.  Raises
-    ValueError if there are no rows, if they lack one of the names, or if all runs diverged."""
+    ValueError if there are no rows, if they lack one of the names, or if all runs diverged, and
+    InputError if the file is there and is no picture of this function."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from highways.lab.showing.style import house_style, picture_bytes
+    from highways.lab.showing.style import house_style
 
+    hn.check_replaceable(Path(path), lambda found: MARK in found.read_bytes())
     if not rows:
         raise ValueError("there are no rows to draw")
     for name in filter(None, (x, y, line)):
@@ -209,4 +217,6 @@ def draw_sweep(rows: list[dict], x: str, y: str, line: str | None = None, path="
         axes.set_ylabel(f"{y}: mean ± standard deviation")
         if line:
             axes.legend()
-        write_whole({Path(path): picture_bytes(figure)})
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", metadata={"Software": MARK.decode()})
+        write_whole({Path(path): picture.getvalue()})

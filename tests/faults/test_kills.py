@@ -99,16 +99,19 @@ def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set):
 
 
 SLOW_WRITERS = """
-import sys, time
+import os, sys, time
 from pathlib import Path
-from highways import files
+from highways.files import write_whole
 from highways.commands import run_command, run_program
 from highways.processes import in_processes
 
 def write(name):
-    with files.written_beside({Path(name): b"unfinished"}):
+    def sync(file):  # what was written, before it is renamed
         Path(name + ".begun").touch()
         time.sleep(3600)
+
+    os.fsync = sync
+    write_whole({Path(name): b"unfinished"})
 
 def work(save):
     names = sys.argv[2:]
