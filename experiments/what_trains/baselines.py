@@ -175,7 +175,7 @@ def half_difference(f: Callable, variance: float, half: float, shift: float = 0.
     """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half.
 
     As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
-    correlation = np.clip(1 - half / variance, -1, 1) if variance > 0 else 1.0
+    correlation = min(max(1 - half / variance, -1.0), 1.0) if variance > 0 else 1.0
     first = math.sqrt(variance) * NODES
     other = correlation * first[:, None] + math.sqrt(variance * (1 - correlation**2)) * NODES
     return float((PAIRED_WEIGHTS * (f(shift + first)[:, None] - f(shift + other)) ** 2).sum() / 2)
@@ -198,16 +198,15 @@ def _distance(values: tuple, pixels: law.Pixels) -> float:
     e = first = half_difference(H, v_in * pixels.square, v_in * pixels.spread)
     if not mix.sees_x:
         v_T = 0.0
-    for q, after in zip(net.read, net.total, strict=True):
-        h = law.activated(cell["activation"], v_H * q).square
-        gate = law.gate_of(mix, v_T * q, bias_or_0(cell))
+    bias = bias_or_0(cell)
+    for q, h, CC, BB, after in zip(net.read, net.h, net.carries, net.writes, net.total, strict=True):
         e_C = e_B = 0.0
         if v_T:
-            e_C = half_difference(mix.carry, v_T * q, v_T * e, bias_or_0(cell))
-            e_B = half_difference(mix.branch, v_T * q, v_T * e, bias_or_0(cell))
-        e = q * e_C + e * (gate.CC - e_C) + h * e_B + half_difference(H, v_H * q, v_H * e) * (gate.BB - e_B)
+            e_C = half_difference(mix.carry, v_T * q, v_T * e, bias)
+            e_B = half_difference(mix.branch, v_T * q, v_T * e, bias)
+        e = q * e_C + e * (CC - e_C) + h * e_B + half_difference(H, v_H * q, v_H * e) * (BB - e_B)
         if mix.normalised:
-            e *= after / (gate.CC * q + gate.BB * h)
+            e *= after / (CC * q + BB * h)
     return math.log10(max(e, 1e-300) / first) / 2
 
 

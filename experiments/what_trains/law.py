@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from experiments.what_trains.mean_field import ACTIVATIONS, NODES, WEIGHTS
 
@@ -33,10 +34,7 @@ EPSILON = 1e-8  # Adam's: a gradient below it counts as small
 # ---- Blocks --------------------------------------------------------------------------------------
 
 
-def opened(z):
-    """T = sigmoid(z)."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-z))
+opened = expit  # T = sigmoid(z)
 
 
 def shut(z):
@@ -94,10 +92,6 @@ def mix_of(kind: str, depth: int) -> Mix:
 STEP = 1e-5  # of the slopes of C and B, by differences
 
 
-def expected(values: np.ndarray) -> float:
-    return float(WEIGHTS @ values)
-
-
 @dataclass(frozen=True)
 class Gate:
     """Moments of C and B over a gate's argument, and of their slopes."""
@@ -114,14 +108,13 @@ class Gate:
 
 def gate_of(mix: Mix, variance: float, bias: float) -> Gate:
     z = bias + math.sqrt(variance) * NODES
-    C = mix.carry(z)
-    B = mix.branch(z)
-    slope_C = (mix.carry(z + STEP) - mix.carry(z - STEP)) / (2 * STEP)
-    slope_B = (mix.branch(z + STEP) - mix.branch(z - STEP)) / (2 * STEP)
-    return Gate(
-        expected(C**2), expected(B**2), expected(C * B), expected(C), expected(B),
-        expected(slope_C**2), expected(slope_B**2), expected(slope_C * slope_B),
-    )  # fmt: skip
+    at_nodes_and_beside = np.array([z, z - STEP, z + STEP])
+    C, *beside = mix.carry(at_nodes_and_beside)
+    slope_C = (beside[1] - beside[0]) / (2 * STEP)
+    B, *beside = mix.branch(at_nodes_and_beside)
+    slope_B = (beside[1] - beside[0]) / (2 * STEP)
+    moments = np.array([C**2, B**2, C * B, C, B, slope_C**2, slope_B**2, slope_C * slope_B]) @ WEIGHTS
+    return Gate(*moments.tolist())
 
 
 @dataclass(frozen=True)
@@ -136,7 +129,8 @@ class Activated:
 def activated(activation: str, variance: float) -> Activated:
     H, slope = ACTIVATIONS[activation]
     z = math.sqrt(variance) * NODES
-    return Activated(expected(H(z) ** 2), expected(H(z)), expected(slope(z) ** 2))
+    value = H(z)
+    return Activated(*(np.array([value**2, value, slope(z) ** 2]) @ WEIGHTS).tolist())
 
 
 # ---- The net's settings --------------------------------------------------------------------------
@@ -178,6 +172,9 @@ class Start:
     total      mean square of the state it leaves, over all streams
     transform  E[B^2] E[H'^2]: mean square of dy/dz_H
     gate       mean square of dy/dz_T
+    carries    E[C^2], and
+    writes     E[B^2], before the division of a normalised block
+    h          mean square of H
     last_q     mean square of what the output layer reads"""
 
     width: int
@@ -192,6 +189,9 @@ class Start:
     total: np.ndarray
     transform: np.ndarray
     gate: np.ndarray
+    carries: np.ndarray
+    writes: np.ndarray
+    h: np.ndarray
     last_q: float
 
 
@@ -199,7 +199,7 @@ class Start:
 class Forward:
     """What a block does to mean squares on the way up.
 
-    read, total, transform, gate   as in Start
+    read, total, transform, gate, carries, writes, h   as in Start
     carried                        E[C^2] and E[C], after the division of a normalised block
     last                           mean square of what would be read after it"""
 
@@ -207,8 +207,14 @@ class Forward:
     total: float
     transform: float
     gate: float
+    carries: float
+    writes: float
+    h: float
     carried: tuple[float, float]
     last: float
+
+
+SHARED = ("read", "total", "transform", "gate", "carries", "writes", "h")  # of the blocks, in a Start
 
 
 class Streams:
@@ -260,6 +266,9 @@ def upwards(setting: dict, mix: Mix, streams: Streams, first: Activated) -> list
                 total=float(np.trace(Q)),
                 transform=g.BB * H.slopes * squeeze,
                 gate=of_gate * squeeze,
+                carries=g.CC,
+                writes=g.BB,
+                h=H.square,
                 carried=(g.CC * squeeze, g.C * math.sqrt(squeeze)),
                 last=float(reads @ Q @ reads),
             )
@@ -319,10 +328,7 @@ def start_of(setting: dict, pixels: Pixels) -> Start:
         first_p=first_p,
         gains=np.sqrt(sizes[:-1] / sizes[1:]),
         p=p,
-        read=np.array([block.read for block in blocks]),
-        total=np.array([block.total for block in blocks]),
-        transform=np.array([block.transform for block in blocks]),
-        gate=np.array([block.gate for block in blocks]),
+        **{name: np.array([getattr(block, name) for block in blocks]) for name in SHARED},
         last_q=blocks[-1].last,
     )
 
