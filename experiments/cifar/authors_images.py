@@ -42,7 +42,7 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from experiments.cifar.authors_images_trial import KINDS, SCALES, TEN, before_training, first_epochs, start
+from experiments.cifar.authors_images_trial import DATA_SETS, KINDS, SCALES, TEN, before_training, first_epochs, start
 from experiments.published import AUTHORS_LOGS
 from highways.conv import official_cifar
 from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, claim
@@ -85,7 +85,7 @@ def run(runner: Runner) -> dict:
     if runner.budget == "quick":
         load = official_cifar.made_up
     for log in budget["logs"]:
-        data = load(AUTHORS_LOGS[log]["data"])
+        data = load(DATA_SETS[log])
         runner.data_sets[data.name] = data.sha256
     draws = [
         {"log": log, "images": kind, **{name: budget[name] for name in ("draws", "n_test", "packed")}}
@@ -112,7 +112,7 @@ def run(runner: Runner) -> dict:
 
 def as_read(setting: dict, load) -> hn.Dataset:
     """The images of a trial; those of CIFAR-10 where it names no log."""
-    data = AUTHORS_LOGS[setting["log"]]["data"] if "log" in setting else TEN
+    data = DATA_SETS[setting["log"]] if "log" in setting else TEN
     return official_cifar.as_read({"data": data}, load)
 
 
