@@ -97,6 +97,13 @@ def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
     runner.lock.release()
 
 
+def test_a_setting_that_is_listed_twice_runs_once(tmp_path):
+    settings = [{"a": 1}, {"a": 2}, {"a": 1}]
+    found = runner_in(tmp_path).run(lambda setting: {"is": setting["a"]}, settings)
+    assert [trial["is"] for trial in found] == [1, 2, 1]
+    assert len(trials_of(tmp_path)) == 2
+
+
 def test_a_worker_with_other_code_or_data_is_refused():
     """On a cluster each machine has a clone and data of its own."""
     t = setting(epochs=1)

@@ -110,16 +110,16 @@ class Runner:
             print(printable(problem), file=sys.stderr)
         lines += lines_of_parts(self.folder, self.name, self.log)
         logged = {key_of(line["trial"], line["data"], line["code"]): line for line in lines}
-        missing = []
+        missing = {}
         of_others = {}
         for place, (setting, key) in enumerate(zip(settings, keys, strict=True)):
-            if key in logged:
+            if key in logged or key in missing or key in of_others:
                 continue
             if self._runs(place):
-                missing.append((setting, key))
+                missing[key] = setting
             else:
                 of_others[key] = OfAnotherPart(setting)
-        n_logged = len(settings) - len(missing) - len(of_others)
+        n_logged = sum(key in logged for key in keys)
         if n_logged:
             logs = printable(self.folder / f"{self.name}*.jsonl")
             print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
@@ -169,11 +169,11 @@ class Runner:
         code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
         return key_of(setting, data and data.sha256, code)
 
-    def _run_missing(self, function, data_of, missing: list[tuple[dict, str]]):
-        """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
+    def _run_missing(self, function, data_of, missing: dict[str, dict]):
+        """Runs trials, given as {key: setting}; yields (key, result, commit) as each finishes.
 
         They run in processes here, or on the workers of a Dask cluster."""
-        tasks = [(function, data_of, setting, key, self.checkpoint_of(key)) for setting, key in missing]
+        tasks = [(function, data_of, setting, key, self.checkpoint_of(key)) for key, setting in missing.items()]
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(missing)))
             yield from in_processes(_run_trial, tasks, jobs)
