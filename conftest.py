@@ -6,11 +6,13 @@ import http.server
 import io
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -186,6 +188,13 @@ def run(script: str, *words, cwd=None, **environment):
         timeout=600,
         check=False,
     )
+
+
+def sleep_between(least: float, most: float) -> None:
+    """Sleeps for a random time, and prints it: pytest shows it where the test fails."""
+    seconds = random.uniform(least, most)
+    print(f"slept {seconds} s")
+    time.sleep(seconds)
 
 
 def in_process(main, *words) -> subprocess.CompletedProcess:

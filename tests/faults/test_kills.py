@@ -4,13 +4,12 @@ target is the whole old file or the whole new one, and no process is left that c
 import contextlib
 import json
 import os
-import random
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import OLD, SMALL, run
+from conftest import OLD, SMALL, run, sleep_between
 from strikes import (
     WORKER_KILLS,
     end_of,
@@ -50,7 +49,7 @@ def test_workers_killed_at_random_moments(tmp_path, data_set, n):
                 line = process.stdout.readline()
                 assert line
                 begun += line.count("epoch   1")  # both may stand in one line, with python -u
-            time.sleep(random.uniform(0, 0.2))
+            sleep_between(0, 0.2)
             for worker in workers_of(process.pid):
                 with contextlib.suppress(ProcessLookupError):  # the command has ended it meanwhile
                     os.kill(worker, signal.SIGKILL)
@@ -194,10 +193,10 @@ def test_no_worker_outlives_ctrl_c_pressed_twice(n):
     for _ in range(n):
         with start("fork", code=BUSY) as process:
             assert process.stdout.readline()
-            time.sleep(random.uniform(0, 0.1))
+            sleep_between(0, 0.1)
             workers = workers_of(process.pid)
             signal_group(process, signal.SIGINT)
-            time.sleep(random.uniform(0, 0.001))
+            sleep_between(0, 0.001)
             signal_group(process, signal.SIGINT)
             stderr = end_of(process)
         assert process.returncode == 130, stderr

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process
+from conftest import OLD, ROOT, SMALL, in_process, sleep_between
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +62,7 @@ def test_a_command_that_is_stopped_leaves_the_old_file_or_the_new_one(tmp_path, 
         words = [sys.executable, "highway_networks.py", *SMALL, "--data-dir", data_set, "--jobs", 2, "--out", target]
         started = subprocess.Popen(list(map(str, words)), cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
         with started as command:
-            time.sleep(random.uniform(0.1, 1.5))
+            sleep_between(0.1, 1.5)
             if command.poll() is None:
                 os.killpg(command.pid, number)
             command.wait(timeout=600)
