@@ -56,7 +56,7 @@ from highways.conv.training import Training, load_same_run, train_conv
 from highways.conv.trials import run_record
 from highways.files import ROOT, InputError, Lock, commit, environment, printable
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from highways.records import CONVOLUTIONAL_RUN, check_replaceable, record_bytes
+from highways.records import CONVOLUTIONAL_RUN, check_record_replaceable, record_bytes
 from highways.trial_code import checksum_of_code
 
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
@@ -234,7 +234,7 @@ def lock_and_train(args, ranks, checkpoints: list, save) -> None:
     if args.no_save:
         train_and_save(args, ranks, path, checkpoints, save)
         return
-    check_replaceable(path, CONVOLUTIONAL_RUN)
+    check_record_replaceable(path, CONVOLUTIONAL_RUN)
     with Lock(path):
         train_and_save(args, ranks, path, checkpoints, save)
 
@@ -260,7 +260,7 @@ def train_and_save(args, ranks, path: Path, checkpoints: list, save) -> None:
     try:
         if not args.no_save:
             record = file_record(whole, planned[0], args.seeds, runs)
-            check_replaceable(path, CONVOLUTIONAL_RUN)  # again: the training took long
+            check_record_replaceable(path, CONVOLUTIONAL_RUN)  # again: the training took long
             for file in net_files:
                 check_net_replaceable(file)
             with interrupts_deferred():  # JSON and nets belong together

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
-from highways.files import ROOT, InputError, environment, printable, write_whole
+from highways.files import ROOT, InputError, environment, printable, write_all
 from highways.records import MEASURED, check_results_replaceable, record_bytes
 
 
@@ -155,7 +155,7 @@ class Report:
             "trials": trials,
         }
         check_results_replaceable(self.path, self.name)  # again: the measurement took long
-        write_whole({self.path: record_bytes(record, MEASURED)})
+        write_all({self.path: record_bytes(record, MEASURED)})
         print(f"saved to {printable(self.path)}")
         return 0
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
-from highways.files import ROOT, InputError, Lock, commit, printable, write_whole
+from highways.files import ROOT, InputError, Lock, commit, printable, write_all
 from highways.lab.judging.claim import Claim, OtherResults, judge
 from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
@@ -117,7 +117,7 @@ def answer(question: Question, args) -> dict:
                 record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
             check_results_replaceable(runner.path, question.name)  # again: the trials took long
-            write_whole({runner.path: record_bytes(record, RESULTS)})
+            write_all({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")
     print_rows(record["summary"])

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from highways.files import InputError, commit, printable, write_whole
+from highways.files import InputError, commit, printable, write_all
 from highways.processes import INTERRUPTS, CannotStart, Output, WorkerDied, interrupts_deferred, write_whole_lines
 
 INTERRUPTED = 130  # the exit status after a signal
@@ -84,7 +84,7 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
 
     def save(files):
         with interrupts_deferred():  # so that `written` is right when an interrupt is reported
-            write_whole(files)
+            write_all(files)
             written.extend(files)
 
     stdout = Output(sys.stdout)

@@ -81,7 +81,7 @@ def read_json(path: Path):
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
 
-def write_whole(files: dict[Path, bytes]) -> None:
+def write_all(files: dict[Path, bytes]) -> None:
     """Writes the files, one after another, each of them whole or not at all.
 
     If a target is a link, the file that it points to is written.  Raises InputError, before any is written, for what
@@ -126,7 +126,7 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
     Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
-    write_whole({Path(path): file.getvalue()})
+    write_all({Path(path): file.getvalue()})
 
 
 def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:

@@ -163,7 +163,7 @@ def check_distinct(trials: list[dict]) -> None:
 # ---- What is replaced ---------------------------------------------------------------------------
 
 
-def check_replaceable(path: Path, kind: str) -> None:
+def check_record_replaceable(path: Path, kind: str) -> None:
     """Raises InputError unless a training may write its record to `path`: to a name that ends in .json, and over
     nothing but a record of this kind."""
     if path.suffix != ".json":

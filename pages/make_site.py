@@ -391,7 +391,7 @@ def whole_site() -> dict[str, bytes]:
 # ---- The folder ----------------------------------------------------------------------------------
 
 
-def check_replaceable(folder: Path) -> None:
+def check_folder_replaceable(folder: Path) -> None:
     """Raises InputError unless there is nothing, an empty folder, or a site that this command made
     and nobody has added a file to."""
     if not folder.exists():
@@ -441,7 +441,7 @@ def make_site(folder: Path, save) -> None:
     if missing():
         raise InputError(f"{missing()} is not installed: python -m pip install -r requirements-site.txt")
     folder = Path(os.path.realpath(folder))
-    check_replaceable(folder)
+    check_folder_replaceable(folder)
     files = whole_site()
     write_folder(folder, files)
     size = sum(map(len, files.values()))

@@ -13,7 +13,7 @@ from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, names_in, write_
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.files import InputError, Lock, check_writable, read_json, write_whole
+from highways.files import InputError, Lock, check_writable, read_json, write_all
 from highways.lab.trials import Runner
 from highways.records import sealed
 
@@ -105,7 +105,7 @@ def abs_of(trial):
 def test_what_a_killed_writer_left_stays_and_harms_nobody(tmp_path):
     left = tmp_path / ".run.json.0123456789abcdef.tmp"
     left.write_text("torn")
-    write_whole({tmp_path / "run.json": b"whole"})
+    write_all({tmp_path / "run.json": b"whole"})
     assert (tmp_path / "run.json").read_bytes() == b"whole"
     assert left.read_text() == "torn"
 
@@ -115,7 +115,7 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
     target = tmp_path / "run.json"
     target.write_text(OLD)
     target.chmod(0o444)
-    for write in (check_writable, lambda path: write_whole({path: b"new"})):
+    for write in (check_writable, lambda path: write_all({path: b"new"})):
         with pytest.raises(InputError):
             write(target)
     assert target.read_text() == OLD
@@ -199,7 +199,7 @@ def test_a_resumed_training_does_not_replace_a_foreign_net(tmp_path, shapes):
 def test_a_new_file_obeys_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
-        write_whole({tmp_path / "run.json": b"new"})
+        write_all({tmp_path / "run.json": b"new"})
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "run.json").stat().st_mode) == 0o640
@@ -211,7 +211,7 @@ def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path):
     (tmp_path / "there.json").symlink_to(Path("far") / "file.json")
     (tmp_path / "link.json").symlink_to("there.json")
     for text in (b"new", b"newer"):  # first there is no such file
-        write_whole({tmp_path / "link.json": text})
+        write_all({tmp_path / "link.json": text})
         assert (tmp_path / "far" / "file.json").read_bytes() == text
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "there.json").is_symlink()

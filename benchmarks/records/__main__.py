@@ -35,7 +35,7 @@ from benchmarks.report import end
 from benchmarks.step import pin
 from highways.commands import Parser, first_line, path_name
 from highways.conv.images import load_images
-from highways.files import ROOT, InputError, Lock, commit, environment, json_bytes, printable, read_json, write_whole
+from highways.files import ROOT, InputError, Lock, commit, environment, json_bytes, printable, read_json, write_all
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
@@ -83,7 +83,7 @@ class Unfinished:
         self.write()
 
     def write(self) -> None:
-        write_whole({self.path: json_bytes({"task": self.task, "trials": self.trials})})
+        write_all({self.path: json_bytes({"task": self.task, "trials": self.trials})})
 
     def remove(self) -> None:
         for path in (self.path, *self.checkpoints.values()):
@@ -208,7 +208,7 @@ def main(argv=None) -> int:
             "trials": trials,
         }
         check_results_replaceable(path, experiment)  # again: the trainings took long
-        write_whole({path: record_bytes(log, RESULTS)})
+        write_all({path: record_bytes(log, RESULTS)})
         unfinished.remove()
     mean = f"mean {100 * summary['test_accuracy']:.2f} %, lowest {100 * summary['lowest_test_accuracy']:.2f} %"
     verdict = "reached" if summary["test_accuracy"] >= record.aim else "missed"

@@ -24,7 +24,7 @@ import docs.article.show  # noqa: F401  registers the article's pictures
 from docs.article.who_and_when import NOT_THE_PAPERS, authors, cited, date_in_words, version
 from experiments import register_pictures_and_tables
 from experiments.committed import read_committed
-from highways.files import ROOT, write_whole
+from highways.files import ROOT, write_all
 from highways.lab.showing.registry import PICTURES
 from highways.lab.showing.style import NO_BREAK, house_style
 
@@ -133,7 +133,7 @@ def main() -> int:
     except ImportError as error:
         print(f"{error.name} is not installed: python -m pip install -r requirements-article.txt", file=sys.stderr)
         return 2
-    write_whole({PDF: data})
+    write_all({PDF: data})
     print(f"wrote {PDF.relative_to(ROOT).as_posix()}")
     return 0
 

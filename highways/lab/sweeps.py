@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from highways.files import Lock, commit, write_whole
+from highways.files import Lock, commit, write_all
 from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
 from highways.processes import all_cores, in_processes
 from highways.statistics import mean_and_sd
@@ -219,4 +219,4 @@ def draw_sweep(rows: list[dict], x: str, y: str, line: str | None = None, path="
             axes.legend()
         picture = io.BytesIO()
         figure.savefig(picture, format="png", metadata={"Software": MARK.decode()})
-        write_whole({Path(path): picture.getvalue()})
+        write_all({Path(path): picture.getvalue()})

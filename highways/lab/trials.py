@@ -29,7 +29,7 @@ from highways.files import (
     json_bytes,
     open_file,
     printable,
-    write_whole,
+    write_all,
 )
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
@@ -326,7 +326,7 @@ def read_log(log: Path) -> tuple[list[dict], str | None]:
         except (ValueError, RecursionError):
             continue
     if b"".join(whole) != data:
-        write_whole({log: b"".join(whole)})
+        write_all({log: b"".join(whole)})
     n_others = len(texts) - len(lines)
     return lines, f"{log}: {n_others} damaged lines; what was there is run again" if n_others else None
 

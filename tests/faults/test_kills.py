@@ -100,7 +100,7 @@ def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set):
 SLOW_WRITERS = """
 import os, sys, time
 from pathlib import Path
-from highways.files import write_whole
+from highways.files import write_all
 from highways.commands import run_command, run_program
 from highways.processes import in_processes
 
@@ -110,7 +110,7 @@ def write(name):
         time.sleep(3600)
 
     os.fsync = sync
-    write_whole({Path(name): b"unfinished"})
+    write_all({Path(name): b"unfinished"})
 
 def work(save):
     names = sys.argv[2:]

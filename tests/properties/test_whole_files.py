@@ -22,12 +22,12 @@ CONTENTS = [json_bytes({"k": digit * 1_000_000}) for digit in "01"]
 WRITER = """
 import sys
 from pathlib import Path
-from highways.files import write_whole
+from highways.files import write_all
 
 contents = [Path(name).read_bytes() for name in sys.argv[2:]]
 while True:
     for content in contents:
-        write_whole({Path(sys.argv[1]): content})
+        write_all({Path(sys.argv[1]): content})
 """
 
 
