@@ -20,7 +20,7 @@ from experiments.primary.primary import PRIMARY
 from highways.commands import run_program
 from highways.files import ROOT
 from highways.lab.judging.claim import Claim, tested_as_text
-from highways.lab.judging.controls import ANSWERS, listed, verdict_on
+from highways.lab.judging.controls import ANSWERS, by_outcome, listed, verdict_on
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
 from highways.lab.showing.tables import duration
@@ -244,17 +244,18 @@ def verdict_in_html(row: dict) -> str:
 
 
 def controls_in_html(row: dict) -> str:
-    """Which controls pass and which do not."""
+    """Which controls pass, which do not, and which are undecided."""
     if not row["controls"]:
         return "–" if row["verdict"] == "not tested" else "none"
     lines = []
-    passing = [control["control"] for control in row["controls"] if control["passes"]]
-    failing = [control["control"] for control in row["controls"] if not control["passes"]]
+    passing, failing, undecided = by_outcome(row["controls"])
     if passing:
         says = "passed, too, by" if row["verdict"] == "reproduced" else "what holds also holds for"
         lines.append(f"<p><b>{says}</b> {html.escape(listed(passing))}</p>")
     if failing:
         lines.append(f"<p>not passed by {html.escape(listed(failing))}</p>")
+    if undecided:
+        lines.append(f"<p>undecided for {html.escape(listed(undecided))}</p>")
     return "\n".join(lines)
 
 

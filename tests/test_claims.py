@@ -245,9 +245,9 @@ def ledger_row(loss: float, losses_of_controls: dict[str, float]) -> dict:
 
 
 def test_controls_are_put_through_the_rule_of_the_claim():
-    row = ledger_row(0.1, {"a shut net": 0.2, "an empty net": 0.3, "an untrained net": 2.3})
-    assert [control["passes"] for control in row["controls"]] == [True, True, False]
-    assert [control["tests"][0]["values"] for control in row["controls"]] == [[0.19, 0.21], [0.29, 0.31], [2.29, 2.31]]
+    row = ledger_row(0.1, {"a shut net": 0.2, "a shallow net": 1.0, "an untrained net": 2.3})
+    assert controls.by_outcome(row["controls"]) == (["a shut net"], ["an untrained net"], ["a shallow net"])
+    assert [control["tests"][0]["values"] for control in row["controls"]] == [[0.19, 0.21], [0.99, 1.01], [2.29, 2.31]]
 
 
 def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():

@@ -8,6 +8,7 @@ from statistics import mean
 from docs.article.ledger_rows import is_tested, row_of, table_of
 from docs.article.tables_1_to_3 import accuracy_in_paper
 from docs.article.ten_claims import Primary, shown_rows
+from highways.lab.judging.controls import by_outcome
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
 from highways.lab.verdict import ONE_RUN, Verdict
@@ -47,7 +48,7 @@ def primary_table(read) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     notes = (
         "*Simpler nets*: other nets that went through the same rule in the place of highway nets.",
-        "Those *for plain* stood in the place of plain nets: where they do not pass, the claim is weaker.",
+        "Those *for plain* stood in the place of plain nets: unless they pass, the claim is weaker.",
         "A net without blocks has the settings of the deep nets, one of one hidden layer has its own.",
         "± is a standard deviation over *n* seeds, or over *n* searches, intervals are in brackets.",
     )
@@ -55,12 +56,11 @@ def primary_table(read) -> str:
 
 
 def simpler_nets(controls: list[dict]) -> str:
-    """Which controls pass a row's rule, and which do not."""
+    """Which controls pass a row's rule, which do not, and which are undecided."""
     told = []
-    for outcome, passes in (("pass", True), ("do not pass", False)):
-        names = [IN_SHORT[control["control"]] for control in controls if control["passes"] == passes]
+    for outcome, names in zip(("pass", "do not pass", "undecided"), by_outcome(controls), strict=True):
         if names:
-            told.append(f"{outcome}: {', '.join(names)}")
+            told.append(f"{outcome}: {', '.join(IN_SHORT[name] for name in names)}")
     return "; ".join(told) or "none tried"
 
 

@@ -17,17 +17,14 @@ middle and last layers we mean the thirds of the 49 blocks.
 
 from __future__ import annotations
 
-import numpy as np
-
 from experiments.gates.article_gates_trial import CERTAIN, MEASURED, THIRDS, trial
 from experiments.gates.fifty_layers_trial import look_into
 from highways.lab.judging.claim import Sample, claim, values_of
-from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.fully_connected import CIFAR, WIDTH
-from highways.records import by_data_set, with_settings
+from highways.nets.fully_connected import CIFAR
+from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 
 # of_each: the number of images
@@ -68,26 +65,12 @@ NOT_UNTRAINED = (
 )
 
 
-def untrained(record: dict, gates: dict) -> tuple[dict]:
-    """The same nets before training, with the largest share of images for which a block may select.
-
-    A block selects only where one of its units is open.  `gates` has the share of its units that are, a
-    mean over the same images: times the number of units it is a bound, and 0 where none is."""
-    nets = []
-    for net in record["trials"]:
-        [look] = with_settings(gates["trials"], data=net["data"], seed=net["seed"])
-        bounds = WIDTH["highway"] * np.array(look["untrained"]["open_single_of_layer"])
-        thirds = zip(THIRDS, np.array_split(bounds, len(THIRDS)), strict=True)
-        nets.append({**net, **{f"selecting_{third}": float(bound.mean()) for third, bound in thirds}})
-    return ({**record, "trials": nets},)
-
-
 @claim(
     "middle-gates-select",
     source="encyclopedia article",
     about=ABOUT,
     note="the definition is ours",
-    controls=(Control("an untrained net", untrained, over=("gates",)),),
+    no_control="before training no gate of these nets is open (`gates`), so that no block selects",
 )
 def middle_gates_select(r):
     """gates of middle layers select: they transform some dimensions and carry others (a unit with T

@@ -32,7 +32,7 @@ import numpy as np
 
 from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.gates.gates_trial import AT_START, thirds_of, trial
-from experiments.gates.untrained import NETS
+from experiments.gates.untrained import NETS, OF_BIASES
 from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, REFEREED, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below
@@ -328,7 +328,7 @@ def outputs_form_stripes(r):
     over=("gates", "routing"),
     seen=f"{ADDED}; the bound is that of the rows on biases and depth; "
     "nets of 100 epochs: after 200 biases are no longer inverse to the gates",
-    no_control="where no bias has learned all are alike, and correlate with nothing",
+    no_control=OF_BIASES,
 )
 def negative_biases_make_gates_selective(nets, routing):
     """CIFAR-100: strong negative biases are not used to shut down the gates, but to make them more
@@ -347,7 +347,7 @@ def negative_biases_make_gates_selective(nets, routing):
     )
 
 
-@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, seen=CHOSEN_AFTER, controls=(NETS,))
+@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, seen=CHOSEN_AFTER, no_control=OF_BIASES)
 def biases_fall_early(r):
     """MNIST: biases became more negative especially in the early layers (the first third of the
     blocks against the rest)"""

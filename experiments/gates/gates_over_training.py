@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
 from experiments.gates.gates_over_training_trial import trial
-from experiments.gates.untrained import LONGER, NETS_AND_LONGER
+from experiments.gates.untrained import LONGER, NETS_AND_LONGER, OF_BIASES
 from highways.lab.judging.claim import (
     CHOSEN_AFTER,
     REFEREED,
@@ -160,7 +160,7 @@ def at_both_lengths(nets: dict, longer: dict, data: str, name: str) -> tuple[Sam
     over=BOTH,
     seen=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
     "in the longer training",
-    controls=(NETS_AND_LONGER,),
+    no_control=OF_BIASES,
 )
 def biases_rise_with_depth_on_cifar(nets, longer):
     """on CIFAR-100 biases rise with depth, inversely to the mean gates (correlation of mean bias with
@@ -185,7 +185,7 @@ def biases_rise_with_depth_on_cifar(nets, longer):
     about=ON_CIFAR_100,
     over=BOTH,
     seen=f"{ONE_LENGTH} had said otherwise",
-    controls=(NETS_AND_LONGER,),
+    no_control=OF_BIASES,
 )
 def biases_fall_early_on_cifar(nets, longer):
     """CIFAR-100: biases became more negative especially in the early layers (the first third of the
@@ -317,7 +317,7 @@ CHECKPOINTS = "after each of 6, 12, 25, 50, 100 and 200 epochs"
     kind="open question",
     source="paper, Figure 2, open",
     about=ON_ALL_SETS,
-    controls=(LONGER,),
+    no_control=OF_BIASES,
 )
 def biases_rise_with_depth_throughout(r):
     """on CIFAR-100 biases rise with depth (a correlation above {BOUND}), {CHECKPOINTS}"""
@@ -331,7 +331,7 @@ def biases_rise_with_depth_throughout(r):
     kind="open question",
     source="paper, Figure 2, open",
     about=ON_ALL_SETS,
-    controls=(LONGER,),
+    no_control=OF_BIASES,
 )
 def biases_against_gates_throughout(r):
     """on CIFAR-100 biases are inversely correlated with the mean gates (a correlation below

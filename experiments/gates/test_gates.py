@@ -539,7 +539,7 @@ def test_stripes_are_outputs_that_stay_constant():
 
 
 def test_untrained_nets_take_the_place_of_trained_ones():
-    nets = {"trials": [{"data": "MNIST", "seed": 1, "gate_bias": -2.0, "change": [3.0, 1.0], "mean_T": 0.3}]}
+    nets = {"trials": [{"data": "MNIST", "seed": 1, "change": [3.0, 1.0], "mean_T": 0.3}]}
     nets["trials"][0]["untrained"] = {"change": [1.0, 1.0], "mean_T": 0.1}
     longer = {"trials": [{"data": "MNIST", "seed": 1, "measured": [{"epoch": 6, "mean_T": 0.4}]}]}
     untrained, untrained_longer = as_untrained(nets, longer)
@@ -547,7 +547,6 @@ def test_untrained_nets_take_the_place_of_trained_ones():
     [long] = untrained_longer["trials"]
     assert net["change"] == [1.0, 1.0]
     assert net["mean_T"] == 0.1
-    assert net["bias_of_layer"] == [-2.0, -2.0]
     [checkpoint] = long["measured"]
     assert (checkpoint["epoch"], checkpoint["mean_T"]) == (6, 0.1)
     assert longer["trials"][0]["measured"][0]["mean_T"] == 0.4

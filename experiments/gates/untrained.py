@@ -1,7 +1,6 @@
 """The control of all that is said of gates: the same nets, untrained.
 
-Its functions return results as they would be if no net had been trained: gates are what the nets
-have at the start, no bias has moved, and biases correlate with nothing.
+Its functions return results with the gates that the nets have at the start.
 """
 
 from __future__ import annotations
@@ -13,13 +12,7 @@ def as_untrained(nets: dict, longer: dict) -> tuple[dict, dict]:
     """The results of `gates` and of `gates_over_training`."""
     at_start = {}
     for trial in nets["trials"]:
-        at_start[trial["data"], trial["seed"]] = {
-            **trial["untrained"],
-            "share_of_biases_decreased": 0.0,
-            "bias_depth_correlation": 0.0,
-            "bias_activity_correlation": 0.0,
-            "bias_of_layer": [trial["gate_bias"]] * len(trial["change"]),
-        }
+        at_start[trial["data"], trial["seed"]] = trial["untrained"]
     untrained = [{**trial, **at_start[trial["data"], trial["seed"]]} for trial in nets["trials"]]
     untrained_for_longer = []
     for trial in longer["trials"]:
@@ -45,3 +38,4 @@ NAME = "an untrained net"
 NETS = Control(NAME, nets_alone)
 NETS_AND_LONGER = Control(NAME, as_untrained)
 LONGER = Control(NAME, longer_alone, over=("gates",))
+OF_BIASES = "where no bias has learned none has fallen, and all are alike, so that they correlate with nothing"

@@ -44,21 +44,30 @@ def passes(judgement: Judgement, of_control: Judgement) -> bool:
 
 
 def as_text(controls: list[dict], verdict: Verdict, kind: str) -> str:
-    """Which controls pass and which do not: rows of the ledger's "controls", in a sentence.
+    """Which controls pass, and which do not: rows of the ledger's "controls", in a sentence.
 
     Where a part of the claim does not hold for its own nets, a control that passes has a verdict of
     its own, with its parts."""
     all_hold = verdict.word == "reproduced"
-    passed = [control["control"] for control in controls if control["passes"] and all_hold]
-    failed = [control["control"] for control in controls if not control["passes"]]
+    passed, failed, undecided = by_outcome(controls)
     texts = []
-    if passed:
+    if passed and all_hold:
         texts.append(f"passed, too, by {listed(passed)}")
     if not all_hold:
         texts += [f"{control['control']} {verdict_on(control, kind)}" for control in controls if control["passes"]]
     if failed:
         texts.append(f"not passed by {listed(failed)}")
+    if undecided:
+        texts.append(f"undecided for {listed(undecided)}")
     return "; ".join(texts)
+
+
+def by_outcome(controls: list[dict]) -> tuple[list[str], list[str], list[str]]:
+    """The names of the controls that pass, that do not, and of which the rule decides no part."""
+    passed = [control["control"] for control in controls if control["passes"]]
+    undecided = [control["control"] for control in controls if control["verdict"] == "not clear"]
+    failed = [control["control"] for control in controls if control["control"] not in (*passed, *undecided)]
+    return passed, failed, undecided
 
 
 def verdict_on(control: dict, kind: str) -> str:
