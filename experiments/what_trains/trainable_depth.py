@@ -517,5 +517,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     takes_more_data_sets=True,
-    awaits=True,
 )
