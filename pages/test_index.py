@@ -355,10 +355,17 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
     press("2")  # a bet begins the race
     assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, False, True]
-    press(" ", "a")  # who has bet is told, and sees it go on when he wants
-    assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, True, False]
-    press(Keys.ARROW_RIGHT, "a")  # the answer plays its proof, beside the reader's own tower
+    driver.execute_script("document.querySelector('#race [aria-pressed=true]').focus()")
+    press(" ")  # a bet that was made is no button any more
+    assert shown(driver, "[runs.race.version, runs.race.isPlaying]") == [2, False]
+    press("a")  # who has bet and does not wait is told
+    assert shown(driver, "[isTold('race'), runs.race.isPlaying]") == [True, False]
+    press(Keys.ARROW_RIGHT, "a")  # plays the proof, beside the reader's own tower
     assert shown(driver, "[state.tower, runs.bet.isPlaying, runs.sabotage.step]") == ["bet", True, 0]
+    press(Keys.ARROW_LEFT, Keys.PAGE_DOWN)
+    assert shown(driver, "[isTold('sabotage'), runs.bet.isPlaying]") == [False, True]  # it goes on
+    press("A")
+    assert shown(driver, "[isTold('sabotage'), betOf('sabotage')]") == [True, None]
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
@@ -405,6 +412,7 @@ def test_the_address_holds_the_state(driver):
     wait_for(driver, "worker && runs.race && runs.race.portraits")
     told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score().won]"
     assert shown(driver, told) == [50, -5, 0.005, 50, 1, 7]  # no rate is 7
+    assert shown(driver, "runs.race.isPlaying")  # what is told is played
     lever = driver.find_element("id", "lever-depth")
     lever.send_keys("\ue014")  # the right arrow
     wait_for(driver, "location.hash.includes('depth=55') && runs.race.depth === 55")

@@ -3,6 +3,9 @@
 
 const told = new Set(); // the scenes whose answers were told
 const isTold = (scene) => told.has(scene);
+const asked = new Set(); // those whose answers were asked for, without a bet
+const isOpen = (scene) => !isTold(scene) && (betOf(scene) !== null || asked.has(scene)); // the stage is trying it
+const unplayed = new Set(); // those that an address calls told, and whose nets are untrained
 
 /* A question with its choices as buttons. */
 function makeChoices(question, choices, choose) {
@@ -55,7 +58,7 @@ function makeBets() {
 }
 
 function bet(scene, i, choice) {
-  if (isTold(scene)) return; // too late
+  if (isTold(scene) || choice === betOf(scene)) return; // too late, or made already
   set({ bets: replaced(state.bets, i, choice) });
   prove(scene);
   showBets();
@@ -68,11 +71,24 @@ function prove(scene) {
   redraw();
 }
 
-/* For who does not bet, or does not wait. */
+/* A scene that is shown again goes on with what was being tried. */
+function goOnWithBet() {
+  const { scene } = state;
+  const isTried = isOpen(scene);
+  if (!unplayed.delete(scene) && !isTried) return;
+  if (scene === "sabotage") set({ tower: "bet" });
+  if (runNow()) play();
+  else if (isTried) SCENES[scene].bet.prove?.();
+  else SCENES.start.play();
+}
+
+/* For who does not bet; a second time for who does not wait. */
 function askAnswer(scene) {
   if (isTold(scene) || !SCENES[scene].bet) return;
-  if (betOf(scene) === null) prove(scene);
-  tellAnswer(scene);
+  if (isOpen(scene)) return tellAnswer(scene);
+  asked.add(scene);
+  prove(scene);
+  showBets();
 }
 
 function tellAnswer(scene) {
@@ -87,7 +103,7 @@ function tellAnswer(scene) {
 /* Tells the answer as soon as the stage has shown it. */
 function tellWhatIsSettled() {
   const { scene } = state;
-  if (BETS.includes(scene) && betOf(scene) !== null && !isTold(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
+  if (isOpen(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
 }
 
 function showBets() {
@@ -100,11 +116,13 @@ function showBets() {
       button.classList.toggle("right", isTold(scene) && i === right);
     });
     document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = chosen === null || !isTold(scene) ? "" : chosen === right ? "✓" : "✗";
-    section.querySelector(".tell").hidden = isTold(scene);
+    const tell = section.querySelector(".tell");
+    tell.hidden = isTold(scene);
+    write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
     if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
-    else says.textContent = chosen === null ? "" : "Watch the stage: it is being tried.";
+    else says.textContent = isOpen(scene) ? "Watch the stage: it is being tried." : "";
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");

@@ -29,7 +29,7 @@ SCENES.gate = {
     this.each = each;
     COMPARED.forEach((k, i) => {
       this.drawGates(k, i, this.lefts[i]);
-      this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
+      if (isTold("gate")) this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
     });
   },
 
@@ -77,11 +77,12 @@ SCENES.gate = {
     const row = Math.floor(((y - this.tower.top) * BLOCKS_OF_FOLLOWER) / this.tower.height);
     const left = this.lefts.findLast((edge) => x >= edge);
     const unit = Math.floor(((x - left) * follower.hidden) / this.each);
-    if (row < 0 || row >= BLOCKS_OF_FOLLOWER || !(unit >= 0 && unit < follower.hidden)) return;
+    if (!isTold("gate") || row < 0 || row >= BLOCKS_OF_FOLLOWER || !(unit >= 0 && unit < follower.hidden)) return;
     set({ gateBlock: BLOCKS_OF_FOLLOWER - row, unit: unit + 1 });
   },
 
   caption() {
+    if (!isTold("gate")) return "The gates are covered until you bet. Then press any cell.";
     const [easy, hard] = COMPARED.map((k) => insideFor(k, problemNow()).T[state.gateBlock - 1][state.unit - 1].toFixed(2));
     return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Press another cell.`;
   },

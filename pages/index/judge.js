@@ -4,7 +4,11 @@
 const VERDICTS = ["reproduced", "in part", "not reproduced"];
 const BETS = ["whisper", "race", "sabotage", "start", "turn", "pointers", "gate"];
 
-const betOf = (scene) => (state.bets[BETS.indexOf(scene)] === "-" ? null : Number(state.bets[BETS.indexOf(scene)]));
+/* The reader's choice; null without one. */
+function betOf(scene) {
+  const choice = state.bets[BETS.indexOf(scene)] ?? "-";
+  return choice === "-" ? null : Number(choice);
+}
 
 /* Only bets that were made count. */
 function score() {
@@ -21,7 +25,7 @@ SCENES.judge = {
     const { width, height } = stage;
     const { made, won } = score();
     stage.text(0, 26, made ? `${won} of ${made} bets won` : "No bets made yet", "number");
-    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + 2.6, 0);
+    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + (width > 560 ? 2.6 : 3.4), 0);
     const step = Math.min(40, (height - 44) / rows);
     let y = 36;
     DATA.claims.forEach((claim, i) => (y = this.drawClaim(claim, i, y, step)));
@@ -31,11 +35,13 @@ SCENES.judge = {
   drawClaim({ claim, verdict, tests }, i, top, step) {
     const { width } = stage;
     const isWide = width > 560;
-    const left = isWide ? Math.max(0.5 * width, 370) : 24;
+    const left = isWide ? Math.max(0.5 * width, 370) : 0.6 * width;
     const middle = (left + width) / 2;
     const yours = VERDICTS[state.verdicts[i]];
-    stage.text(0, top + 1.4 * step, isWide ? claim : `${claim.slice(0, claim.lastIndexOf(" ", width / 10))} …`, "strong");
-    let y = top + 2.4 * step;
+    const middleOfWords = isWide ? claim.length : claim.lastIndexOf(" ", 0.6 * claim.length); // else in two lines
+    stage.text(0, top + 1.2 * step, claim.slice(0, middleOfWords), "strong");
+    let y = top + (isWide ? 2.4 : 3.2) * step;
+    if (!isWide) stage.text(0, top + 2.2 * step, claim.slice(middleOfWords), "strong");
     stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "your verdict first", "small");
     if (isWide) stage.text(middle, y, "← fails · holds →", "small faint", "middle");
     const first = y;
@@ -43,7 +49,7 @@ SCENES.judge = {
       y += step;
       const [from, to] = bar.map((value) => middle + (value * (width - left)) / 2);
       stage.text(0, y, yours ? { true: "✓", false: "✗", null: "?" }[holds] : "·", "small");
-      if (isWide) stage.text(24, y, name, "small");
+      stage.text(isWide ? 24 : 14, y, name, "small");
       if (!yours) stage.line([[left, y - 5], [width, y - 5]], "tick");
       else stage.tile(`${i % 2}:${3 * i + n + 1}`, [from, y - 10, Math.max(4, to - from), 10], 1, [stage.colors.color(holds ? "highway" : "plain")]);
     });

@@ -28,10 +28,10 @@ function fillOn() {
   const key = nextCell();
   if (!key) filling.isPlaying = false;
   redraw();
-  if (!key || filling.isWaiting || state.scene !== "start") return;
+  if (!key || !worker || filling.isWaiting || state.scene !== "start") return;
   filling.isWaiting = true;
   const [column, row] = key.split(" ").map(Number);
-  worker?.postMessage({ cell: { key: `${state.weights} ${key}`, about: aboutCell(column, row) } });
+  worker.postMessage({ cell: { key: `${state.weights} ${key}`, about: aboutCell(column, row) } });
 }
 
 function receiveCell({ cell, ...found }) {

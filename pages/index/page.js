@@ -52,12 +52,16 @@ function keepAddress() {
 
 /* ---- The scene ---- */
 
-function showScene(name) {
-  if (name === state.scene && stage.tiles.size) return;
+function pause() {
   if (runNow()) runNow().isPlaying = false;
   filling.isPlaying = false;
   walking = null;
   sweep = null;
+}
+
+function showScene(name) {
+  if (name === state.scene && stage.tiles.size) return;
+  pause();
   state.scene = name;
   if (stage.tiles.size) stage.move();
   document.documentElement.dataset.scene = name;
@@ -66,6 +70,7 @@ function showScene(name) {
   }
   makeMissing();
   fillLevers();
+  goOnWithBet();
   keepAddress();
   redraw();
 }
@@ -83,7 +88,8 @@ function togglePlay() {
 function showButtons() {
   const { play: playScene, action } = SCENES[state.scene];
   $("play").hidden = !playScene && !ABOUT[state.scene];
-  $("again").hidden = !runNow()?.step;
+  $("again").hidden = !ABOUT[state.scene];
+  $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
   $("wipe").hidden = !SCENES[state.scene].hasDigit || !state.ink;
   write($("play"), isPlaying() ? "Pause" : "Play");
   write($("act"), action?.() || "");
@@ -119,6 +125,7 @@ function makeLever(name) {
     write(says, isValid ? label : hint);
     if (!isValid || value === seenOf(name)) return;
     set({ [name]: value });
+    if (choices && !field.matches(":focus-visible")) field.blur(); // it was pressed: the keys lead on
     requestAnimationFrame(speakCaption); // after it is drawn
   };
   field.addEventListener("input", take);
@@ -155,7 +162,7 @@ let heading = null; // the scene that a key scrolls to; those on the way are not
 
 function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
-  if (!next) return;
+  if (!next) return false; // the browser scrolls on
   heading = next;
   sectionOf(next).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
   sectionOf(next).querySelector("h2").focus({ preventScroll: true });
@@ -164,21 +171,22 @@ function go(by) {
 
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !$("keys").checked) return; // a shortcut of the browser
-  const isForPage = event.target.type === "range" && /^[1-4as ]$/.test(event.key);
+  const key = event.key.toLowerCase();
+  const isForPage = event.target.type === "range" && /^[1-4as ]$/.test(key);
   if (event.target.matches("input, select, textarea") && !isForPage) return;
-  if (event.key === " " && event.target.matches("button, summary, a")) return;
+  if (key === " " && event.target.matches("button:not([aria-pressed='true']), summary, a")) return;
   const choices = [...sectionOf(state.scene).querySelectorAll(".bet button:not(.tell)")];
   const actions = {
-    ArrowRight: () => go(1),
-    ArrowLeft: () => go(-1),
+    arrowright: () => go(1),
+    arrowleft: () => go(-1),
+    pagedown: () => go(1),
+    pageup: () => go(-1),
     " ": () => !$("play").hidden && togglePlay(),
     a: () => askAnswer(state.scene),
     s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
   choices.slice(0, 4).forEach((button, i) => (actions[i + 1] = () => button.click()));
-  if (!actions[event.key]) return;
-  event.preventDefault();
-  actions[event.key]();
+  if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
 const speak = (words) => write($("spoken"), words);
@@ -255,11 +263,15 @@ function fail(message) {
 }
 
 function takeAddress() {
-  const asked = stateOfAddress(location.hash);
-  Object.assign(state, asked);
-  BETS.filter((scene) => betOf(scene) !== null).forEach((scene) => told.add(scene));
+  pause();
+  const { scene, ...values } = stateOfAddress(location.hash);
+  Object.assign(state, values);
+  for (const name of location.hash.includes("&") ? BETS.filter((name) => betOf(name) !== null) : []) {
+    told.add(name);
+    if (ABOUT[name] || name === "start") unplayed.add(name);
+  }
   showBets();
-  return asked.scene;
+  return scene;
 }
 
 function start() {

@@ -43,7 +43,7 @@ function reachedBy(block) {
 }
 
 /* Before the bet the other towers would tell. */
-const ksShown = () => (isTold("pointers") || betOf("pointers") !== null ? KS : [1]);
+const ksShown = () => (isTold("pointers") || isOpen("pointers") ? KS : [1]);
 
 const isAtEnd = () => state.block === BLOCKS_OF_FOLLOWER;
 const isHeld = () => state.gates === "held";

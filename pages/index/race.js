@@ -7,7 +7,7 @@ const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
 const runs = {}; // {name: a race}; its name is that of its scene, or "bet"
-const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x" };
+const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x", shut: "y = x" };
 
 const shared = { width: WIDTH, seed: 1 };
 const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
@@ -97,12 +97,11 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look) {
-  const { kind } = run.about.nets[k];
   const narrow = width < 300;
   const head = 64; // pixels above a tower
   const foot = height < 300 ? 40 : 64; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
-  if (!narrow) stage.text(left, top + 38, EQUATIONS[kind], "small");
+  if (!narrow) stage.text(left, top + 38, EQUATIONS[look], "small");
   const wide = (width - 24) / 2;
   stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
   stage.text(left + width, top + 40, narrow ? "are read" : "of new digits are read", "small", "end");
@@ -125,7 +124,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
     stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
     stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
-    stage.text(left + foot - 6, rowTop(0) + high + foot / 2 + 4, `${narrow ? "→" : "is read as"} ${portrait.guess}`, "small strong");
+    const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
+    const saysOne = narrow ? `all → ${portrait.guess}` : `says ${portrait.guess} to every digit`;
+    stage.text(left + foot - 6, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
   }
   if (!portrait) stage.text(left, top + head + 20, "computing …", "small faint");
   stage.text(right, top + head - 6, narrow ? "↓ gradient" : "gradient ↓", "small");

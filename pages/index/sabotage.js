@@ -37,6 +37,7 @@ SCENES.sabotage = {
     if (!isOther) return;
     Object.values(runs).forEach((run) => (run.isPlaying = false));
     makeMissing();
+    if (isOther === "bet" && isOpen("sabotage")) play();
   },
 
   draw() {
