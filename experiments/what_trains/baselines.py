@@ -202,8 +202,8 @@ def _distance(values: tuple, pixels: law.Pixels) -> float:
     for q, h, CC, BB, after in zip(net.read, net.h, net.carries, net.writes, net.total, strict=True):
         e_C = e_B = 0.0
         if v_T:
-            e_C = half_difference(mix.carry, v_T * q, v_T * e, bias)
-            e_B = half_difference(mix.branch, v_T * q, v_T * e, bias)
+            e_C = half_difference(mix.carry.value, v_T * q, v_T * e, bias)
+            e_B = half_difference(mix.branch.value, v_T * q, v_T * e, bias)
         e = q * e_C + e * (CC - e_C) + h * e_B + half_difference(H, v_H * q, v_H * e) * (BB - e_B)
         if mix.normalised:
             e *= after / (CC * q + BB * h)

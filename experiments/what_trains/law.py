@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -42,8 +43,28 @@ def shut(z):
     return opened(-z)
 
 
+def slope(z):
+    """dT/dz."""
+    return opened(z) * shut(z)
+
+
 def length(z):
     return np.hypot(shut(z), opened(z))
+
+
+class Part(NamedTuple):
+    """C or B as a function of z, and its slope."""
+
+    value: Callable
+    slope: Callable
+
+
+def number(value: float) -> Part:
+    return Part(lambda z: value + 0 * z, lambda z: 0 * z)
+
+
+OPENED = Part(opened, slope)
+SHUT = Part(shut, lambda z: -slope(z))
 
 
 @dataclass(frozen=True)
@@ -53,15 +74,18 @@ class Mix:
     Where the gate does not see x, z is the number b_T.  A normalised block divides y by its root mean
     square.  `streams` is how the streams of a block with several are mixed: "convex" or "identity"."""
 
-    carry: Callable
-    branch: Callable
+    carry: Part
+    branch: Part
     sees_x: bool = False
     normalised: bool = False
     streams: str | None = None
 
 
-def number(value: float) -> Callable:
-    return lambda z: value + 0 * z
+MP_CARRY = Part(lambda z: shut(z) / length(z), lambda z: -opened(z) * slope(z) / length(z) ** 3)
+MP_BRANCH = Part(lambda z: opened(z) / length(z), lambda z: shut(z) * slope(z) / length(z) ** 3)
+P_NORM_CARRY = Part(
+    lambda z: np.sqrt(shut(z) * (1 + opened(z))), lambda z: -(opened(z) ** 2) * np.sqrt(shut(z) / (1 + opened(z)))
+)
 
 
 def mix_of(kind: str, depth: int) -> Mix:
@@ -72,24 +96,21 @@ def mix_of(kind: str, depth: int) -> Mix:
         "skip": Mix(one, one),
         "skip / sqrt L": Mix(one, number(1 / math.sqrt(depth))),
         "rezero": Mix(one, number(0.0)),
-        "convex": Mix(shut, opened),
-        "static scalar": Mix(shut, opened),
-        "static unit": Mix(shut, opened),
-        "sees x": Mix(shut, opened, sees_x=True),
-        "highway": Mix(shut, opened, sees_x=True),
-        "uncoupled": Mix(one, opened, sees_x=True),
-        "mp": Mix(lambda z: shut(z) / length(z), lambda z: opened(z) / length(z), sees_x=True),
-        "p-norm": Mix(lambda z: np.sqrt(shut(z) * (1 + opened(z))), opened, sees_x=True),
-        "layer-norm": Mix(shut, opened, sees_x=True, normalised=True),
-        "streams, convex": Mix(shut, opened, sees_x=True, streams="convex"),
-        "streams, identity": Mix(one, opened, sees_x=True, streams="identity"),
+        "convex": Mix(SHUT, OPENED),
+        "static scalar": Mix(SHUT, OPENED),
+        "static unit": Mix(SHUT, OPENED),
+        "sees x": Mix(SHUT, OPENED, sees_x=True),
+        "highway": Mix(SHUT, OPENED, sees_x=True),
+        "uncoupled": Mix(one, OPENED, sees_x=True),
+        "mp": Mix(MP_CARRY, MP_BRANCH, sees_x=True),
+        "p-norm": Mix(P_NORM_CARRY, OPENED, sees_x=True),
+        "layer-norm": Mix(SHUT, OPENED, sees_x=True, normalised=True),
+        "streams, convex": Mix(SHUT, OPENED, sees_x=True, streams="convex"),
+        "streams, identity": Mix(one, OPENED, sees_x=True, streams="identity"),
     }[kind]
 
 
 # ---- Moments -------------------------------------------------------------------------------------
-
-
-STEP = 1e-5  # of the slopes of C and B, by differences
 
 
 @dataclass(frozen=True)
@@ -108,11 +129,8 @@ class Gate:
 
 def gate_of(mix: Mix, variance: float, bias: float) -> Gate:
     z = bias + math.sqrt(variance) * NODES
-    at_nodes_and_beside = np.array([z, z - STEP, z + STEP])
-    C, *beside = mix.carry(at_nodes_and_beside)
-    slope_C = (beside[1] - beside[0]) / (2 * STEP)
-    B, *beside = mix.branch(at_nodes_and_beside)
-    slope_B = (beside[1] - beside[0]) / (2 * STEP)
+    C, B = mix.carry.value(z), mix.branch.value(z)
+    slope_C, slope_B = mix.carry.slope(z), mix.branch.slope(z)
     moments = np.array([C**2, B**2, C * B, C, B, slope_C**2, slope_B**2, slope_C * slope_B]) @ WEIGHTS
     return Gate(*moments.tolist())
 

@@ -805,13 +805,21 @@ def test_a_gate_mixes_as_its_formula_says(block, kind, bias):
     x = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
     net.forward(x)
     layer = net.workspace(5, "train").layers[0]
-    with np.errstate(over="ignore"):
-        mix = law.mix_of(kind, 1)
-        carry = mix.carry(np.float64(bias))
-        branch = mix.branch(np.float64(bias))
+    mix = law.mix_of(kind, 1)
+    carry = mix.carry.value(np.float64(bias))
+    branch = mix.branch.value(np.float64(bias))
     np.testing.assert_allclose(carry**2 + branch**2, 1)
     H = np.tanh(net.W_H[0] @ layer.x)
     np.testing.assert_allclose(layer.y, carry * layer.x + branch * H, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["highway", "mp", "p-norm", "uncoupled"])
+def test_slopes_of_a_mixture_are_those_of_its_parts(kind):
+    z = np.linspace(-6, 6, 13)
+    mix = law.mix_of(kind, 1)
+    for part in (mix.carry, mix.branch):
+        difference = (part.value(z + 1e-5) - part.value(z - 1e-5)) / 2e-5
+        np.testing.assert_allclose(part.slope(z), difference, atol=1e-9)
 
 
 def test_a_block_with_layer_norm_gives_out_mean_0():

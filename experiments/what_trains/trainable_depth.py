@@ -345,7 +345,7 @@ def row_of_cell(entry: dict, predicted: bool, predicted_rate: float, largest: fl
     return {
         "row": "cell",
         **{name: entry[name] for name in CELL},
-        "S": law.passed(start),
+        "S": round(law.passed(start), 9),  # a sum of logarithms of nearly 1 has no more digits
         "measured": float(np.mean(measured)) if measured else None,
         "K": law.signal(start),
         "M": law.movement(start),
