@@ -64,9 +64,17 @@ def as_text(controls: list[dict], verdict: Verdict, kind: str) -> str:
 
 def by_outcome(controls: list[dict]) -> tuple[list[str], list[str], list[str]]:
     """The names of the controls that pass, that do not, and of which the rule decides no part."""
-    passed = [control["control"] for control in controls if control["passes"]]
-    undecided = [control["control"] for control in controls if control["verdict"] == "not clear"]
-    failed = [control["control"] for control in controls if control["control"] not in (*passed, *undecided)]
+    passed = []
+    failed = []
+    undecided = []
+    for control in controls:
+        if control["passes"]:
+            found = passed
+        elif control["verdict"] == "not clear":
+            found = undecided
+        else:
+            found = failed
+        found.append(control["control"])
     return passed, failed, undecided
 
 
