@@ -2,7 +2,7 @@
 
 That is a program, and all of ours that it imports, directly or not.  The log of a question serves a
 result only to the code that computed it, a checkpoint likewise, and a picture that other code drew is
-drawn anew.  Words are free: a changed comment, docstring or message leaves the checksum as it is.
+drawn anew.  Words are free: a changed comment, docstring or text of a message leaves the checksum as it is.
 """
 
 from __future__ import annotations
@@ -72,8 +72,10 @@ def syntax(part) -> str:
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Takes what a user reads out of a syntax tree: docstrings, what is given to print() and warnings.warn() and to
-    an error that is raised."""
+    """Takes what a user reads out of a syntax tree: docstrings, and the texts in what is given to print(), to
+    warnings.warn() and to an error that is raised.
+
+    What is computed there stays: the message of a FloatingPointError is a result, "diverged_at"."""
 
     def without_docstring(self, node):
         if ast.get_docstring(node, clean=False) is not None:
@@ -83,16 +85,20 @@ class WithoutWords(ast.NodeTransformer):
     visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
 
     def visit_Raise(self, node: ast.Raise) -> ast.Raise:
-        if isinstance(node.exc, ast.Call):
-            node.exc = node.exc.func
-        return self.generic_visit(node)
+        return WithoutTexts().generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         match node.func:
             case ast.Name(id="print") | ast.Attribute(value=ast.Name(id="warnings"), attr="warn"):
-                node.args = []
-                node.keywords = []
+                return WithoutTexts().generic_visit(node)
         return self.generic_visit(node)
+
+
+class WithoutTexts(ast.NodeTransformer):
+    """Takes all texts out of a syntax tree, those of f-strings, too."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant | None:
+        return None if isinstance(node.value, str) else node
 
 
 def _definitions_of(part) -> list:
