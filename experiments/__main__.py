@@ -19,6 +19,7 @@ from pathlib import Path
 
 from experiments import all_questions, find_question, question_names
 from experiments.judging import with_summary
+from experiments.study import COMMANDS
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, printable, write_all
 from highways.lab.judging.claim import Claim, OtherResults, judge
@@ -26,7 +27,7 @@ from highways.lab.question import PROGRAM, Question
 from highways.lab.showing.tables import takes
 from highways.lab.trials import OthersAreMissing, Runner, results_folder
 from highways.processes import MOST_JOBS, all_cores
-from highways.records import COMMANDS, RESULTS, check_results_replaceable, load_results, path_of, record_bytes
+from highways.records import RESULTS, check_results_replaceable, load_results, path_of, record_bytes
 from highways.statistics import format_stat
 
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"

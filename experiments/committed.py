@@ -11,9 +11,10 @@ from pathlib import Path
 
 import highway_networks as hn
 from experiments.few_layers import brown
+from experiments.study import COMMANDS
 from highways import cifar
 from highways.files import ROOT, InputError, known_commits, read_json
-from highways.records import COMMANDS, groups_of, load_results, path_of
+from highways.records import groups_of, load_results, path_of
 
 LEDGER = "claims"
 # the checksums of all data sets whose results are judged

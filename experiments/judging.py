@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 from experiments import all_questions, committed, find_question
+from experiments.study import COMMANDS, SOURCES
 from highways.files import InputError, environment, strict_json
 from highways.lab.judging import ledger
-from highways.lab.judging.claim import Claim
+from highways.lab.judging.claim import KINDS, Claim
 from highways.lab.question import PROGRAM, Question
-from highways.records import COMMANDS, agree, load_results, path_of, sealed
+from highways.records import agree, load_results, path_of, sealed
 
 
 def with_summary(question: Question, record: dict) -> dict:
@@ -29,8 +30,14 @@ def with_summary(question: Question, record: dict) -> dict:
 
 
 def all_claims() -> list[Claim]:
-    """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in all_questions() for claim in question.claims])
+    """The claims of all questions in the ledger's order: by kind, then by source."""
+
+    def place(claim):
+        name = claim.source.split(",")[0]
+        rank = SOURCES.index(name) if name in SOURCES else len(SOURCES)
+        return KINDS.index(claim.kind), rank, claim.source
+
+    return sorted((claim for question in all_questions() for claim in question.claims), key=place)
 
 
 def needs() -> dict[str, tuple[str, ...]]:

@@ -41,12 +41,13 @@ import benchmarks.show
 import docs.article.show
 from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
+from experiments.study import COMMANDS
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab.question import PROGRAM
 from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
-from highways.records import COMMANDS, RESULTS, RUN, load_results, path_of, record_bytes
+from highways.records import RESULTS, RUN, load_results, path_of, record_bytes
 from highways.trial_code import checksum_of_text, code_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage

@@ -22,15 +22,6 @@ FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", 
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 FOLDER = "experiments/results"
 CARD = ("run", "run_sweep", "run_seeds")  # what the card's drawing programs read lies beside them
-TEN_SEEDS = "--seeds 0,1,2,3,4,5,6,7,8,9"
-COMMANDS = {  # that make the run*.json of the repository
-    "run": "python highway_networks.py --seed 0",
-    "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
-    "run_seeds": f"python highway_networks.py {TEN_SEEDS}",
-    "run_seeds_avx2": f"python highway_networks.py {TEN_SEEDS} --out {FOLDER}/run_seeds_avx2.json",
-    "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {FOLDER}/run_shallow.json",
-    "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {FOLDER}/run_fashion.json",
-}
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
 NAMES = ("seed", "label")  # of a trial
 TIMES = ("seconds", "wallclock_sec")

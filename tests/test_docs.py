@@ -24,11 +24,11 @@ from experiments import committed as committed_records
 from experiments import find_question, judging, publish, question_names
 from experiments.cifar import cifar
 from experiments.committed import checked
+from experiments.study import COMMANDS as COMMANDS_OF_RUNS
 from highways.conv import trials as conv_trials
 from highways.files import InputError, known_commits, read_json
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import COMMANDS as COMMANDS_OF_RUNS
 from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
 
 publish.register_pictures_and_tables()

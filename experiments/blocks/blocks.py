@@ -33,18 +33,9 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.joined import LEVEL, LOOKS, with_more_seeds
+from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highway_networks import four_digits
-from highways.lab.judging.claim import (
-    ADDED,
-    CHOSEN_AFTER,
-    REFEREED,
-    NotMeasured,
-    Sample,
-    claim,
-    effect_as_text,
-    ratio_as_text,
-    values_of,
-)
+from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question

@@ -31,7 +31,8 @@ import math
 import numpy as np
 
 from experiments.blocks.encyclopedia_trial import compare_at_one, count
-from highways.lab.judging.claim import CHOSEN_AFTER, REFEREED, Sample, claim, ratio_as_text, values_of
+from experiments.study import CHOSEN_AFTER, REFEREED
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question

@@ -44,8 +44,9 @@ import numpy as np
 import highway_networks as hn
 from experiments.cifar.authors_images_trial import DATA_SETS, KINDS, SCALES, TEN, before_training, first_epochs, start
 from experiments.published import AUTHORS_LOGS
+from experiments.study import CHOSEN_AFTER
 from highways.conv import official_cifar
-from highways.lab.judging.claim import CHOSEN_AFTER, NotMeasured, claim
+from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 
-from highways.lab.judging.claim import REFEREED, Sample, claim, ratio_as_text, values_of
+from experiments.study import REFEREED
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import all_below, all_ratios_below, holm, interval, logs, mean, p_value, ratio
 from highways.lab.question import Question

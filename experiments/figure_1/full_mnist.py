@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from experiments.figure_1.full_mnist_trial import blog, setting_of, trial
 from experiments.headline.controls_trial import BEST_PLAIN
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
+from experiments.study import CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, below
 from highways.lab.question import Question

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.joined import LOOKS, with_more_seeds
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, ratio_as_text, values_of
+from experiments.study import CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_MNIST, look_into
 from experiments.gates.routing_trial import trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
+from experiments.study import CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question

@@ -2,7 +2,7 @@
 
 The claims judged here are the published program's.  highway_networks.py repeats its trainings:
 30 blocks of 50 units, 6000 images of MNIST, 12 epochs of Adam.  This question has no trials of its
-own: highways/records.py has the commands that write the run*.json which judge it.
+own: experiments/study.py has the commands that write the run*.json which judge it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import math
 
 from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
-from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effect_as_text
+from experiments.study import ADDED, CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control, named
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from highways.lab.question import Question

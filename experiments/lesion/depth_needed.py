@@ -14,8 +14,9 @@ judges nothing.
 from __future__ import annotations
 
 from experiments.gates.fifty_layers_trial import settings_of_kept_nets
+from experiments.study import REFEREED
 from highways.files import InputError
-from highways.lab.judging.claim import REFEREED, Sample, claim, values_of
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner

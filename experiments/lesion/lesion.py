@@ -25,7 +25,8 @@ from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, ON_M
 from experiments.lesion.groups import EARLY, FIRST_40, MIDDLE, idle_share_among
 from experiments.lesion.lesion_controls_trial import RESIDUAL, UNTRAINED
 from experiments.lesion.lesion_trial import IDLE, OTHER_MARGINS, POINT, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, effect_as_text, values_of
+from experiments.study import CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question

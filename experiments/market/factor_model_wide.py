@@ -12,7 +12,8 @@ import functools
 
 from experiments.market.factor_model_summary import USEFUL_AUC, rows
 from experiments.market.factor_model_trial import WORLDS, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
+from experiments.study import CHOSEN_AFTER
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above
 from highways.lab.question import Question

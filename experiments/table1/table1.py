@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from experiments import conv_runs
 from experiments.published import PUBLISHED
+from experiments.study import CHOSEN_AFTER, REFEREED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial
 from highways.conv import protocols
 from highways.conv.nets import find_net
 from highways.conv.trials import without_pictures
 from highways.lab.judging.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from highways.lab.judging.claim import CHOSEN_AFTER, REFEREED, Sample, claim, values_of
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import compared, corrected, is_above
 from highways.lab.question import Question

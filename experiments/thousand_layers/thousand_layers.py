@@ -18,8 +18,9 @@ bias at which the gates are in use, one with the bias -20, and one of a single h
 
 from __future__ import annotations
 
+from experiments.study import CHOSEN_AFTER
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of, trial
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim, values_of
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 
-from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, REFEREED, claim, values_of
+from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
+from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -27,9 +27,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.study import CHOSEN_AFTER
 from experiments.why_plain_fails.jacobian_trial import PASSES, STRETCHES, trial
 from highways.files import ROOT, InputError
-from highways.lab.judging.claim import CHOSEN_AFTER, Sample, claim
+from highways.lab.judging.claim import Sample, claim
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question

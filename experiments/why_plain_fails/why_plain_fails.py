@@ -27,8 +27,9 @@ import math
 import numpy as np
 
 from experiments.headline.controls_trial import CONTROLS, NO_BLOCKS
+from experiments.study import ADDED, REFEREED
 from experiments.why_plain_fails.why_plain_fails_trial import trial
-from highways.lab.judging.claim import ADDED, REFEREED, Sample, claim, values_of
+from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control, named, with_group
 from highways.lab.judging.rules import Comparison, above, below, corrected, is_above, is_below
 from highways.lab.question import Question

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from highways.files import InputError
 from highways.lab.judging import controls, rules
-from highways.lab.judging.claim import KINDS, SOURCES, Claim, NotMeasured, judge, measured
+from highways.lab.judging.claim import KINDS, Claim, NotMeasured, judge, measured
 from highways.lab.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
 from highways.records import seconds_on_two_cores
 
 FOR_NOT_MEASURED = "-"  # shown instead of measurements
 NOT_TRIED = "no control was tried"
-
-
-def in_order(claims: list[Claim]) -> list[Claim]:
-    """The claims sorted by kind and, within a kind, by source."""
-
-    def place(claim):
-        source = claim.source.split(",")[0]
-        rank = SOURCES.index(source) if source in SOURCES else len(SOURCES)
-        return KINDS.index(claim.kind), rank, claim.source
-
-    return sorted(claims, key=place)
 
 
 def judge_all(
