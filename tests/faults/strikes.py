@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, given, settings
 WORKER_KILLS = 20
 FLAG_EXAMPLES = 500
 
-FEW_STRIKES = 4
 FEW_EXAMPLES = 30
 
 one_after_another = pytest.mark.xdist_group("kills")  # on one core
@@ -27,7 +26,7 @@ unix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and s
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into a process under way, or changes its limits")
 
 
-def few_or(thorough: int, few=FEW_STRIKES):
+def few_or(thorough: int, few: int):
     """Runs a test with n = few, and under `-m thorough` with n = thorough."""
     values = [
         pytest.param(few, id="few"),
