@@ -10,9 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import highway_networks as hn
-from experiments.few_layers import brown
 from experiments.study import COMMANDS
-from highways import cifar
+from highways import brown, cifar
 from highways.files import ROOT, InputError, known_commits, read_json
 from highways.records import groups_of, load_results, path_of
 

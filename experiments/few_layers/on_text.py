@@ -2,7 +2,7 @@
 
     python -m experiments on_text --data-dir DIR          -> experiments/results/on_text.json
 
-brown.py says how to fetch DIR.
+highways/brown.py says how to fetch DIR.
 
 Highway layers are used most between a network that reads the characters of a word and a predictor (Kim and others
 2016; ELMo with one or two, the CBHG of Tacotron with four).  Here the predictor tells the tag of a word of the Brown
@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import functools
 
-from experiments.few_layers import brown
 from experiments.few_layers.few_layers import (
     MARGIN,
     NOTHING,
@@ -41,6 +40,7 @@ from experiments.few_layers.few_layers import (
     settings_of_search,
 )
 from experiments.few_layers.on_text_trial import trial
+from highways import brown
 from highways.lab.judging.claim import claim, effect_as_text, values_of
 from highways.lab.judging.rules import within
 from highways.lab.judging.searched_rates import any_at_an_end, best_rate

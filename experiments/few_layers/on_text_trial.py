@@ -14,7 +14,7 @@ import numpy as np
 
 import experiments.few_layers.copies  # noqa: F401  registers its blocks
 import highway_networks as hn
-from experiments.few_layers import brown
+from highways import brown
 
 SPAN = 3  # characters under a filter
 PLACES = 3  # the word before, the word, the word after

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.few_layers import brown, copies, few_layers, on_text, on_text_trial
+from experiments.few_layers import copies, few_layers, on_text, on_text_trial
 from highway_networks import DeepNet
+from highways import brown
 from highways.check_block import check_block
 from highways.files import InputError
 from highways.nets import layer_by_layer
