@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import highway_networks as hn
-from highways.files import InputError, environment
+from highways.files import InputError, commit, environment
 from highways.nets import fully_connected
 
 SETTING = (
@@ -51,7 +51,7 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     """The net of a final trial: the kept one if it has these settings and data.
 
     Else it is trained, which may take hours, and replaces the kept one.  The key of a trial that reads a net has the
-    code that trains one, by import.  A kept net may be of earlier code: about["env"]["git"] is the commit."""
+    code that trains one, by import.  A kept net may be of earlier code, and is used: its commit is printed."""
     setting = setting_of(trial)
     file = file_of(setting, folder)
     with contextlib.suppress(InputError):
@@ -60,6 +60,9 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
         # the data may lie in another folder now
         same_setting = isinstance(kept, dict) and {**kept, "data_dir": setting["data_dir"]} == setting
         if same_setting and net.about.get("data_sha256") == fully_connected.data_of(setting).sha256:
+            trained_at = net.about["env"]["git"]
+            if trained_at != commit():
+                print(f"{file} was trained at commit {trained_at}; this is {commit()}", flush=True)
             return net
     print(
         f"training again, {setting['epochs']} epochs: {file} is missing, or of other settings or data",
