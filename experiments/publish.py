@@ -155,7 +155,8 @@ def products(read) -> Iterator[Product]:
         folder = page.program.PARTS
         program = Path(page.program.__file__)
         parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
-        files = [*parts, *page.files, *filter(Path.exists, page.shots)]
+        shots = [shot for shot in page.shots if shot.exists()]
+        files = [*parts, *page.files, *shots]
         return product(f"pages/{folder.name}.html", partial(bytes_of, page), program, page.sources, files)
 
     for name, picture in registry.PICTURES.items():

@@ -105,8 +105,17 @@ def corpus_of(texts: list[str], name: str, sha256: str) -> Corpus:
             x.append(words[start : start + PIECE + 2])
             y.append(tags[start + 1 : start + PIECE + 1])
             text_of.append(number)
-    arrays = [np.array(numbers, np.intp) for numbers in (x, y, text_of)]
-    return Corpus(*arrays, *characters([*spellings]), [*tag_names], name, sha256)
+    codes, n_codes = characters([*spellings])
+    return Corpus(
+        x=np.array(x, np.intp),
+        y=np.array(y, np.intp),
+        texts=np.array(text_of, np.intp),
+        codes=codes,
+        n_codes=n_codes,
+        tag_names=[*tag_names],
+        name=name,
+        sha256=sha256,
+    )
 
 
 def simple(tag: str) -> str:

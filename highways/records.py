@@ -129,8 +129,9 @@ def check_trials(trials: list[dict]) -> None:
     """Raises ValueError for a trial that is there twice, for one that diverged and has final numbers, and for one that
     has none and does not say that it diverged."""
     check_distinct(trials)
+    names = (*FINAL, *FINAL_OF_PAIRS)
     for trial in trials:
-        finals = [trial[name] for name in (*FINAL, *FINAL_OF_PAIRS) if name in trial]
+        finals = [trial[name] for name in names if name in trial]
         if trial.get("diverged") is True and any(final is not None for final in finals):
             raise ValueError("a trial diverged, and has final numbers")
         if trial.get("diverged") is False and None in finals:
@@ -143,9 +144,11 @@ def check_distinct(trials: list[dict]) -> None:
     seen = set()
     for trial in trials:
         losses = trial.get("losses") or trial.get("history", {}).get("train_loss")
-        is_training = losses and not trial.get("diverged")
-        without = (*NAMES, *TIMES) if is_training else TIMES
-        key = json.dumps({name: value for name, value in trial.items() if name not in without}, sort_keys=True)
+        ignored = TIMES
+        if losses and not trial.get("diverged"):
+            ignored = (*NAMES, *TIMES)
+        compared = {name: value for name, value in trial.items() if name not in ignored}
+        key = json.dumps(compared, sort_keys=True)
         if key in seen:
             raise ValueError(f"a trial is there twice, the second time with seed {trial.get('seed')}")
         seen.add(key)

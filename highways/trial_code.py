@@ -112,8 +112,9 @@ def _definitions_of(part) -> list:
     if isinstance(part, hn.Named):
         return [type(part)]
     if isinstance(part, functools.partial):
-        bound = [value for value in (*part.args, *part.keywords.values()) if callable(value)]
-        return [definition for inner in (part.func, *bound) for definition in _definitions_of(inner)]
+        bound = [*part.args, *part.keywords.values()]
+        functions = [part.func, *filter(callable, bound)]
+        return [definition for function in functions for definition in _definitions_of(function)]
     return [inspect.unwrap(part)]
 
 

@@ -84,9 +84,8 @@ class GatedNet:
         size = n_parameters(outer) + depth * n_parameters(of_block)
         self.parameters = np.zeros(size, dtype)
         self.gradient = np.zeros(size, dtype)
-        places = iter((self.parameters, self.gradient))
-        views = [views_of(flat, outer, of_block, depth) for flat in places]
-        (self.outer, self.blocks), (self.d_outer, self.d_blocks) = views
+        self.outer, self.blocks = views_of(self.parameters, outer, of_block, depth)
+        self.d_outer, self.d_blocks = views_of(self.gradient, outer, of_block, depth)
         draw(self.outer, rng)
         for block in self.blocks:
             draw(block, rng)

@@ -45,7 +45,8 @@ def trial(setting: dict, folder: str) -> dict:
     gates_at_start = untrained.gates(x[: setting["of_each"]])
     result["mean_T_at_start"] = float(f"{gates_at_start.mean():.6g}")
     result["sparsity_single_at_start"] = at_start["sparsity_single"]
-    result["untrained"] = {name: at_start[name] for name in (*AT_START, *BY_BLOCK_AT_START)}
+    kept_at_start = (*AT_START, *BY_BLOCK_AT_START)
+    result["untrained"] = {name: at_start[name] for name in kept_at_start}
     if setting["seed"] == MAPPED and setting["data"] in CLASSES:
         result["maps"] = {
             "bias": rounded(net.b_T),

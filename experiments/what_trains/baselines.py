@@ -156,7 +156,8 @@ def cells_of_what_trains() -> list[dict]:
 
 def trains_in(cell: dict, loss: float) -> bool:
     """Whether all seeds of a cell of `what_trains` end below a loss at one of its rates."""
-    return any(all(value is not None and value < loss for value in losses) for losses in cell["loss"])
+    of_rates = [None not in losses and max(losses) < loss for losses in cell["loss"]]
+    return any(of_rates)
 
 
 def measured_gradient(cell: dict) -> float:
@@ -195,7 +196,8 @@ def _distance(values: tuple, pixels: law.Pixels) -> float:
     H, _ = law.ACTIVATIONS[cell["activation"]]
     v_H, v_T = law.VARIANCES[cell["start"]]
     v_in, _ = law.outer_variances(cell["start"], pixels.d_in, net.width)
-    e = first = half_difference(H, v_in * pixels.square, v_in * pixels.spread)
+    first = half_difference(H, v_in * pixels.square, v_in * pixels.spread)
+    e = first
     if not mix.sees_x:
         v_T = 0.0
     bias = bias_or_0(cell)
@@ -231,8 +233,9 @@ KINDS = ("none", "skip", "skip / sqrt L", "rezero", "convex", "static scalar", "
 def of_dummies(cell: dict) -> list[float]:
     """Depth, b_T, and a 1 for the kind and the start.  A kind that was not there has no 1."""
     kind = "sees x" if cell["kind"] == "highway" else cell["kind"]
+    kinds = [float(kind == name) for name in KINDS]
     starts = [float(cell["start"] == start) for start in law.VARIANCES]
-    return [*of_depth_and_bias(cell), *(float(kind == name) for name in KINDS), *starts]
+    return [*of_depth_and_bias(cell), *kinds, *starts]
 
 
 FEATURES = {"depth": of_depth, "depth and b_T": of_depth_and_bias, "dummies": of_dummies}

@@ -74,7 +74,10 @@ BATCH = fully_connected.BATCH
 # what is written of a cell beside its results, and told in its row
 CELL = ("slice", "kind", "gate_bias", "start", "activation", "depth", "width", "optimizer", "pixels")
 GRID = "grid"
-TRAINS, WELL, BEST = LOSSES = (NO_BETTER_THAN_GUESSING, 1.5, 0.3)
+TRAINS = NO_BETTER_THAN_GUESSING
+WELL = 1.5
+BEST = 0.3
+LOSSES = (TRAINS, WELL, BEST)
 
 # rules; RULES.md says why
 LAW = "law"

@@ -93,9 +93,10 @@ def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> l
     for control in claim.controls:
         if not records.keys() >= set(control.over):
             continue
-        stand_ins = control.stand_in(*(records[name] for name in (*claim.over, *control.over)))
+        given = [records[name] for name in (*claim.over, *control.over)]
+        stand_ins = [{**record, "is_of_a_control": True} for record in control.stand_in(*given)]
         with rules.kept() as tests:
-            of_control = measured(claim, *({**record, "is_of_a_control": True} for record in stand_ins))
+            of_control = measured(claim, *stand_ins)
         found.append({
             "control": control.name,
             **as_json(of_control),
