@@ -239,7 +239,8 @@ def ledger_row(loss: float, losses_of_controls: dict[str, float]) -> dict:
 def test_controls_are_put_through_the_rule_of_the_claim():
     row = ledger_row(0.1, {"a shut net": 0.2, "a shallow net": 1.0, "an untrained net": 2.3})
     assert controls.by_outcome(row["controls"]) == (["a shut net"], ["an untrained net"], ["a shallow net"])
-    assert [control["tests"][0]["values"] for control in row["controls"]] == [[0.19, 0.21], [0.99, 1.01], [2.29, 2.31]]
+    losses = [Sample([0.19, 0.21]), Sample([0.99, 1.01]), Sample([2.29, 2.31])]
+    assert [control["ours"] for control in row["controls"]] == [f"loss {sample}" for sample in losses]
 
 
 def test_where_no_part_of_a_claim_holds_there_is_nothing_to_pass():

@@ -95,14 +95,12 @@ def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> l
             continue
         given = [records[name] for name in (*claim.over, *control.over)]
         stand_ins = [{**record, "is_of_a_control": True} for record in control.stand_in(*given)]
-        with rules.kept() as tests:
-            of_control = measured(claim, *stand_ins)
+        of_control = measured(claim, *stand_ins)
         found.append({
             "control": control.name,
             **as_json(of_control),
             "passes": controls.passes(judgement, of_control),
             "same": judgement.verdict in (of_control.verdict, of_control.verdict.plus(ONE_RUN)),
-            "tests": tests,
         })  # fmt: skip
     return found
 
