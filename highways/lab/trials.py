@@ -43,6 +43,8 @@ class Runner:
     budget          "quick" or "default"
     settings        what the question declares for this budget
     folder          where the results, the log and checkpoints are written
+    jobs            how many processes run trials; all cores by default
+    scheduler       the address of a Dask scheduler, whose workers run them instead
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
     part            (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
@@ -65,9 +67,11 @@ class Runner:
         self.part = part
         self.needed: dict[str, dict] = {}
 
-        beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
         # leaves out the budget, which is in the settings, and the folder, where the file lies
-        self.command = shlex.join(["python", "-m", "experiments", name, *beside])
+        words = ["python", "-m", "experiments", name]
+        if self.more_data_sets:
+            words += ["--data-dir", *self.more_data_sets]
+        self.command = shlex.join(words)
 
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -95,11 +99,10 @@ class Runner:
         `settings`.  A result with the name of a setting is left out.
 
         `data_of(setting)` is the data set that a trial reads.  A function with an argument `checkpoint`
-        gets a file there, from which a stopped trial goes on.  A setting's "block" may be a Block with
-        settings, its "activation" an Activation.
+        is given the name of a file, from which a stopped trial goes on.  A setting's "block" may be a Block
+        with settings, its "activation" an Activation.
 
-        Where this is one part of several, trials left to another part are returned as
-        OfAnotherPart."""
+        Where this is one part of several, a trial that is left to another part is an OfAnotherPart."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
@@ -108,31 +111,20 @@ class Runner:
         lines, problem = read_log(self.log)
         if problem:
             print(printable(problem), file=sys.stderr)
-        lines += lines_of_parts(self.folder, self.name, self.log)
+        lines += lines_of_other_logs(self.folder, self.name, self.log)
         logged = {key_of(line["trial"], line["data"], line["code"]): line for line in lines}
+        trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
         missing = {}
-        of_others = {}
-        for place, (setting, key) in enumerate(zip(settings, keys, strict=True)):
-            if key in logged or key in missing or key in of_others:
-                continue
-            if self._runs(place):
+        for place, (key, setting) in enumerate(trials.items()):
+            if key not in logged and self._runs(place):
                 missing[key] = setting
-            else:
-                of_others[key] = OfAnotherPart(setting)
         n_logged = sum(key in logged for key in keys)
         if n_logged:
             logs = printable(self.folder / f"{self.name}*.jsonl")
             print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
-        with (
-            self.log.open("a", encoding="utf-8") as log,
-            contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
-        ):
-            progress = tqdm(
-                finished,
-                total=len(missing),
-                unit="trial",
-                disable=not sys.stderr.isatty(),
-            )
+        finished = self._run_missing(function, data_of, missing)
+        with self.log.open("a", encoding="utf-8") as log, contextlib.closing(finished):
+            progress = tqdm(finished, total=len(missing), unit="trial", disable=not sys.stderr.isatty())
             for key, result, commit_of_trial in progress:
                 line = line_of_log(key, result, commit_of_trial)
                 log.write(json.dumps(line) + "\n")
@@ -142,12 +134,12 @@ class Runner:
                 logged[key] = line
                 tqdm.write(printable(_as_text(setting_and_result(line))))
         found = []
-        for key in keys:
-            if key not in logged:
-                found.append(of_others[key])
-                continue
-            self.commits.add(logged[key]["git"])
-            found.append(setting_and_result(logged[key]))
+        for setting, key in zip(settings, keys, strict=True):
+            if key in logged:
+                self.commits.add(logged[key]["git"])
+                found.append(setting_and_result(logged[key]))
+            else:
+                found.append(OfAnotherPart(setting))
         return found
 
     def checkpoint_of(self, key: str) -> Path:
@@ -155,7 +147,7 @@ class Runner:
         return self.folder / f"unfinished_{self.name}_{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
 
     def _runs(self, place: int) -> bool:
-        """Whether the trial at this place of a list is one of this part."""
+        """Whether this part runs the trial at this place of the list of all."""
         if self.part is None:
             return True
         number, parts = self.part
@@ -166,8 +158,7 @@ class Runner:
         data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
-        code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-        return key_of(setting, data and data.sha256, code)
+        return key_of_trial(function, setting, data)
 
     def _run_missing(self, function, data_of, missing: dict[str, dict]):
         """Runs trials, given as {key: setting}; yields (key, result, commit) as each finishes.
@@ -264,13 +255,18 @@ def key_of(setting: dict, data: str | None, code: str | None) -> str:
     return json.dumps({"trial": setting, "data": data, "code": code})
 
 
+def key_of_trial(function, setting: dict, data) -> str:
+    """The key of a trial by the code that is here; `data` is its data set, or None."""
+    code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
+    return key_of(setting, data and data.sha256, code)
+
+
 @hn.one_blas_thread()
 def _run_trial(function, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
-    code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-    if key_of(setting, data and data.sha256, code) != key:
+    if key_of_trial(function, setting, data) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
     has_folder = checkpoint.parent.is_dir()  # another machine may have none
@@ -291,16 +287,15 @@ def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
     return line
 
 
-def lines_of_parts(folder: Path, name: str, but: Path) -> list[dict]:
-    """The trials in the logs beside `but` that parts of a question wrote, or the whole of it.
+def lines_of_other_logs(folder: Path, name: str, log: Path) -> list[dict]:
+    """The trials in the other logs of a question than `log`: that of the whole, and those of its parts.
 
     Others may be writing them: they are only read, and a line that is not whole is left out."""
+    logs = {folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")}
     found = []
-    for log in sorted({folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")} - {but}):
+    for other in sorted(logs - {log}):
         with contextlib.suppress(FileNotFoundError):
-            for text in log.read_bytes().splitlines():
-                with contextlib.suppress(ValueError, RecursionError):
-                    found.append(_trial_in(text))
+            found += filter(None, map(_trial_in, other.read_bytes().splitlines()))
     return found
 
 
@@ -320,23 +315,26 @@ def read_log(log: Path) -> tuple[list[dict], str | None]:
     lines = []
     whole = []
     for text in texts:
-        try:
-            lines.append(_trial_in(text))
+        line = _trial_in(text)
+        if line is not None:
+            lines.append(line)
             whole.append(text.rstrip(b"\n") + b"\n")
-        except (ValueError, RecursionError):
-            continue
-    if b"".join(whole) != data:
-        write_all({log: b"".join(whole)})
-    n_others = len(texts) - len(lines)
-    return lines, f"{log}: {n_others} damaged lines; what was there is run again" if n_others else None
+    mended = b"".join(whole)
+    if mended != data:
+        write_all({log: mended})
+    n_damaged = len(texts) - len(lines)
+    if n_damaged:
+        return lines, f"{log}: {n_damaged} damaged lines; what was there is run again"
+    return lines, None
 
 
-def _trial_in(text: bytes) -> dict:
-    """The contents of a line of a log; raises ValueError if it is not a trial."""
-    line = from_json(text)
-    if not isinstance(line, dict) or line.get("checksum") != _checksum_of_line(line):
-        raise ValueError("its checksum does not match")
-    return line
+def _trial_in(text: bytes) -> dict | None:
+    """The contents of a line of a log; None if it is damaged."""
+    with contextlib.suppress(ValueError, RecursionError):
+        line = from_json(text)
+        if isinstance(line, dict) and line.get("checksum") == _checksum_of_line(line):
+            return line
+    return None
 
 
 def _checksum_of_line(line: dict) -> str:
