@@ -35,14 +35,6 @@ def largest_differences(read) -> str:
     return ", ".join(said)
 
 
-@table("article-epochs-on-normalised-contrast", training="paper")
-@table("article-epochs-on-whitened-images", training="whitened")
-def epochs_of_run(read, training: str) -> str:
-    """After how many epochs our run was stopped."""
-    [row] = with_settings(read("experiments/results/cifar.json")["summary"], row="less the log", training=training)
-    return str(len(row["differences"]))
-
-
 @table("article-behind-at-the-end")
 def behind_at_the_end(read) -> str:
     """How far our run on normalised contrast is below the log where it ends, in points."""

@@ -45,25 +45,6 @@ def gains_of_orthogonal_plain_nets(read) -> str:
     return f"{min(gains):.2f} to {max(gains):.2f}"
 
 
-@table("article-winners-of-best-start")
-def winners_of_best_start(read) -> str:
-    """Between which values the settings of the nets of 100 layers lie that the searches chose."""
-    nets = with_settings(read("experiments/results/best_start.json")["trials"]["final"], depth=99)
-    told = []
-    for block in ("highway", "plain"):
-        chosen = with_settings(nets, block=block)
-        activations = " or ".join(dict.fromkeys(ACTIVATIONS[net["activation"]] for net in chosen))
-        ranges = [("rates", "effective_lr", ".2g"), ("momentum", "momentum", ".2f"), ("decay", "decay", ".2f")]
-        if block == "highway":
-            ranges.append(("$b_T$", "gate_bias", ".1f"))
-        parts = []
-        for name, key, digits in ranges:
-            values = [net[key] for net in chosen]
-            parts.append(f"{name} {min(values):{digits}} to {max(values):{digits}}")
-        told.append(f"{block} nets {activations}, {', '.join(parts)}")
-    return f"At 100 layers the searches of `best_start` chose for {'; for '.join(told)}"
-
-
 FINALS = "experiments/results/figure_1_finals.json"
 WIDE = "experiments/results/figure_1_wide.json"
 ONE_LAYER = "experiments/results/one_hidden_layer.json"

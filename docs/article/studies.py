@@ -1,4 +1,4 @@
-"""What a stranger needs to repeat a study: a row a study, and the settings that the searches on the tasks chose."""
+"""What a stranger needs to repeat a study: a row a study, what searches drew, and the settings that they chose."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import NamedTuple
 
 import experiments.static_gates.static_gates_trial  # noqa: F401  registers "static-unit"
 from docs.article.ledger_rows import table_of
+from experiments.depth_on_demand import untold_need_trial  # noqa: F401  registers "two-matrices"
 from experiments.depth_on_demand.show import NAMES, as_cell, described, levels_in, totals
+from experiments.primary import primary
+from experiments.what_trains import best_start
 from highways.lab.showing.registry import table
+from highways.nets import matched_blocks
 from highways.nets.equal_size import size_of_net
-from highways.records import path_of
+from highways.records import path_of, with_settings
 from highways.statistics import format_stat, spaced
 
-INPUTS_AND_CLASSES = {"MNIST": (784, 10), "CIFAR-100": (3072, 100)}
+INPUTS_AND_CLASSES = {"MNIST": (784, 10), "CIFAR-100": (3072, 100), "pointers": (46, 6), "chains": (88, 2)}
 NO_SEARCH = "none"
 
 
@@ -30,6 +34,8 @@ class Study(NamedTuple):
     width: int = 50  # of highway nets
     others: tuple[str, int] | None = None  # the block that they are compared with, and its width
     data: str = "MNIST"
+    search: str = ""  # the record of the search, if the study trains what an earlier one chose
+    block: str = "highway"
 
 
 SAME_WIDTH = ("plain", 50)
@@ -42,8 +48,15 @@ STUDIES = (
     Study("`pixels`", "pixels", "", "{depth}", 30, "9 rates", "{epochs}", SEEDS, others=SAME_WIDTH),
     Study("factorial, `what_trains`", "what_trains", "", "10 to 300", 100, "4 rates", "{epochs}", SEEDS,
           others=SAME_WIDTH),
+    Study("`gate_bias`", "gate_bias", "", "9 to 99", 99, NO_SEARCH, "{epochs}", "1 seed"),
+    Study("`trainable_depth`", "trainable_depth", "", "10 to 300", 100, "6 rates", "{epochs}", SEEDS),
     Study("claims 2, 3", "primary", "figure_1", "9 to 99", 99, "{trials}", "{epochs}", SEARCHES, others=SAME_SIZE),
     Study("`best_start`", "best_start", "", "9 to 99", 99, "{draws[0]}", "{epochs}", SEARCHES, others=SAME_SIZE),
+    Study("`figure_1_finals`", "figure_1_finals", "", "9 to 99", 99, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE,
+          search="optimization"),
+    Study("`figure_1_wide`, plain", "figure_1_wide", "", "99", 99, "{trials}", "{epochs}", SEEDS, width=71,
+          search="wider_rates", block="plain"),
+    Study("`one_hidden_layer`", "one_hidden_layer", "", "0", 0, "{trials}", "{epochs} and {longer}", SEEDS),
     Study("`which_carry`", "which_carry", "", "30, 100", 100, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE),
     Study("`blocks`", "blocks", "", "9 to 199", 99, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE),
     Study("claim 4", "primary", "deep", "{depth}", 1499, NO_SEARCH, "{epochs}", SEEDS),
@@ -53,8 +66,14 @@ STUDIES = (
           others=("static-unit", 68)),
     Study("claim 10, CIFAR-100", "primary", "kinds", "{depth}", 49, "{trials}", "100", SEARCHES,
           others=("static-unit", 64), data="CIFAR-100"),
+    Study("`static_gates`", "static_gates", "", "{depth}", 49, "{trials}", "{epochs}; CIFAR: 100", SEEDS,
+          others=("static-unit", 68)),
     Study("`lesion`, `depth_needed`", "fifty_layers", "", "{depth}", 49, "{trials}", "{epochs}; CIFAR: 100", SEEDS),
     Study("`paths`", "paths", "", "{depth}", 30, NO_SEARCH, "{epochs}", SEEDS, others=SAME_WIDTH),
+    Study("`depth_on_demand`", "depth_on_demand", "", "12, 18", 12, "{draws}", "8 000 or 12 000 steps", SEEDS,
+          width=128, others=("static-unit", 180), data="pointers"),
+    Study("`untold_need`", "untold_need", "", "{depth}", 12, "{draws}", "{steps:,} steps", SEARCHES, width=96,
+          others=("two-matrices", 96), data="chains"),
 )  # fmt: skip
 HEADER = (
     "| study | blocks | units: highway, others | parameters: highway, others | draws a search | epochs | means over |"
@@ -64,26 +83,76 @@ WIDTHS = (23, 9, 13, 22, 10, 14, 11)
 
 @table("article-studies")
 def studies(read) -> str:
+    return table_of(HEADER, [row_of(read, study) for study in STUDIES], WIDTHS)
+
+
+def row_of(read, study: Study) -> str:
+    settings = read(path_of(study.record))["settings"]
+    settings = settings[study.group] if study.group else settings
+    if study.search:
+        settings = {**read(path_of(study.search))["settings"], **settings}
+    kinds = [(study.block, study.width)]
+    if study.others:
+        kinds.append(study.others)
+    ends = INPUTS_AND_CLASSES[study.data]
+    sizes = [spaced(size_of_net(*ends, width, study.deepest, block)) for block, width in kinds]
+    cells = [
+        study.name,
+        study.blocks.format(**settings),
+        ", ".join(str(width) for _, width in kinds),
+        ", ".join(sizes),
+        study.draws.format(**settings),
+        study.epochs.format(**settings).replace(",", " "),  # "8 000 steps"
+        study.nets.format(**settings),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+class Searched(NamedTuple):
+    """What searches drew for nets of 100 layers, and what they chose.  The functions are those that the study uses."""
+
+    name: str
+    record: str
+    group: str
+    named_by: str  # the entry of a net that says its kind
+    range_of_rates: object
+    gate_biases: dict
+
+
+SEARCHED = (
+    Searched("claims 2, 3", "primary", "figure_1", "kind", primary.range_of_rates, matched_blocks.GATE_BIASES),
+    Searched("`best_start`", "best_start", "final", "block", best_start.range_of_rates, best_start.GATE_BIASES),
+)
+DEEPEST = 99
+IN_WORDS = {"tanh": "tanh", "relu": "ReLU"}
+
+
+@table("article-searches")
+def searches(read) -> str:
+    """At 100 layers: the ranges of the draws, and between which values the settings lie that the searches chose."""
     lines = []
-    for study in STUDIES:
-        settings = read(path_of(study.record))["settings"]
-        settings = settings[study.group] if study.group else settings
-        kinds = [("highway", study.width)]
-        if study.others:
-            kinds.append(study.others)
-        ends = INPUTS_AND_CLASSES[study.data]
-        sizes = [spaced(size_of_net(*ends, width, study.deepest, block)) for block, width in kinds]
-        cells = [
-            study.name,
-            study.blocks.format(**settings),
-            ", ".join(str(width) for _, width in kinds),
-            ", ".join(sizes),
-            study.draws.format(**settings),
-            study.epochs.format(**settings),
-            study.nets.format(**settings),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return table_of(HEADER, lines, WIDTHS)
+    for study in SEARCHED:
+        nets = with_settings(read(path_of(study.record))["trials"][study.group], depth=DEEPEST)
+        for block in ("highway", "plain"):
+            chosen_nets = with_settings(nets, **{study.named_by: block})
+            cells = [f"{study.name}: {block}"]
+            for activation in IN_WORDS:
+                cells.append("{:.2g} to {:.2g}".format(*study.range_of_rates(block, DEEPEST, activation)))
+            cells.append("{:g} to {:g}".format(*study.gate_biases[DEEPEST]) if block == "highway" else "-")
+            cells.append(" or ".join(dict.fromkeys(IN_WORDS[net["activation"]] for net in chosen_nets)))
+            for key, digits in (("effective_lr", ".2g"), ("momentum", ".2f"), ("decay", ".2f"), ("gate_bias", ".1f")):
+                cells.append(from_to([net.get(key) for net in chosen_nets], digits))
+            lines.append(f"| {' | '.join(cells)} |")
+    header = (
+        "| search: kind | rates, tanh | rates, ReLU | $b_T$ | chosen: $H$ | rate | momentum | decay | $b_T$ chosen |"
+    )
+    return table_of(header, lines, (20, 14, 14, 9, 7, 12, 12, 12, 12))
+
+
+def from_to(values: list[float | None], digits: str) -> str:
+    if None in values:
+        return "-"
+    return f"{min(values):{digits}} to {max(values):{digits}}"
 
 
 STARTS = {"uniform": "program's", "glorot": "Glorot's"}

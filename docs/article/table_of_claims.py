@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from statistics import mean
 
 from docs.article.ledger_rows import is_tested, row_of, table_of
 from docs.article.tables_1_to_3 import accuracy_in_paper
@@ -62,15 +61,6 @@ def simpler_nets(controls: list[dict]) -> str:
         if names:
             told.append(f"{outcome}: {', '.join(IN_SHORT[name] for name in names)}")
     return "; ".join(told) or "none tried"
-
-
-@table("article-near-by-means")
-def near_by_means(read) -> str:
-    """How many of the moderate biases are near the best one at 100 layers, by their mean accuracies alone."""
-    tests = row_of(read, "primary-gate-bias")["tests"]
-    lost = [test for test in tests if test["names"] == ["accuracy less than at the best b_T, 100 layers"]]
-    best = 1
-    return str(best + sum(mean(test["values"]) <= test["bounds"][0] for test in lost))
 
 
 def compact(text: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from conftest import ROOT
 
 from docs.article import make, show, studies, ten_claims, who_and_when, why_deep_nets_train
+from experiments.depth_on_demand import depth_on_demand, untold_need, untold_need_trial
 from experiments.primary.primary import PRIMARY
 from experiments.published import PUBLISHED
 from highways.files import read_json
@@ -197,6 +198,22 @@ def test_the_settings_of_a_winner_are_those_that_its_first_weights_have():
     assert studies.chosen(residual) == "181, orthogonal 0.6, 1.26"
     highway = {"width": 128, "start": "glorot", "lr": 0.002645, "gate_bias": -0.9811}
     assert studies.chosen(highway) == "128, Glorot's, 2.65, \N{MINUS SIGN}0.98"
+
+
+def test_the_inputs_and_classes_of_the_tasks_are_those_of_their_nets():
+    pointers = depth_on_demand.LEVELS["pointer-1"]
+    assert depth_on_demand.inputs_and_outputs(pointers) == studies.INPUTS_AND_CLASSES["pointers"]
+    chains = untold_need.BUDGETS["default"]
+    x, _ = untold_need_trial.problems(chains, np.ones(1, int), np.random.default_rng(0))
+    assert (x.shape[1], chains["chains"]) == studies.INPUTS_AND_CLASSES["chains"]
+
+
+def test_a_study_that_trains_what_an_earlier_one_chose_has_the_draws_of_that_search():
+    [study] = [study for study in studies.STUDIES if study.name == "`figure_1_finals`"]
+    records = {studies.path_of(name): {"settings": {}} for name in (study.record, study.search)}
+    records[studies.path_of(study.record)]["settings"] = {"epochs": 400, "seeds": 3}
+    records[studies.path_of(study.search)]["settings"] = {"epochs": 20, "trials": 16}
+    assert studies.row_of(records.__getitem__, study).endswith("| 16 | 400 | 3 seeds |")
 
 
 def test_the_deposit_says_what_the_citation_says():
