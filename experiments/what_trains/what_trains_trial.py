@@ -13,10 +13,9 @@ import numpy as np
 import experiments.static_gates.static_gates_trial  # noqa: F401  this and the next register blocks
 import highway_networks as hn
 import highways.nets.carries  # noqa: F401
-from experiments.what_trains import mean_field
-from experiments.what_trains.mean_field import Mix
-from highways.nets import fully_connected, initial
+from highways.nets import fully_connected, initial, mean_field
 from highways.nets.fully_connected import BATCH
+from highways.nets.mean_field import Mix
 from highways.nets.subnormals import flushed_subnormals
 
 WIDTH = 50

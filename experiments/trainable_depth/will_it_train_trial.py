@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments.trainable_depth.will_it_train_nets import make, norms_of
 from experiments.what_trains.what_trains_trial import images
-from experiments.what_trains.will_it_train_nets import make, norms_of
 from highways.nets.optimizers import SGD
 from highways.nets.subnormals import flushed_subnormals
 
