@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 
-from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
+from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS
 from highways.lab.judging.claim import ADDED, CHOSEN_AFTER, Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control, named
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within

@@ -13,7 +13,7 @@ judges nothing.
 
 from __future__ import annotations
 
-from experiments.gates.fifty_layers_trial import settings_of_kept_nets
+from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
 from highways.files import InputError
 from highways.lab.judging.claim import REFEREED, Sample, claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean

@@ -10,6 +10,7 @@ from conftest import ROOT, verdict_on
 
 import highway_networks as hn
 from experiments import find_question, rooms, trained_cells
+from experiments.shared_trials import nine_carries
 from experiments.what_trains import (
     best_start,
     gate_bias,
@@ -51,7 +52,7 @@ def factorial(trains, gradient) -> dict:
 
 def fades(cell) -> float:
     """A gradient that falls with depth, faster the more the blocks change at the start."""
-    return -cell["depth"] * what_trains.share(cell["gate_bias"]) / 10
+    return -cell["depth"] * nine_carries.share(cell["gate_bias"]) / 10
 
 
 def trains_where_it_fades_little(cell) -> bool:
@@ -320,7 +321,7 @@ def test_the_design_has_every_combination_once():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
-    net = what_trains_trial.make(setting_of(kind), np.float64)
+    net = nine_carries.make(setting_of(kind), np.float64)
     x = np.random.default_rng(0).normal(size=(3, net.d_in))
     state = np.tanh(x @ net.W_in.T + net.b_in)
     a = 1 / (1 + math.exp(2))
@@ -340,17 +341,17 @@ def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
 
 
 def test_starts_differ_in_the_weights():
-    nets = {start: what_trains_trial.make(setting_of("none", start=start)) for start in what_trains_trial.INITS}
-    deviations = {start: net.W_H.std() * math.sqrt(what_trains_trial.WIDTH) for start, net in nets.items()}
+    nets = {start: nine_carries.make(setting_of("none", start=start)) for start in nine_carries.INITS}
+    deviations = {start: net.W_H.std() * math.sqrt(nine_carries.WIDTH) for start, net in nets.items()}
     for start, (v_H, _) in what_trains_trial.VARIANCES.items():
         assert deviations[start] == pytest.approx(math.sqrt(v_H), rel=0.02)
     W = nets["orthogonal"].W_H[0]
-    np.testing.assert_allclose(W @ W.T, np.eye(what_trains_trial.WIDTH), atol=1e-5)
+    np.testing.assert_allclose(W @ W.T, np.eye(nine_carries.WIDTH), atol=1e-5)
 
 
 def test_singular_values_are_those_of_the_complex_step():
-    net = what_trains_trial.make(setting_of("sees x", depth=2), np.complex128)
-    real = what_trains_trial.make(setting_of("sees x", depth=2), np.float64)
+    net = nine_carries.make(setting_of("sees x", depth=2), np.complex128)
+    real = nine_carries.make(setting_of("sees x", depth=2), np.float64)
     x = np.random.default_rng(0).normal(size=(2, net.d_in))
     found = what_trains_trial.singular_values(real, x)
     for image, values in zip(x, found, strict=True):
@@ -573,6 +574,15 @@ def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
         setting = {**initialisations.sample(whole_cell, 0, STARTS), "clip": 1.0, "seed": 1, "epochs": 1}
         result = initialisations_trial.trial({**setting, "n_train": 256, "n_test": 100})
         assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")
+
+
+def test_one_hidden_layer_stands_in_every_cell_of_highway_nets():
+    cells = [
+        {"kind": kind, "H": "relu", "seed": 1, "loss": 2.3, "test_accuracy": 0.1} for kind in initialisations.KINDS
+    ]
+    shallow = [{"H": "relu", "seed": 1, "loss": 0.2}, {"H": "relu", "seed": 2, "loss": 0.3}]
+    [record] = initialisations.shallow({"trials": {"final": cells}}, {"trials": {"starts": shallow}})
+    assert [net["loss"] for net in record["trials"]["final"]] == [0.2, 2.3]
 
 
 # ---- best_start ------------------------------------------------------------------------------------------------------

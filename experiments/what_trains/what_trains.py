@@ -43,8 +43,9 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials.nine_carries import share
 from experiments.trained_cells import bounds, is_open, trains
-from experiments.what_trains.what_trains_trial import look_at_start, share, trial
+from experiments.what_trains.what_trains_trial import look_at_start, trial
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test
 from highways.lab.judging.rules import holm
