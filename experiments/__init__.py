@@ -14,6 +14,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
     "headline",
     "why_plain_fails",
     "what_trains",
+    "trainable_depth",
     "figure_1",
     "thousand_layers",
     "gates",

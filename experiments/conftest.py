@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 import highway_networks as hn
-from experiments.gates import fifty_layers_trial as fifty_layers
+from experiments.shared_trials import fifty_layer_nets
 from highways.conv.official_cifar import made_up
 from highways.nets import fully_connected
 
@@ -38,8 +38,8 @@ def kept(tmp_path_factory) -> KeptNet:
         "n_train": 1500,
         "n_test": 400,
     }
-    fifty_layers.trial(setting, folder)
-    net = fifty_layers.net_of(setting, folder)
+    fifty_layer_nets.trial(setting, folder)
+    net = fifty_layer_nets.net_of(setting, folder)
     return KeptNet(net, setting, folder, fully_connected.images_of(setting))
 
 

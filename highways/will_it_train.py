@@ -5,7 +5,7 @@
     print(will_it_train(norms, optimizer="adam"))
 
 `norms` has |dL/dy| for the output y of each hidden layer, first to last, from one backward pass of the untrained net.
-What counts is log10 of the first over the last.  experiments/what_trains measured the edges and the error.
+What counts is log10 of the first over the last.  experiments/trainable_depth measured the edges and the error.
 """
 
 from __future__ import annotations

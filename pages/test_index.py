@@ -14,9 +14,9 @@ from conftest import ROOT
 import highway_networks as hn
 import straightforward as sf
 from experiments.depth_on_demand import depth_on_demand_trial as trial
-from experiments.static_gates.static_gates_trial import with_static_gates
 from highways.files import InputError
 from highways.nets import layer_by_layer
+from highways.nets.static_gates import with_static_gates
 from highways.records import load_results, record_bytes
 from pages import make_index, measure_pointers, measure_scenes, screenshots
 from pages.browser import browser_only, complaints, open_anew, shown, together, violations, wait_for

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_nets import SHAPES, STEP, random_net
 
-import experiments.static_gates.static_gates_trial  # noqa: F401  these modules register their activations and blocks
 import highway_networks as hn
-import highways.nets.carries  # noqa: F401
+import highways.nets.carries  # this and the next register blocks
+import highways.nets.static_gates  # noqa: F401
 
 pytestmark = pytest.mark.quick
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from experiments import file_of, question_names
+from experiments import file_of, question_names, rooms
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
 PROGRAMS = (
@@ -33,6 +33,7 @@ FORBIDDEN = {
     "highways/lab/judging/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.showing"),
     "highways/lab/showing/**/*.py": ("highway_networks", "highways.conv", "highways.nets", "highways.lab.judging"),
     "experiments/*/*_trial.py": ("highways.lab", "benchmarks", "pages"),
+    "experiments/shared_trials/*.py": ("highways.lab", "benchmarks", "pages"),
     "benchmarks/**/*.py": ("experiments", "docs", "pages"),
     # the card's programs that draw know JSON only, and nothing imports them
     "visualize_highway_networks.py": (*ABOVE_THE_LIBRARY, "highway_networks", "highways"),
@@ -115,13 +116,16 @@ def declares_a_question(module: str) -> bool:
     return module.rpartition(".")[2] in question_names()
 
 
-def test_no_room_imports_another_s_claims_rows_or_pictures():
-    """It may import its trials, and the functions that both sum up with.  Questions of one room share more."""
-    for path in files_of("experiments/*/*.py"):
+def test_no_room_imports_another():
+    """What several rooms use stands above them.  `primary` alone repeats the studies of other rooms, with their
+    trials."""
+    for path in sorted(ROOT.glob("experiments/*/*.py")):
+        room = path.parent.name
+        others = [f"experiments.{other}" for other in rooms() if other != room]
         for module in imported(path):
-            if is_within(module, "experiments") and not is_within(module, f"experiments.{path.parent.name}"):
-                is_shared = not declares_a_question(module) and not module.endswith(".show")
-                assert is_shared, f"{path.relative_to(ROOT)} imports {module}"
+            if is_within(module, *others):
+                repeats = room == "primary" and not declares_a_question(module) and not module.endswith(".show")
+                assert repeats, f"{path.relative_to(ROOT)} imports {module}"
 
 
 @pytest.mark.parametrize("name", question_names())
@@ -134,5 +138,5 @@ def test_what_judges_draws_nothing(name):
 def test_no_trial_imports_a_question():
     """A trial's key covers the code that computes it, and no question's file."""
     questions = {str(file_of(name).relative_to(ROOT).with_suffix("")).replace("/", ".") for name in question_names()}
-    for path in files_of("experiments/*/*_trial.py"):
+    for path in [*files_of("experiments/*/*_trial.py"), *files_of("experiments/shared_trials/*.py")]:
         assert not imported(path) & questions, path.relative_to(ROOT)

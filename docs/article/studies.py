@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import experiments.static_gates.static_gates_trial  # noqa: F401  registers "static-unit"
+import highways.nets.static_gates  # noqa: F401  registers "static-unit"
 from docs.article.ledger_rows import table_of
 from experiments.depth_on_demand import untold_need_trial  # noqa: F401  registers "two-matrices"
 from experiments.depth_on_demand.show import NAMES, as_cell, described, levels_in, totals

@@ -8,8 +8,8 @@ import numpy as np
 
 from docs.article.ledger_rows import table_of
 from experiments.what_trains.gate_bias import best_and_highest
-from experiments.what_trains.what_trains import share_with_interval
 from highways.lab.judging.claim import ratio_as_text
+from highways.lab.judging.counts import share_with_interval
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import entry_text
 from highways.records import select, with_settings

@@ -41,7 +41,7 @@ import functools
 import numpy as np
 
 from experiments.data_movement.data_movement_trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
-from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
+from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import NotMeasured, Sample, claim, values_of
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below

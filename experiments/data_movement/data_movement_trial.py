@@ -9,7 +9,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.data_movement.byte_dmd import Tape, price
-from experiments.gates.fifty_layers_trial import net_of
+from experiments.shared_trials.fifty_layer_nets import net_of
 from highways.nets import fully_connected, layer_by_layer
 
 BYTES = 4  # in a number

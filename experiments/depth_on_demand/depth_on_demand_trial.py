@@ -15,8 +15,8 @@ import numpy as np
 import highway_networks as hn
 import highways.nets.carries  # registers "re-zero" and "uncoupled"
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
-from experiments.static_gates.static_gates_trial import with_static_gates  # registers "static-unit", too
 from highways.nets import initial, layer_by_layer
+from highways.nets.static_gates import with_static_gates  # registers "static-unit", too
 
 BATCH = 128
 CLIP = 5.0

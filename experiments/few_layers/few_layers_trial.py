@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-import experiments.few_layers.copies  # noqa: F401  registers its blocks
+import experiments.few_layers.copies  # noqa: F401  this and the next register blocks
 import highway_networks as hn
-from experiments.headline.pixels_trial import images
+import highways.nets.layer_norm  # noqa: F401
+from experiments.shared_trials.headline_nets import images
 
 PIXELS = "[0, 1]"
 

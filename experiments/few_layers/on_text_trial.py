@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-import experiments.few_layers.copies  # noqa: F401  registers its blocks
+import experiments.few_layers.copies  # noqa: F401  this and the next register blocks
 import highway_networks as hn
+import highways.nets.layer_norm  # noqa: F401
 from highways import brown
 
 SPAN = 3  # characters under a filter

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from conftest import verdict_on
 
-from experiments.few_layers import copies, few_layers, on_text, on_text_trial
+from experiments.few_layers import few_layers, on_text, on_text_trial
 from highway_networks import DeepNet
 from highways import brown
 from highways.check_block import check_block
 from highways.files import InputError
 from highways.nets import layer_by_layer
+from highways.nets.layer_norm import TINY
 
 BLOCKS = ("softmax-highway", "affine-carry", "plain-keeping-H", "normalised-highway", "normalised-residual",
           "normalised-plain")  # fmt: skip
@@ -47,7 +48,7 @@ def test_a_normalised_block_has_mean_0_and_variance_1(block):
     _, y = states(f"normalised-{block}", x)
     centred = plain_y - plain_y.mean(axis=1, keepdims=True)
     variance = (centred**2).mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(y, centred / np.sqrt(variance + copies.TINY))
+    np.testing.assert_allclose(y, centred / np.sqrt(variance + TINY))
 
 
 BUDGET = few_layers.BUDGETS["default"] | {"depths": [1, 4]}

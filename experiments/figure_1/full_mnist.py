@@ -9,8 +9,9 @@ TensorFlow*: full_mnist_trial.py.
 
 from __future__ import annotations
 
-from experiments.figure_1.full_mnist_trial import blog, setting_of, trial
-from experiments.headline.controls_trial import BEST_PLAIN
+from experiments.figure_1.full_mnist_trial import blog
+from experiments.shared_trials.headline_nets import BEST_PLAIN
+from experiments.shared_trials.hundred_layer_nets import setting_of, trial
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group

@@ -1,4 +1,4 @@
-"""Trains a net of 100 highway layers by SGD or Adam, or the blog's 20 layers with the blog's settings."""
+"""Trains the blog's 20 layers with the blog's settings."""
 
 from __future__ import annotations
 
@@ -9,41 +9,9 @@ import numpy as np
 import highway_networks as hn
 from highways.nets import fully_connected
 
-NET = {  # the net of 100 layers, which other questions train, too
-    "block": "highway",
-    "activation": "relu",
-    "gate_bias": -4.5,
-    "momentum": 0.9,
-    "decay": 0.9,
-    "clip": 1.0,
-}
 BLOG_BATCH = 50
 BLOG_RATE = 0.01
 TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
-
-# ---- A hundred layers ---------------------------------------------------------------------------
-
-
-def setting_of(budget: dict, **others) -> dict:
-    """The setting of one trial: that of the net and of the budget, overridden by `others`."""
-    budget_settings = {name: budget[name] for name in ("depth", "epochs", "n_train", "n_test")}
-    return {**NET, **budget_settings, **others}
-
-
-def trial(setting: dict) -> dict:
-    """Trains the net of 100 layers by SGD or by Adam."""
-    optimizer_of = adam if setting["optimizer"] == "adam" else fully_connected.sgd
-    _, result = fully_connected.train(setting, optimizer_of)
-    return result
-
-
-def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
-    """Adam, with a rate that decays as SGD's does; `steps` is the number of steps in an epoch."""
-    decay = setting["decay"] ** (1 / steps)
-    return hn.Adam(net.parameters, setting["lr"], setting["clip"], decay=decay)
-
-
-# ---- The blog's twenty layers -------------------------------------------------------------------
 
 
 def blog(setting: dict) -> dict:

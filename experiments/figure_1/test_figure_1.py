@@ -223,6 +223,14 @@ def test_a_loss_at_which_nobody_arrives_is_not_compared():
     assert np.mean(found[0]["plain"]) == 62
 
 
+def test_one_hidden_layer_stands_at_every_depth():
+    nets = [{"block": block, "depth": depth, "loss": 1.0} for block in ("highway", "plain") for depth in (9, 99)]
+    shallow = {"trials": {"longer": [{"block": "highway", "depth": 0, "loss": 0.2}]}}
+    [record] = figure_1_finals.shallow({"trials": {"final": nets}}, shallow)
+    found = [(net["depth"], net["loss"]) for net in record["trials"]["final"] if net["block"] == "highway"]
+    assert found == [(depth, 0.2) for depth in figure_1_finals.DEPTHS]
+
+
 # ---- The blog's nets -------------------------------------------------------------------------------------------------
 
 

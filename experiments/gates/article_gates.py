@@ -18,7 +18,7 @@ middle and last layers we mean the thirds of the 49 blocks.
 from __future__ import annotations
 
 from experiments.gates.article_gates_trial import CERTAIN, MEASURED, THIRDS, trial
-from experiments.gates.fifty_layers_trial import look_into
+from experiments.shared_trials.fifty_layer_nets import look_into
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments.gates.fifty_layers_trial import net_of
+from experiments.shared_trials.fifty_layer_nets import net_of
 from highways.nets import fully_connected, layer_by_layer
 
 OPEN = 0.5  # a unit is open if T is above

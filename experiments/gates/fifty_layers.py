@@ -22,7 +22,7 @@ import functools
 
 import numpy as np
 
-from experiments.gates.fifty_layers_trial import DECAY, longer, trial
+from experiments.shared_trials.fifty_layer_nets import DECAY, longer, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected

@@ -30,9 +30,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.gates.gates_trial import AT_START, thirds_of, trial
 from experiments.gates.untrained import NETS, OF_BIASES
+from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control

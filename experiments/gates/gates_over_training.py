@@ -14,9 +14,9 @@ all six checkpoints.
 
 from __future__ import annotations
 
-from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
 from experiments.gates.gates_over_training_trial import trial
 from experiments.gates.untrained import LONGER, NETS_AND_LONGER, OF_BIASES
+from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
 from experiments.study import CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.gates.fifty_layers_trial import net_of
+from experiments.shared_trials.fifty_layer_nets import net_of
 from highways.nets import fully_connected, gate_statistics, layer_by_layer
 from highways.nets.fully_connected import CIFAR
 from highways.nets.gate_statistics import OPEN

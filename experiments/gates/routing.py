@@ -25,8 +25,8 @@ blocks and units.  We look at the nets of the question `fifty_layers`:
 
 from __future__ import annotations
 
-from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_MNIST, look_into
 from experiments.gates.routing_trial import trial
+from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, look_into
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control

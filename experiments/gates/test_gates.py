@@ -14,13 +14,13 @@ import highway_networks as hn
 from experiments.gates import (
     article_gates_trial,
     fifty_layers,
-    fifty_layers_trial,
     gates,
     gates_over_training_trial,
     gates_trial,
     routing_trial,
 )
 from experiments.gates.untrained import as_untrained
+from experiments.shared_trials import fifty_layer_nets
 from highways.files import InputError
 from highways.nets import fully_connected, gate_statistics, layer_by_layer
 from highways.nets.fully_connected import CIFAR
@@ -337,9 +337,9 @@ def test_a_claim_on_cifar_100_must_hold_after_100_epochs_and_after_200(claim_id,
 
 def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(kept, tmp_path, monkeypatch):
     setting = kept.setting
-    net = fifty_layers_trial.net_of(setting, kept.folder)
+    net = fifty_layer_nets.net_of(setting, kept.folder)
     assert net.about["trial"] == setting
-    again = fifty_layers_trial.net_of(setting, str(tmp_path / "on another machine"))
+    again = fifty_layer_nets.net_of(setting, str(tmp_path / "on another machine"))
     np.testing.assert_array_equal(again.parameters, net.parameters)
     assert not list(tmp_path.iterdir())
     about_net = net.about
@@ -350,12 +350,12 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
     for about in about_other_nets:  # another net under the file name of this one is not used
         net.about = about
         net.save(tmp_path / "fifty_layers_mnist_1.npz")
-        assert fifty_layers_trial.net_of(setting, str(tmp_path)).about["trial"] == setting
+        assert fifty_layer_nets.net_of(setting, str(tmp_path)).about["trial"] == setting
     # the net that was trained again replaced it
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == setting
-    monkeypatch.setattr(fifty_layers_trial, "trained", pytest.fail)
+    monkeypatch.setattr(fifty_layer_nets, "trained", pytest.fail)
     elsewhere = {**setting, "another": 1, "data_dir": str(ROOT / "data" / "mnist")}
-    same = fifty_layers_trial.net_of(elsewhere, kept.folder)
+    same = fifty_layer_nets.net_of(elsewhere, kept.folder)
     np.testing.assert_array_equal(same.parameters, net.parameters)
 
 
@@ -373,8 +373,8 @@ def trial_of_the_committed_net() -> dict:
 def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
     """Even though the program has changed since it was trained."""
     copy = Path(shutil.copy(COMMITTED, tmp_path))
-    monkeypatch.setattr(fifty_layers_trial, "trained", pytest.fail)
-    net = fifty_layers_trial.net_of(trial_of_the_committed_net(), str(tmp_path))
+    monkeypatch.setattr(fifty_layer_nets, "trained", pytest.fail)
+    net = fifty_layer_nets.net_of(trial_of_the_committed_net(), str(tmp_path))
     np.testing.assert_array_equal(net.parameters, hn.DeepNet.load(COMMITTED).parameters)
     assert copy.read_bytes() == COMMITTED.read_bytes()
 
@@ -383,7 +383,7 @@ def test_the_committed_net_is_the_one_of_the_results():
     trial = trial_of_the_committed_net()
     net = hn.DeepNet.load(COMMITTED)
     assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
-    assert net.about["trial"] == fifty_layers_trial.setting_of(trial)
+    assert net.about["trial"] == fifty_layer_nets.setting_of(trial)
     images = fully_connected.images(1, trial["n_test"])
     accuracy = np.mean(net.predict(images.x_test).argmax(axis=1) == images.y_test)
     assert accuracy == pytest.approx(trial["test_accuracy"], abs=1.5e-4)
@@ -401,7 +401,7 @@ def runner_with(finals: list[dict], folder: Path) -> SimpleNamespace:
 def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     finals = [{**trial, name: value} for trial in committed_finals() if trial["data"] == "MNIST"]
     with pytest.raises(InputError):
-        fifty_layers_trial.settings_of_kept_nets(runner_with(finals, tmp_path))
+        fifty_layer_nets.settings_of_kept_nets(runner_with(finals, tmp_path))
 
 
 # ---- fifty_layers: the data sets beside MNIST -----------------------------------------------------
@@ -419,9 +419,9 @@ def test_data_sets_beside_mnist(tmp_path, made_up_cifar):
     files = []
     for place in fully_connected.data_sets(runner).values():
         tried = fifty_layers.sample(place, 0, runner)
-        final = fifty_layers_trial.longer({**tried, "epochs": 2, "seed": 1})
+        final = fifty_layer_nets.longer({**tried, "epochs": 2, "seed": 1})
         finals.append(tuple(final[key] for key in ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs")))
-        files.append(fifty_layers_trial.file_of(final, "").name)
+        files.append(fifty_layer_nets.file_of(final, "").name)
     assert finals == [
         ("MNIST", None, 1280, 300, -2, 2),
         ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS, NO_BLOCKS, trial
+from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS, NO_BLOCKS, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected

@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 
-from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS
 from experiments.published import PUBLISHED
+from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS
 from experiments.study import ADDED, CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control, named

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 import highway_networks as hn
-from experiments.headline.controls_trial import BEST_PLAIN, GATES_SHUT, NO_BLOCKS, make
-from highways.nets import fully_connected
+from experiments.shared_trials.headline_nets import BEST_PLAIN, GATES_SHUT, NO_BLOCKS, images, make
 
-NETS = {  # {kind: what controls_trial.make() calls it, and the start of its weights}
+NETS = {  # {kind: what headline_nets.make() calls it, and the start of its weights}
     "highway": {"control": "a highway net"},
     "shut gates": {"control": GATES_SHUT},
     "no blocks": {"control": NO_BLOCKS},
@@ -18,23 +15,6 @@ NETS = {  # {kind: what controls_trial.make() calls it, and the start of its wei
     "plain, Glorot": {"control": BEST_PLAIN, "start": "glorot"},
     "plain, orthogonal": {"control": BEST_PLAIN, "start": "orthogonal"},
 }
-
-
-@functools.lru_cache(maxsize=3)
-def images(seed: int, n_train: int, n_test: int, held_out: bool) -> hn.Dataset:
-    """The images of a trial: those of the headline's run with this seed, and `n_test` to measure by.
-
-    These are test images, or with `held_out` training images that the trial does not train on."""
-    data = fully_connected.data_set()
-    if not held_out:
-        return hn.subset(data, seed, n_train, n_test)
-    drawn = hn.subset(data, seed, n_train + n_test, 1)
-    return drawn._replace(
-        x_train=drawn.x_train[:n_train],
-        y_train=drawn.y_train[:n_train],
-        x_test=drawn.x_train[n_train:],
-        y_test=drawn.y_train[n_train:],
-    )
 
 
 @hn.one_blas_thread()

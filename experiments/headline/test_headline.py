@@ -5,9 +5,10 @@ import pytest
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments.headline import controls_trial, headline, pixels, pixels_trial, show
+from experiments.headline import headline, pixels, pixels_trial, show
 from experiments.headline.headline import in_place_of
 from experiments.headline.pixels_trial import NETS
+from experiments.shared_trials import headline_nets
 from highway_networks import PIXELS
 from highways.files import read_json
 from highways.lab.judging.searched_rates import accuracies_by_rate
@@ -106,11 +107,11 @@ def test_verdict_on_shut_gates(shut, without, open_after, verdict):
 def test_a_control_takes_the_place_of_a_net_of_its_seed_and_depth():
     runs = [{"seed": seed, "depth": 30, "highway": {"final_test_acc": 0.9}, "plain": {}} for seed in (0, 1)]
     finals = []
-    for control in (controls_trial.NO_BLOCKS, controls_trial.BEST_PLAIN):
+    for control in (headline_nets.NO_BLOCKS, headline_nets.BEST_PLAIN):
         for seed, accuracy in ((1, 0.8), (0, 0.7)):
             measured = {"diverged": False, "test_accuracy": accuracy, "loss": 0.1, "history": {"train_loss": [0.1]}}
             finals.append({"control": control, "seed": seed, "depth": 30, **measured})
-    [record] = in_place_of("highway", controls_trial.NO_BLOCKS)({"runs": runs}, {"trials": {"final": finals}})
+    [record] = in_place_of("highway", headline_nets.NO_BLOCKS)({"runs": runs}, {"trials": {"final": finals}})
     assert [pair["highway"]["final_test_acc"] for pair in record["runs"]] == [0.7, 0.8]
     assert record["runs"][0]["plain"] == {}
 
@@ -121,20 +122,20 @@ SETTING = {"lr": 5e-3, "depth": 4, "seed": 1, "epochs": 1, "n_train": 256, "n_te
 
 
 def test_a_net_without_blocks_has_none():
-    assert controls_trial.make({**SETTING, "control": controls_trial.NO_BLOCKS}).depth == 0
+    assert headline_nets.make({**SETTING, "control": headline_nets.NO_BLOCKS}).depth == 0
 
 
 def test_shut_gates_stay_shut():
-    result = controls_trial.trial({**SETTING, "control": controls_trial.GATES_SHUT})
+    result = headline_nets.trial({**SETTING, "control": headline_nets.GATES_SHUT})
     assert max(result["mean_T"]) < 1e-8
     assert len(result["history"]["train_loss"]) == 1
 
 
 def test_random_gates_do_not_learn():
-    net = controls_trial.make({**SETTING, "control": controls_trial.RANDOM_GATES})
+    net = headline_nets.make({**SETTING, "control": headline_nets.RANDOM_GATES})
     before = net.parameters.copy()
     W_T = net.W_T.copy()
-    optimizer = controls_trial.WithoutGates(net, hn.Adam(net.parameters, 1e-3, 5.0))
+    optimizer = headline_nets.WithoutGates(net, hn.Adam(net.parameters, 1e-3, 5.0))
     optimizer.step(np.ones_like(net.parameters))
     np.testing.assert_array_equal(net.W_T, W_T)
     assert np.count_nonzero(net.parameters != before) == len(before) - net.W_T.size - net.b_T.size
@@ -145,14 +146,14 @@ def test_the_headline_net_is_trained_as_highway_networks_trains_it():
     settings = hn.Settings(seed=1, depth=4, epochs=1, n_train=256, n_test=100)
     data = hn.subset(hn.load_mnist(), 1, 256, 100)
     run = hn.run_one("highway", settings, data)
-    result = controls_trial.trial({**SETTING, "control": "the headline's net"})
+    result = headline_nets.trial({**SETTING, "control": "the headline's net"})
     assert result["test_accuracy"] == run["final_test_acc"]
     assert result["loss"] == pytest.approx(run["final_train_loss"], rel=1e-4)
     assert result["mean_T"] == pytest.approx(run["final_T_per_layer"], rel=1e-3)
 
 
 def test_an_untrained_net_guesses():
-    result = controls_trial.trial({**SETTING, "control": controls_trial.UNTRAINED})
+    result = headline_nets.trial({**SETTING, "control": headline_nets.UNTRAINED})
     assert result["test_accuracy"] < 0.3
     assert result["loss"] == pytest.approx(np.log(10), rel=0.05)
 

@@ -13,7 +13,7 @@ judges nothing.
 
 from __future__ import annotations
 
-from experiments.gates.fifty_layers_trial import settings_of_kept_nets
+from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
 from experiments.study import REFEREED
 from highways.files import InputError
 from highways.lab.judging.claim import Sample, claim, values_of

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.gates.fifty_layers_trial import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.lesion.groups import EARLY, FIRST_40, MIDDLE, idle_share_among
 from experiments.lesion.lesion_controls_trial import RESIDUAL, UNTRAINED
 from experiments.lesion.lesion_trial import IDLE, OTHER_MARGINS, POINT, trial
+from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control

@@ -11,9 +11,9 @@ needs no run: all its blocks are idle by construction, since a closed block does
 
 from __future__ import annotations
 
-from experiments.gates.fifty_layers_trial import settings_of_kept_nets
 from experiments.lesion.groups import rows_of
 from experiments.lesion.lesion_controls_trial import UNTRAINED, trial
+from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.gates.fifty_layers_trial import net_of
+from experiments.shared_trials.fifty_layer_nets import net_of
 from highways.nets import fully_connected, layer_by_layer
 
 IDLE = 0.001  # a block is idle if the error rises by less

@@ -2,6 +2,9 @@
 
     python -m experiments primary --data-dir CIFAR-100            -> experiments/results/primary.json
 
+The studies are those of other rooms, repeated under one stricter search: their trials come from `gates`, `lesion`,
+`static_gates` and `thousand_layers`.
+
 PRIMARY has the ten claims.  Claim 6 is judged by rows of `table1`, claim 7 by a row of `cifar`; the
 other eight are judged here, by new runs alone.  RULES.md has each rule in words.
 
@@ -22,15 +25,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from experiments.gates.fifty_layers_trial import DECAY, longer
-from experiments.gates.fifty_layers_trial import trial as keep_net
 from experiments.gates.gates_trial import trial as look_at_gates
 from experiments.gates.untrained import OF_BIASES
-from experiments.headline.controls_trial import BEST_PLAIN, CONTROLS, RANDOM_GATES
-from experiments.headline.controls_trial import trial as control_trial
 from experiments.lesion.groups import FIRST_40, idle_share_among
 from experiments.lesion.lesion_trial import trial as close_blocks
 from experiments.primary.primary_trial import trial
+from experiments.shared_trials.fifty_layer_nets import DECAY, longer
+from experiments.shared_trials.fifty_layer_nets import trial as keep_net
+from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS, RANDOM_GATES
+from experiments.shared_trials.headline_nets import trial as control_trial
 from experiments.static_gates.static_gates_trial import FULL
 from experiments.static_gates.static_gates_trial import trial as train_kind
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of

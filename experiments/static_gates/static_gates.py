@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.gates.fifty_layers_trial import DECAY, longer
+from experiments.shared_trials.fifty_layer_nets import DECAY, longer
 from experiments.static_gates.static_gates_trial import FULL, trial
 from highways.lab.judging.claim import NotMeasured, Sample, claim
 from highways.lab.judging.rules import ERROR, Paired, corrected, holm, is_above, p_value, paired

@@ -9,11 +9,12 @@ from conftest import ROOT, verdict_on
 
 import highway_networks as hn
 from experiments import find_question
-from experiments.gates.fifty_layers_trial import LONGER
+from experiments.shared_trials.fifty_layer_nets import LONGER
 from experiments.static_gates import rates_swapped, show, static_gates, static_gates_trial
 from highways.lab.judging.claim import NotMeasured, judge
 from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
+from highways.nets.static_gates import with_static_gates
 from highways.records import load_results, select
 
 DATA_SETTING = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
@@ -120,7 +121,7 @@ def test_replaced_gates_are_those_numbers(block):
     T = mean_T[:, :, None]
     if block == "static-scalar":
         T = T.mean(axis=1, keepdims=True)
-    static = static_gates_trial.with_static_gates(net, T, block)
+    static = with_static_gates(net, T, block)
     state = np.tanh(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
         H = np.tanh(state @ net.W_H[layer].T + net.b_H[layer])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from conftest import setting, verdict_on
 
-from experiments.figure_1 import figure_1_finals
 from experiments.thousand_layers import (
     depth_of_use,
     one_hidden_layer,
@@ -16,7 +15,6 @@ from experiments.thousand_layers import (
     very_deep,
     very_deep_trial,
 )
-from experiments.what_trains import initialisations
 from highways.nets import fully_connected
 from highways.nets.matched_blocks import GATE_BIASES
 
@@ -214,20 +212,3 @@ def test_the_net_has_no_block_and_searches_both_activations():
     assert {sampled["depth"] for sampled in tried} == {0}
     assert [sampled["activation"] for sampled in tried[:3]] == ["tanh", "relu", "tanh"]
     assert all(0.5 <= sampled["effective_lr"] <= 8 for sampled in tried)
-
-
-def test_it_stands_in_every_cell_of_highway_nets():
-    cells = [
-        {"kind": kind, "H": "relu", "seed": 1, "loss": 2.3, "test_accuracy": 0.1} for kind in initialisations.KINDS
-    ]
-    shallow = [{"H": "relu", "seed": 1, "loss": 0.2}, {"H": "relu", "seed": 2, "loss": 0.3}]
-    [record] = initialisations.shallow({"trials": {"final": cells}}, {"trials": {"starts": shallow}})
-    assert [net["loss"] for net in record["trials"]["final"]] == [0.2, 2.3]
-
-
-def test_it_stands_at_every_depth():
-    nets = [{"block": block, "depth": depth, "loss": 1.0} for block in ("highway", "plain") for depth in (9, 99)]
-    shallow = {"trials": {"longer": [{"block": "highway", "depth": 0, "loss": 0.2}]}}
-    [record] = figure_1_finals.shallow({"trials": {"final": nets}}, shallow)
-    found = [(net["depth"], net["loss"]) for net in record["trials"]["final"] if net["block"] == "highway"]
-    assert found == [(depth, 0.2) for depth in figure_1_finals.DEPTHS]

@@ -1,39 +1,30 @@
 """The room what_trains: the verdicts on made-up results, and what its numbers need."""
 
 import copy
-import functools
-import importlib.util
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, judgement_on, verdict_on
+from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments import find_question, rooms
+from experiments import find_question, rooms, trained_cells
+from experiments.shared_trials import nine_carries
 from experiments.what_trains import (
-    baselines,
     best_start,
-    calibration,
     gate_bias,
     initialisations,
     initialisations_trial,
-    law,
-    show,
-    trainable_depth,
-    trainable_depth_trial,
     what_trains,
     what_trains_trial,
     which_carry,
 )
 from experiments.what_trains.best_start_trial import make
-from experiments.what_trains.mean_field import Mix, half_difference, mean_square, recursion
-from experiments.what_trains.streams import StreamNet
 from highways.lab.judging.claim import measured
 from highways.nets import extra_blocks, fully_connected, initial
 from highways.nets.fully_connected import ALL
+from highways.nets.mean_field import Mix, half_difference, mean_square, recursion
 from highways.records import load_results, select
 
 KINDS = (*what_trains.WITHOUT_BIAS, *what_trains.WITH_BIAS)
@@ -41,7 +32,6 @@ FACTORIAL = what_trains.BUDGETS["default"]
 CARRIES = SimpleNamespace(settings=which_carry.BUDGETS["default"])
 STARTS = SimpleNamespace(settings=initialisations.BUDGETS["default"])
 SEARCHES = SimpleNamespace(settings=best_start.BUDGETS["default"])
-LAW = trainable_depth.BUDGETS["default"]
 QUESTION_OF = {claim.id: name for name in rooms()["what_trains"] for claim in find_question(name).claims}
 
 
@@ -62,7 +52,7 @@ def factorial(trains, gradient) -> dict:
 
 def fades(cell) -> float:
     """A gradient that falls with depth, faster the more the blocks change at the start."""
-    return -cell["depth"] * what_trains.share(cell["gate_bias"]) / 10
+    return -cell["depth"] * nine_carries.share(cell["gate_bias"]) / 10
 
 
 def trains_where_it_fades_little(cell) -> bool:
@@ -205,68 +195,6 @@ def best_bias(falls: bool) -> dict:
     return {"settings": {}, "trials": trials}
 
 
-def cell_of(kind: str, **wanted) -> dict:
-    settings = {"seeds": 1, "epochs": 1, "n_train": 6000, "n_test": 2000}
-    start = wanted.pop("start", "glorot")
-    bias = wanted.pop("gate_bias", 0.0)
-    depth = wanted.pop("depth", 30)
-    return {**trainable_depth.cell("here", kind, bias, start, depth), **settings, **wanted}
-
-
-def with_outcomes(cell: dict, largest: float | None, worse: float = 1.0) -> dict:
-    """An entry whose nets train at `largest` and below it, but not above."""
-    rates = list(trainable_depth.SGD_RATES)
-    trainings = []
-    for rate in sorted(rates, reverse=True):
-        trained = largest is not None and rate <= largest
-        for seed in (1, 2) if trained else (1,):
-            loss = 0.2 * worse if trained else 2.3
-            trainings.append({"rate": rate, "seed": seed, "loss": loss, "test_accuracy": 0.9 / worse})
-    look = {"first_norm": 10 ** law.passed(baselines.start(cell)), "last_norm": 1.0}
-    return {**cell, "n_train": 6000, "rates": rates, "starts": [look, look], "trainings": trainings}
-
-
-def obeying(outcome, worse=lambda cell: 1.0) -> dict:
-    """Results of `trainable_depth` in which outcome(cell) is the largest rate of a cell, or None.
-
-    They have few cells: three b_T at 10 and 30 blocks, the valley at 100, and slices of 10 blocks."""
-    settings = {**LAW, "slice_depths": [10]}
-    grid = []
-    for cell in trainable_depth.grid(settings):
-        in_valley = cell["kind"] != "p-norm" and (cell["start"], cell["depth"]) == ("orthogonal", 100)
-        if in_valley or (cell["depth"] <= 30 and cell["gate_bias"] in (-6, 0, 6)):
-            grid.append(cell)
-    slices = trainable_depth.slices(settings, {})
-    slices = [cell for cell in slices if cell["optimizer"] == "sgd" and cell["depth"] == 10]
-    trials = {}
-    for name, cells in (("grid", grid), ("slices", slices)):
-        trials[name] = [with_outcomes(cell, outcome(cell), worse(cell)) for cell in cells]
-    return {"experiment": "trainable_depth", "settings": settings, "trials": trials}
-
-
-def as_the_law_says(cell: dict) -> float | None:
-    entry = {**cell, "rates": trainable_depth.SGD_RATES}
-    low, high = baselines.windows(trainable_depth.TRAINS)["law"](cell, 6 * 46)
-    if not trainable_depth.offered(entry, low, high):
-        return None
-    return trainable_depth.rounded_down(entry, high)
-
-
-@functools.cache
-def lawful() -> dict:
-    """The gate that keeps magnitudes ends a little worse."""
-    return obeying(as_the_law_says, lambda cell: 1.2 if cell["kind"] == "mp" else 1.0)
-
-
-def unlawful() -> dict:
-    return obeying(lambda cell: 0.05 if as_the_law_says(cell) is None else None)
-
-
-def at_the_lowest_rate() -> dict:
-    """Cells train where the law says so, but at the lowest rate alone."""
-    return obeying(lambda cell: None if as_the_law_says(cell) is None else 0.05)
-
-
 # ---- Verdicts --------------------------------------------------------------------------------------------------------
 
 VERDICTS = (
@@ -358,32 +286,12 @@ VERDICTS = (
     ),
     ("more-negative-with-depth", lambda: best_bias(falls=True), "reproduced, one run"),
     ("more-negative-with-depth", lambda: best_bias(falls=False), "not reproduced, one run"),
-    ("law-says-what-trains", lawful, "reproduced"),
-    ("law-says-what-trains", unlawful, "not reproduced"),
-    ("law-says-what-trains", at_the_lowest_rate, "reproduced"),
-    ("law-says-the-largest-rate", lawful, "reproduced"),
-    ("law-holds-in-slices", lawful, "reproduced"),
-    ("valley-has-two-sides", lawful, "reproduced"),
-    ("valley-has-two-sides", unlawful, "not reproduced"),
-    ("the-papers-gate-fits-and-generalises-better", lawful, "reproduced"),
 )
 
 
 @pytest.mark.parametrize(("claim", "results", "verdict"), VERDICTS)
 def test_verdict(claim, results, verdict):
     assert verdict_on(QUESTION_OF[claim], claim, results()) == verdict
-
-
-@pytest.mark.thorough
-def test_the_law_beats_every_baseline_where_it_holds():
-    claim = "law-beats-every-baseline"
-    assert verdict_on("trainable_depth", claim, lawful()).startswith("reproduced")
-    assert verdict_on("trainable_depth", claim, unlawful()).startswith("not reproduced")
-
-
-def test_a_law_whose_rates_are_too_large_is_not_reproduced():
-    parts = judgement_on("trainable_depth", "law-says-the-largest-rate", at_the_lowest_rate()).parts
-    assert parts[0] is False
 
 
 def test_one_hidden_layer_is_put_through_the_rules():
@@ -413,7 +321,7 @@ def test_the_design_has_every_combination_once():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
-    net = what_trains_trial.make(setting_of(kind), np.float64)
+    net = nine_carries.make(setting_of(kind), np.float64)
     x = np.random.default_rng(0).normal(size=(3, net.d_in))
     state = np.tanh(x @ net.W_in.T + net.b_in)
     a = 1 / (1 + math.exp(2))
@@ -433,17 +341,17 @@ def test_a_net_mixes_x_and_h_as_its_kind_says(kind):
 
 
 def test_starts_differ_in_the_weights():
-    nets = {start: what_trains_trial.make(setting_of("none", start=start)) for start in what_trains_trial.INITS}
-    deviations = {start: net.W_H.std() * math.sqrt(what_trains_trial.WIDTH) for start, net in nets.items()}
+    nets = {start: nine_carries.make(setting_of("none", start=start)) for start in nine_carries.INITS}
+    deviations = {start: net.W_H.std() * math.sqrt(nine_carries.WIDTH) for start, net in nets.items()}
     for start, (v_H, _) in what_trains_trial.VARIANCES.items():
         assert deviations[start] == pytest.approx(math.sqrt(v_H), rel=0.02)
     W = nets["orthogonal"].W_H[0]
-    np.testing.assert_allclose(W @ W.T, np.eye(what_trains_trial.WIDTH), atol=1e-5)
+    np.testing.assert_allclose(W @ W.T, np.eye(nine_carries.WIDTH), atol=1e-5)
 
 
 def test_singular_values_are_those_of_the_complex_step():
-    net = what_trains_trial.make(setting_of("sees x", depth=2), np.complex128)
-    real = what_trains_trial.make(setting_of("sees x", depth=2), np.float64)
+    net = nine_carries.make(setting_of("sees x", depth=2), np.complex128)
+    real = nine_carries.make(setting_of("sees x", depth=2), np.float64)
     x = np.random.default_rng(0).normal(size=(2, net.d_in))
     found = what_trains_trial.singular_values(real, x)
     for image, values in zip(x, found, strict=True):
@@ -492,7 +400,7 @@ def test_a_net_that_diverges_has_no_loss(monkeypatch):
     result = what_trains_trial.trial(setting_of("none", n_train=256, n_test=100, **training))
     assert result["loss"] is None
     assert result["diverged_at"].startswith("epoch 1")
-    assert not what_trains.has_trained(result["loss"])
+    assert not trained_cells.has_trained(result["loss"])
 
 
 def entry_of(losses: list) -> dict:
@@ -500,20 +408,20 @@ def entry_of(losses: list) -> dict:
 
 
 def test_all_seeds_must_train_at_one_rate():
-    assert what_trains.trains(entry_of([[2.3, 2.3], [0.1, 2.0]]))
+    assert trained_cells.trains(entry_of([[2.3, 2.3], [0.1, 2.0]]))
     scattered = entry_of([[0.1, 2.3], [None, 0.1]])
-    assert not what_trains.trains(scattered)
-    assert what_trains.is_open(scattered)
-    assert not what_trains.is_open(entry_of([[2.3, None], [2.3, 2.3]]))
+    assert not trained_cells.trains(scattered)
+    assert trained_cells.is_open(scattered)
+    assert not trained_cells.is_open(entry_of([[2.3, None], [2.3, 2.3]]))
     assert what_trains.best_rate(entry_of([[0.1, None], [0.5, 2.3]])) == 1
 
 
 def test_bounds_lie_between_what_trains_and_what_does_not():
     values = np.array([-9.0, -5.0, -3.0, 0.0, 1.0, 4.0])
-    assert what_trains.bounds(values, np.array([0, 0, 1, 1, 1, 1], bool)) == (-4.0, math.inf)
-    assert what_trains.bounds(values, np.array([0, 0, 1, 1, 1, 0], bool)) == (-4.0, 2.5)
+    assert trained_cells.bounds(values, np.array([0, 0, 1, 1, 1, 1], bool)) == (-4.0, math.inf)
+    assert trained_cells.bounds(values, np.array([0, 0, 1, 1, 1, 0], bool)) == (-4.0, 2.5)
     # a cell on the wrong side moves no bound
-    assert what_trains.bounds(values, np.array([1, 0, 0, 1, 1, 1], bool)) == (-1.5, math.inf)
+    assert trained_cells.bounds(values, np.array([1, 0, 0, 1, 1, 1], bool)) == (-1.5, math.inf)
 
 
 def test_rows_of_the_factorial_have_the_bounds_and_the_share_of_the_gate():
@@ -668,6 +576,15 @@ def test_a_trial_of_a_highway_net_is_measured_without_its_blocks():
         assert ("skipped_accuracy" in result) == (cell["kind"] == "highway")
 
 
+def test_one_hidden_layer_stands_in_every_cell_of_highway_nets():
+    cells = [
+        {"kind": kind, "H": "relu", "seed": 1, "loss": 2.3, "test_accuracy": 0.1} for kind in initialisations.KINDS
+    ]
+    shallow = [{"H": "relu", "seed": 1, "loss": 0.2}, {"H": "relu", "seed": 2, "loss": 0.3}]
+    [record] = initialisations.shallow({"trials": {"final": cells}}, {"trials": {"starts": shallow}})
+    assert [net["loss"] for net in record["trials"]["final"]] == [0.2, 2.3]
+
+
 # ---- best_start ------------------------------------------------------------------------------------------------------
 
 
@@ -762,223 +679,3 @@ def test_what_pages_say_in_words_of_gate_biases():
     trials = load_results(ROOT / "experiments" / "results" / "gate_bias.json")["trials"]
     assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
     assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
-
-
-# ---- trainable_depth: blocks -----------------------------------------------------------------------------------------
-
-
-OWN_BLOCKS = ("mp-gate", "p-norm-gate", "layer-norm-highway")
-
-
-def load_gradient_check():
-    """tests/ is no package: its complex-step check is loaded from its file."""
-    path = Path(hn.__file__).parent / "tests" / "test_gradients.py"
-    spec = importlib.util.spec_from_file_location("gradient_check", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-CHECK = load_gradient_check()
-
-
-@pytest.mark.parametrize("block", OWN_BLOCKS)
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_the_gradient_of_every_parameter_is_the_complex_step(block, activation):
-    CHECK.assert_gradient_is_right(*CHECK.random_net(block, CHECK.SHAPES[0], activation=activation))
-
-
-@pytest.mark.parametrize("mixing", ["convex", "identity"])
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_the_gradient_of_every_parameter_of_streams_is_the_complex_step(mixing, activation):
-    rng = np.random.default_rng(0)
-    net = StreamNet(4, 3, 5, 6, rng, mixing, activation=activation, gate_bias=-0.5, dtype=np.complex128)
-    net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)
-    CHECK.assert_gradient_is_right(net, rng.normal(size=(7, 4)), rng.integers(0, 3, 7))
-
-
-@pytest.mark.parametrize("bias", [-100.0, 0.0, 8.0])
-@pytest.mark.parametrize(("block", "kind"), [("mp-gate", "mp"), ("p-norm-gate", "p-norm")])
-def test_a_gate_mixes_as_its_formula_says(block, kind, bias):
-    net = hn.DeepNet(3, 2, 4, 1, block, rng=0, gate_bias=bias)
-    net.W_T[:] = 0
-    x = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
-    net.forward(x)
-    layer = net.workspace(5, "train").layers[0]
-    mix = law.mix_of(kind, 1)
-    carry = mix.carry.value(np.float64(bias))
-    branch = mix.branch.value(np.float64(bias))
-    np.testing.assert_allclose(carry**2 + branch**2, 1)
-    H = np.tanh(net.W_H[0] @ layer.x)
-    np.testing.assert_allclose(layer.y, carry * layer.x + branch * H, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["highway", "mp", "p-norm", "uncoupled"])
-def test_slopes_of_a_mixture_are_those_of_its_parts(kind):
-    z = np.linspace(-6, 6, 13)
-    mix = law.mix_of(kind, 1)
-    for part in (mix.carry, mix.branch):
-        difference = (part.value(z + 1e-5) - part.value(z - 1e-5)) / 2e-5
-        np.testing.assert_allclose(part.slope(z), difference, atol=1e-9)
-
-
-def test_a_block_with_layer_norm_gives_out_mean_0():
-    net = hn.DeepNet(3, 2, 8, 2, "layer-norm-highway", rng=0)
-    net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
-    y = net.workspace(5, "train").layers[-1].y
-    np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-5)
-
-
-# ---- trainable_depth: the law ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bias", [-6.0, -2.0, 0.0, 1.0])
-def test_small_signals_have_the_valley(bias):
-    """Small images, and a first layer that is small, too: then H = z_H, and gates are numbers."""
-    dark = law.Pixels(d_in=784, square=1e-12, spread=1e-12, absolute=1e-6)
-    T = 1 / (1 + math.exp(-bias))
-    for start, square in (("glorot", 1.0), ("program", 1 / 3)):
-        found = law.start_of(cell_of("highway", start=start, gate_bias=bias, depth=11), dark)
-        assert law.passed(found) == pytest.approx(10 * math.log10(math.hypot(1 - T, math.sqrt(square) * T)))
-    for kind in ("mp", "p-norm"):
-        assert law.passed(law.start_of(cell_of(kind, gate_bias=bias), dark)) == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize(("start", "bias"), [("program", -4.0), ("glorot", 0.0), ("orthogonal", 2.0)])
-@pytest.mark.parametrize(
-    "kind", ["none", "highway", "mp", "p-norm", "layer-norm", "streams, convex", "streams, identity"]
-)
-def test_the_line_agrees_with_an_untrained_net(kind, start, bias):
-    cell = cell_of(kind, start=start, gate_bias=bias)
-    look = trainable_depth_trial.look_at_start(cell, seed=1)
-    measured = math.log10(look["first_norm"] / look["last_norm"])
-    assert law.passed(baselines.start(cell)) == pytest.approx(measured, abs=max(0.4, 0.05 * abs(measured)))
-
-
-@pytest.mark.parametrize("changes", [{"width": 200}, {"pixels": "[0, 1]"}])
-def test_the_line_knows_width_and_pixels(changes):
-    cell = cell_of("highway", gate_bias=2.0, **changes)
-    look = trainable_depth_trial.look_at_start(cell, seed=1)
-    measured = math.log10(look["first_norm"] / look["last_norm"])
-    assert law.passed(baselines.start(cell)) == pytest.approx(measured, abs=0.3)
-
-
-def kernel_of(cell: dict) -> dict[str, float]:
-    """The mean over images and classes of |dz/dW|^2, by the kind of matrix, of a net that was drawn."""
-    net = trainable_depth_trial.make(cell, 1, np.float64)
-    x = trainable_depth_trial.images_of(cell, 1).x_train[:8].astype(np.float64)
-    found = dict.fromkeys(("first", "transform", "gate", "last"), 0.0)
-    for image in x:
-        for one_class in np.eye(10):
-            net.forward(image[None])
-            net.backward(one_class[None])
-            for name, part in (("W_in", "first"), ("W_H", "transform"), ("W_T", "gate"), ("W_out", "last")):
-                found[part] += float((getattr(net.grad, name) ** 2).sum()) / len(x) / 10
-    return found
-
-
-@pytest.mark.parametrize(
-    ("kind", "bias"), [("highway", -4.0), ("highway", 1.0), ("mp", -2.0), ("mp", 1.0), ("p-norm", 0.0)]
-)
-def test_the_parts_of_the_kernel_are_those_of_a_drawn_net(kind, bias):
-    cell = cell_of(kind, gate_bias=bias, depth=10, start="orthogonal")
-    parts = law.parts(baselines.start(cell))
-    for name, of_net in kernel_of(cell).items():
-        assert math.log10(float(np.sum(parts[name]))) == pytest.approx(math.log10(of_net), abs=0.3), name
-
-
-def test_a_net_waits_longer_the_less_its_start_lets_through():
-    waits = [law.wait(K) for K in (100.0, 1.0, 0.1, 1e-3, 1e-6)]
-    assert waits == sorted(waits)
-    assert law.wait(1.0) == pytest.approx(1)
-    assert law.wait(1e-4) == pytest.approx(100 * (1 + math.log(1e4) / 2))
-    assert law.wait(0.0) == math.inf
-
-
-def test_movement_of_a_plain_net_is_the_root_of_its_depth():
-    dark = law.Pixels(d_in=784, square=1e-12, spread=1e-12, absolute=1e-6)
-    found = law.start_of(cell_of("none", depth=100), dark)
-    share = law.share_in_blocks(found)
-    assert law.movement(found) == pytest.approx(math.sqrt(100 * share), rel=1e-3)
-
-
-@pytest.mark.thorough
-def test_the_constants_are_those_of_the_calibration():
-    for loss in calibration.LOSSES:
-        found = calibration.fitted(loss)
-        assert found["law"][1:] == pytest.approx((baselines.A[loss], baselines.TOP[loss]))
-        assert found["share"][1:] == pytest.approx(baselines.SHARE[loss])
-        assert found["one rate"][1:] == pytest.approx(baselines.ONE[loss])
-        assert found["S"][1] == pytest.approx(baselines.LINE[loss])
-
-
-def test_the_pixels_are_those_of_the_images():
-    for pixels, wanted in (("[-1, 1]", calibration.PIXELS), ("[0, 1]", baselines.IN_0_1)):
-        x = trainable_depth_trial.images_of(cell_of("highway", pixels=pixels), 1).x_train.astype(np.float64)
-        assert (x**2).sum(axis=1).mean() == pytest.approx(wanted.square, rel=0.01)
-        assert ((x - x.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(wanted.spread, rel=0.01)
-        assert np.abs(x).sum(axis=1).mean() == pytest.approx(wanted.absolute, rel=0.01)
-
-
-# ---- trainable_depth: the search, the design and the rows ------------------------------------------------------------
-
-
-def searched(monkeypatch, losses: dict[tuple[float, int], float | None]) -> list[tuple[float, int]]:
-    """The trainings of a search in which every training ends at this loss; 2.3 where none is given."""
-
-    def train(setting, rate, seed):
-        return {"loss": losses.get((rate, seed), 2.3)}
-
-    monkeypatch.setattr(trainable_depth_trial, "train", train)
-    monkeypatch.setattr(trainable_depth_trial, "look_at_start", lambda setting, seed: {})
-    found = trainable_depth_trial.trial(cell_of("highway", seeds=2, rates=[0.5, 1.5, 5.0, 15.0]))
-    return [(training["rate"], training["seed"]) for training in found["trainings"]]
-
-
-def test_a_search_goes_down_until_the_best_rate_is_passed(monkeypatch):
-    losses = {(5.0, 1): 1.0, (5.0, 2): 1.1, (1.5, 1): 0.9, (1.5, 2): 1.2}
-    assert searched(monkeypatch, losses) == [(15.0, 1), (5.0, 1), (5.0, 2), (1.5, 1), (1.5, 2)]
-
-
-def test_a_search_of_what_does_not_train_tries_all_rates_with_one_seed(monkeypatch):
-    assert searched(monkeypatch, {(5.0, 1): None}) == [(15.0, 1), (5.0, 1), (1.5, 1), (0.5, 1)]
-
-
-def test_a_search_goes_on_where_one_of_two_seeds_trains(monkeypatch):
-    losses = {(15.0, 1): 0.5, (5.0, 1): 0.4, (5.0, 2): 0.4, (1.5, 1): 0.3, (1.5, 2): 0.3, (0.5, 1): 0.5, (0.5, 2): 0.5}
-    assert searched(monkeypatch, losses)[:3] == [(15.0, 1), (15.0, 2), (5.0, 1)]
-    assert searched(monkeypatch, losses)[-1] == (0.5, 2)
-
-
-def test_a_hopeless_training_stops(monkeypatch):
-    cell = cell_of("highway", gate_bias=0.0, depth=20, start="program", epochs=5, n_train=256, hopeless_after=2)
-    result = trainable_depth_trial.train(cell, rate=0.05, seed=1)
-    assert result["stopped"]
-    assert len(result["losses"]) == 2
-    assert result["loss"] is None
-
-
-# ---- The design and the rules ----------------------------------------------------------------------------------------
-
-
-def test_the_grid_has_every_combination_once():
-    cells = trainable_depth.grid(LAW)
-    names = ("kind", "gate_bias", "start", "depth")
-    assert len(cells) == (17 * 3 + 9) * 3 * 3 == len({tuple(cell[name] for name in names) for cell in cells})
-    depths = [cell["depth"] for cell in cells]
-    assert depths == sorted(depths)
-
-
-@pytest.mark.thorough
-def test_a_row_for_each_predictor_and_cell():
-    rows = trainable_depth.rows(lawful())
-    row = select(rows, row="predictor", predictor="law", slice="grid", loss=2.0723)
-    assert row["right"] == 1
-    assert row["factor"] == pytest.approx(1)
-    assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful()["trials"].values()))
-
-
-def test_the_picture_draws_the_law_s_constants():
-    """A show.py knows JSON only, so it has them of its own."""
-    assert baselines.LINE[show.LOSS] == show.LINE
-    assert baselines.TOP[show.LOSS] == show.TOP

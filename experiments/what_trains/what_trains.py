@@ -43,9 +43,12 @@ import math
 
 import numpy as np
 
-from experiments.what_trains.what_trains_trial import look_at_start, share, trial
+from experiments.shared_trials.nine_carries import share
+from experiments.trained_cells import bounds, is_open, trains
+from experiments.what_trains.what_trains_trial import look_at_start, trial
 from highways.lab.judging.claim import NotMeasured, claim
-from highways.lab.judging.rules import ERROR, holm
+from highways.lab.judging.counts import decided, share_with_interval, sign_test
+from highways.lab.judging.rules import holm
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
@@ -185,21 +188,6 @@ def joined(trainings: list[dict]) -> dict:
 # ---- What trains --------------------------------------------------------------------------------
 
 
-def has_trained(loss: float | None) -> bool:
-    return loss is not None and loss < NO_BETTER_THAN_GUESSING
-
-
-def trains(entry: dict) -> bool:
-    """Whether all seeds of a cell train at one of its rates."""
-    return any(all(has_trained(loss) for loss in losses) for losses in entry["loss"])
-
-
-def is_open(entry: dict) -> bool:
-    """Whether a cell does not train, though some seed does at some rate."""
-    some = any(has_trained(loss) for losses in entry["loss"] for loss in losses)
-    return some and not trains(entry)
-
-
 def best_rate(entry: dict) -> int:
     """The place of the rate whose worst seed has the lowest loss."""
     worst = []
@@ -228,26 +216,6 @@ def values_by_predictor(record: dict) -> dict[str, np.ndarray]:
         found[predictor] = np.array([np.mean(start[name]) for start in starts])
     found[CARRY] = np.array([carried(start) for start in starts])
     return found
-
-
-def bounds(values: np.ndarray, outcomes: np.ndarray) -> tuple[float, float]:
-    """The low and the high bound between which most cells that train lie, and few others."""
-    lows = between(values)
-    right = [np.sum((values >= low) == outcomes) for low in lows]
-    best = np.flatnonzero(right == np.max(right))
-    low = lows[best[len(best) // 2]]
-    reached = values >= low
-    highs = between(values[reached])
-    right = [np.sum((values[reached] <= high) == outcomes[reached]) for high in highs]
-    high = highs[np.flatnonzero(right == np.max(right))[-1]]
-    return float(low), float(high)
-
-
-def between(values: np.ndarray) -> np.ndarray:
-    """-inf, the middles between neighbouring values, and inf."""
-    values = np.unique(values)
-    middles = (values[1:] + values[:-1]) / 2
-    return np.concatenate([[-np.inf], middles, [np.inf]])
 
 
 class Predictions:
@@ -374,21 +342,6 @@ def row_of_cell(found: Predictions, place: int, entry: dict) -> dict:
 # ---- Rules --------------------------------------------------------------------------------------
 
 
-def share_with_interval(count: int, n: int) -> tuple[float, float, float]:
-    """count / n and its 95 % interval, Clopper's and Pearson's."""
-    from scipy.stats import binomtest  # imported here: it takes a second
-
-    interval = binomtest(count, n).proportion_ci(0.95)
-    return count / n, float(interval.low), float(interval.high)
-
-
-def sign_test(ours: int, theirs: int) -> float:
-    """The two-sided p-value of so many cells in which only one of two is right, or trains."""
-    from scipy.stats import binomtest  # imported here: it takes a second
-
-    return float(binomtest(ours, ours + theirs).pvalue) if ours + theirs else 1.0
-
-
 def alone(found: Predictions, gate: str) -> tuple[int, int, int]:
     """The cells that only this gate trains, those that only convex trains, and all they share."""
     outcomes = {tuple(cell.values()): outcome for cell, outcome in zip(found.cells, found.trains, strict=True)}
@@ -400,11 +353,6 @@ def alone(found: Predictions, gate: str) -> tuple[int, int, int]:
     gate_alone = pairs.count((True, False))
     convex_alone = pairs.count((False, True))
     return gate_alone, convex_alone, len(pairs)
-
-
-def decided(ours: int, theirs: int, p: float) -> bool | None:
-    """Whether ours are more than theirs; None if the test does not decide it."""
-    return ours > theirs if p < ERROR else None
 
 
 def predictions_of(record: dict) -> Predictions:

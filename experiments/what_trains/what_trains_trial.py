@@ -5,56 +5,24 @@ The nets see the headline's images.  The question defines what is measured.
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
 
-import experiments.static_gates.static_gates_trial  # noqa: F401  this and the next register blocks
 import highway_networks as hn
-import highways.nets.carries  # noqa: F401
-from experiments.what_trains import mean_field
-from experiments.what_trains.mean_field import Mix
-from highways.nets import fully_connected, initial
+from experiments.shared_trials.nine_carries import images_of, make, share
+from highways.nets import fully_connected, mean_field
 from highways.nets.fully_connected import BATCH
+from highways.nets.mean_field import Mix
 from highways.nets.subnormals import flushed_subnormals
 
-WIDTH = 50
 LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 TINY = 1e-300  # what has no logarithm counts as this
 # the variances of W_H and W_T times the width, by start
 VARIANCES = {"program": (1 / 3, 1 / 3), "glorot": (1.0, 1.0), "orthogonal": (1.0, 1.0), "he": (2.0, 1.0)}
-INITS = {"program": "uniform", "glorot": "glorot", "orthogonal": "glorot", "he": "he"}
 
 
 # ---- Nets ---------------------------------------------------------------------------------------
-
-
-def share(gate_bias: float | None) -> float:
-    """a, the share of H at the start: sigmoid(b_T)."""
-    return 1.0 if gate_bias is None else 1 / (1 + math.exp(-gate_bias))
-
-
-def block_of(kind: str, depth: int, gate_bias: float | None) -> hn.Block:
-    """The block of a kind in a net of this depth."""
-    a = share(gate_bias)
-    fixed = {
-        "skip": (1.0, 1.0),
-        "skip / sqrt L": (1.0, 1 / math.sqrt(depth)),
-        "convex": (1 - a, a),
-    }
-    if kind in fixed:
-        carry, transform = fixed[kind]
-        return hn.Block.find("fixed-mix", carry=carry, transform=transform)
-    learned = {
-        "none": "plain",
-        "rezero": "re-zero",
-        "static scalar": "static-scalar",
-        "static unit": "static-unit",
-        "sees x": "highway",
-        "uncoupled": "uncoupled",
-    }
-    return hn.Block.find(learned[kind])
 
 
 def mix_of(kind: str, depth: int, gate_bias: float | None) -> Mix:
@@ -71,41 +39,6 @@ def mix_of(kind: str, depth: int, gate_bias: float | None) -> Mix:
         "sees x": Mix(gate_bias=gate_bias, coupled=True),
         "uncoupled": Mix(carry=1, gate_bias=gate_bias),
     }[kind]
-
-
-def make(setting: dict, dtype=np.float32) -> hn.DeepNet:
-    """The net of a trial, as its seed draws it."""
-    gate_bias = setting.get("gate_bias")
-    start = setting["start"]
-    data = fully_connected.data_of(setting)
-    net = hn.DeepNet(
-        data.x_train.shape[1],
-        data.n_classes,
-        WIDTH,
-        setting["depth"],
-        block_of(setting["kind"], setting["depth"], gate_bias),
-        np.random.default_rng(setting["seed"]),
-        activation=setting["activation"],
-        init=INITS[start],
-        gate_bias=0.0 if gate_bias is None else gate_bias,
-        dtype=dtype,
-    )
-    if start == "orthogonal":
-        initial.redraw(net, "orthogonal", 1.0, np.random.default_rng([setting["seed"], 2]))
-    return net
-
-
-@functools.lru_cache(maxsize=3)
-def images(seed: int, n_train: int, n_test: int) -> fully_connected.Images:
-    """The images of the headline's run with this seed, scaled as there."""
-    drawn = hn.subset(fully_connected.data_set(), seed, n_train, n_test)
-    x_train = hn.scale_pixels(drawn.x_train, np.float32)
-    x_test = hn.scale_pixels(drawn.x_test, np.float32)
-    return fully_connected.Images(x_train, drawn.y_train, x_test, drawn.y_test)
-
-
-def images_of(setting: dict) -> fully_connected.Images:
-    return images(setting["seed"], setting["n_train"], setting["n_test"])
 
 
 # ---- The start ----------------------------------------------------------------------------------

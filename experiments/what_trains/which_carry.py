@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-import experiments.static_gates.static_gates_trial  # noqa: F401  this and the next register blocks
-import highways.nets.carries  # noqa: F401
+import highways.nets.carries  # this and the next register blocks
+import highways.nets.static_gates  # noqa: F401
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import Comparison, compared, corrected, holm, in_ratio, is_above, is_below
 from highways.lab.question import Question

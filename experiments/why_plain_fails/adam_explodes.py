@@ -31,7 +31,7 @@ further out of range counts.
 
 from __future__ import annotations
 
-from experiments.figure_1.full_mnist_trial import setting_of
+from experiments.shared_trials.hundred_layer_nets import setting_of
 from experiments.why_plain_fails.adam_explodes_trial import GUESSING, OUT_OF_RANGE, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -8,7 +8,7 @@ from conftest import ROOT, verdict_on
 from small_nets import STEP, logits_from, random_net
 
 import highway_networks as hn
-from experiments.figure_1 import full_mnist_trial
+from experiments.shared_trials import hundred_layer_nets
 from experiments.why_plain_fails import (
     adam_explodes,
     adam_explodes_trial,
@@ -350,12 +350,12 @@ def test_the_ratio_is_that_of_pairs():
 def adam_setting(**others):
     budget = {"depth": 5, "epochs": 2, "n_train": 1280, "n_test": 300}
     adam = {"optimizer": "adam", "lr": 1e-3, "beta2": 0.999, "warm_up": 0, "calm": 4, "last": 3}
-    return full_mnist_trial.setting_of(budget, seed=3, **{**adam, **others})
+    return hundred_layer_nets.setting_of(budget, seed=3, **{**adam, **others})
 
 
 def test_watching_changes_nothing():
     watched = adam_explodes_trial.trial(adam_setting())
-    not_watched = full_mnist_trial.trial(adam_setting())
+    not_watched = hundred_layer_nets.trial(adam_setting())
     assert not_watched.items() <= watched.items()
     assert max(watched["peaks"][10:]) == watched["largest_batch_loss"]  # after the first epoch, which has ten peaks
     assert adam_explodes_trial.trial(adam_setting(beta2=0.99))["losses"] != watched["losses"]

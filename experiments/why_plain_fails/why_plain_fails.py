@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from experiments.headline.controls_trial import CONTROLS, NO_BLOCKS
+from experiments.shared_trials.headline_nets import CONTROLS, NO_BLOCKS
 from experiments.study import ADDED, REFEREED
 from experiments.why_plain_fails.why_plain_fails_trial import trial
 from highways.lab.judging.claim import Sample, claim, values_of

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-import experiments.few_layers.copies  # noqa: F401  this and the next register blocks
 import highway_networks as hn
-import highways.nets.carries  # noqa: F401
-from experiments.what_trains import what_trains_trial
+import highways.nets.carries  # this and the next register blocks
+import highways.nets.layer_norm  # noqa: F401
+from experiments.shared_trials import nine_carries
 from highways.conv.net import ConvNet
 from highways.files import InputError
 from highways.nets import initial
@@ -61,7 +61,7 @@ def make(setting: dict, dtype=np.float32):
     """The untrained net of a setting, as its seed draws it."""
     family = setting["family"]
     if family == CALIBRATION:
-        return what_trains_trial.make(setting, dtype)
+        return nine_carries.make(setting, dtype)
     if family == CONVOLUTION:
         return convolutional(setting, dtype)
     if family == TRANSFORMER:

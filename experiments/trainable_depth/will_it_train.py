@@ -16,11 +16,12 @@ import math
 
 import numpy as np
 
-from experiments.what_trains.trainable_depth import compared
-from experiments.what_trains.what_trains import decided, share_with_interval, sign_test, trains
-from experiments.what_trains.will_it_train_trial import has_trained, trial
+from experiments.trainable_depth.trainable_depth import compared
+from experiments.trainable_depth.will_it_train_trial import has_trained, trial
+from experiments.trained_cells import trains
 from highways.files import ROOT
 from highways.lab.judging.claim import NotMeasured, claim
+from highways.lab.judging.counts import decided, share_with_interval, sign_test
 from highways.lab.judging.rules import holm
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -1,6 +1,6 @@
-"""Trains, or only makes, a net that lacks what the headline's claims are about.
+"""Trains, or only makes, a net of the headline that lacks what its claims are about.
 
-The question names the controls.  All have the headline's images, batches, epochs and Adam.
+The question `controls` names them.  All have the headline's images, batches, epochs and Adam.
 """
 
 from __future__ import annotations
@@ -22,9 +22,20 @@ CONTROLS = (NO_BLOCKS, GATES_SHUT, RANDOM_GATES, UNTRAINED, BEST_PLAIN)
 
 
 @functools.lru_cache(maxsize=3)
-def images(seed: int, n_train: int, n_test: int) -> hn.Dataset:
-    """The images of the headline's run with this seed."""
-    return hn.subset(fully_connected.data_set(), seed, n_train, n_test)
+def images(seed: int, n_train: int, n_test: int, held_out: bool = False) -> hn.Dataset:
+    """The images of a trial: those of the headline's run with this seed, and `n_test` to measure by.
+
+    These are test images, or with `held_out` training images that the trial does not train on."""
+    data = fully_connected.data_set()
+    if not held_out:
+        return hn.subset(data, seed, n_train, n_test)
+    drawn = hn.subset(data, seed, n_train + n_test, 1)
+    return drawn._replace(
+        x_train=drawn.x_train[:n_train],
+        y_train=drawn.y_train[:n_train],
+        x_test=drawn.x_train[n_train:],
+        y_test=drawn.y_train[n_train:],
+    )
 
 
 def make(setting: dict) -> hn.DeepNet:

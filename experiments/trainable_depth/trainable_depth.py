@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
-from experiments.what_trains import baselines, law
-from experiments.what_trains.trainable_depth_trial import trial
-from experiments.what_trains.what_trains import share_with_interval
+from experiments.trainable_depth import baselines, law
+from experiments.trainable_depth.trainable_depth_trial import trial
 from highways.lab.judging.claim import NotMeasured, claim
+from highways.lab.judging.counts import share_with_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected

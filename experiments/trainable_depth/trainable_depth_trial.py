@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments.what_trains import mixing_blocks as blocks  # noqa: F401  registers them
-from experiments.what_trains.streams import StreamNet
+from experiments.trainable_depth import mixing_blocks as blocks  # noqa: F401  registers them
+from experiments.trainable_depth.streams import StreamNet
 from highways.nets import fully_connected, initial
 from highways.nets.fully_connected import BATCH
 from highways.nets.optimizers import SGD

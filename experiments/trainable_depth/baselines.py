@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from experiments.what_trains import law
-from experiments.what_trains.calibration import LOSSES, PIXELS, RECORD
-from experiments.what_trains.what_trains import bounds
+from experiments.trainable_depth import law
+from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
+from experiments.trained_cells import bounds
 
 ONE_RATE = "one rate for all"
 RIVALS = (

@@ -9,10 +9,10 @@ was known.
 
 from __future__ import annotations
 
-from experiments.what_trains.will_it_train import (
+from experiments.trainable_depth.will_it_train import (
     BUDGETS as HELD_OUT,
 )
-from experiments.what_trains.will_it_train import (
+from experiments.trainable_depth.will_it_train import (
     CLIP,
     COMMON,
     OURS,
@@ -22,7 +22,7 @@ from experiments.what_trains.will_it_train import (
     measure,
     trained,
 )
-from experiments.what_trains.will_it_train_trial import trial
+from experiments.trainable_depth.will_it_train_trial import trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected

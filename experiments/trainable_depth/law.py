@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from experiments.what_trains.mean_field import ACTIVATIONS, NODES, WEIGHTS
+from highways.nets.mean_field import ACTIVATIONS, NODES, WEIGHTS
 
 N_CLASSES = 10
 STREAMS = 4

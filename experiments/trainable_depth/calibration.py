@@ -1,6 +1,6 @@
 """Where the law's constants come from: the trainings of `what_trains`, at four rates a cell.
 
-    python -m experiments.what_trains.calibration
+    python -m experiments.trainable_depth.calibration
 
 They are 336 cells of other blocks, depths and epochs than those of this question.  Cells with ReLU are
 left out, and of the three kinds that begin as the same net only one is taken.  Each rate of a cell is a
@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from experiments.what_trains import law
+from experiments.trainable_depth import law
 from highways.files import ROOT
 
 RECORD = ROOT / "experiments" / "results" / "what_trains.json"

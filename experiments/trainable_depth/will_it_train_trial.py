@@ -7,16 +7,12 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments.what_trains.what_trains_trial import images
-from experiments.what_trains.will_it_train_nets import make, norms_of
+from experiments.shared_trials.nine_carries import images_of
+from experiments.trainable_depth.will_it_train_nets import make, norms_of
 from highways.nets.optimizers import SGD
 from highways.nets.subnormals import flushed_subnormals
 
 MOMENTUM = 0.9
-
-
-def images_of(setting: dict):
-    return images(setting["seed"], setting["n_train"], setting["n_test"])
 
 
 def optimizer_of(net, setting: dict, rate: float):
