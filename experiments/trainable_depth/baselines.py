@@ -172,6 +172,7 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 PAIRED_WEIGHTS = np.outer(WEIGHTS, WEIGHTS) / WEIGHTS.sum() ** 2
 
 
+@functools.cache
 def half_difference(f: Callable, variance: float, half: float, shift: float = 0.0) -> float:
     """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half.
 

@@ -16,6 +16,7 @@ v_H and v_T are the variances of the weights times the width.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,6 +128,7 @@ class Gate:
     slopes_CB: float
 
 
+@functools.cache  # blocks far up a net, and nets of other depths, have the same
 def gate_of(mix: Mix, variance: float, bias: float) -> Gate:
     z = bias + math.sqrt(variance) * NODES
     C, B = mix.carry.value(z), mix.branch.value(z)
@@ -144,6 +146,7 @@ class Activated:
     slopes: float
 
 
+@functools.cache
 def activated(activation: str, variance: float) -> Activated:
     H, slope = ACTIVATIONS[activation]
     z = math.sqrt(variance) * NODES
