@@ -38,6 +38,7 @@ function set(changes) {
   const scene = SCENES[state.scene];
   if (scene.onState && scene.levers.some((name) => Object.hasOwn(changes, name))) scene.onState(changes);
   const isDigit = "ink" in changes || "digit" in changes;
+  if (isDigit) setOut();
   if (isDigit && runNow()) showDigit(runNow());
   keepAddress();
   showLevers();
@@ -194,23 +195,14 @@ const speakCaption = () => speak($("caption").textContent);
 
 /* ---- The pointer on the stage ---- */
 
-const STILL = 8; // pixels that a finger may move in a tap
-
 /* A finger that moves up or down scrolls the page, unless it begins on a pad or a number: their style says so.  A gesture
    ends with "up", or with "cancel" where the page was scrolled. */
 function listenToPointer() {
   const picture = $("picture");
-  let begun = [0, 0];
   const take = (kind, { clientX, clientY, pointerId }) => {
     const { left, top } = stage.canvas.getBoundingClientRect();
-    const place = [clientX - left, clientY - top];
-    const scene = SCENES[state.scene];
-    scene.point?.(kind, ...place);
-    if (kind === "down") {
-      begun = place;
-      picture.setPointerCapture(pointerId);
-    }
-    if (kind === "up" && Math.hypot(place[0] - begun[0], place[1] - begun[1]) < STILL) scene.tap?.(...place);
+    SCENES[state.scene].point?.(kind, clientX - left, clientY - top);
+    if (kind === "down") picture.setPointerCapture(pointerId);
   };
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
 }
@@ -288,6 +280,7 @@ function start() {
   startWorker();
   const scene = takeAddress();
   if (scene !== "whisper") sectionOf(scene).scrollIntoView();
+  setOut();
   showScene(scene);
   draw();
   $("first").remove();
