@@ -207,12 +207,12 @@ function listenToPointer() {
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
 }
 
-/* The scene whose text crosses a line: below a stage that stands above, or two fifths down the window. */
+/* The scene whose text crosses a line: below a stage that stays above, or two fifths down the window. */
 function watchScrolling() {
   let watcher = null;
   const watch = () => {
     watcher?.disconnect();
-    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft;
+    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft && getComputedStyle($("stage")).position === "sticky";
     const above = Math.round(Math.min(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight, 0.8 * innerHeight));
     watcher = new IntersectionObserver((entries) => {
       const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target.id;
