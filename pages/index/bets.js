@@ -67,6 +67,7 @@ function bet(scene, i, choice) {
 /* Plays on the stage what the answer says. */
 function prove(scene) {
   showScene(scene);
+  $("stage").scrollIntoView({ block: "nearest" }); // on a low screen it does not stay in sight
   SCENES[scene].bet.prove?.();
   redraw();
 }

@@ -29,7 +29,7 @@ SCENES.gate = {
     this.each = each;
     COMPARED.forEach((k, i) => {
       this.drawGates(k, i, this.lefts[i]);
-      if (isTold("gate")) this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
+      this.drawOne(k, this.lefts[i], height - drawn, each, drawn);
     });
   },
 
@@ -54,7 +54,8 @@ SCENES.gate = {
   drawOne(k, left, top, wide, height) {
     const inside = insideFor(k, problemNow());
     const i = state.unit - 1;
-    const T = inside.T[state.gateBlock - 1][i];
+    const isShown = isTold("gate");
+    const T = isShown ? inside.T[state.gateBlock - 1][i] : 0.5;
     const H = inside.H[state.gateBlock - 1][i];
     const x = inside.states[state.gateBlock - 1][i];
     const [low, high] = [top + height - 52, top + 28];
@@ -67,29 +68,31 @@ SCENES.gate = {
     way([[start, low], [end, low]], T, "way");
     stage.box([left + wide / 2 - 22, low - 16, 44, 32], "block");
     stage.text(left + wide / 2, low + 5, "H", "strong", "middle");
-    stage.text(left + wide / 2, high - 10, `(1 − T) x = ${(1 - T).toFixed(2)} · ${signed(x)}`, "small", "middle");
-    stage.text(left + wide / 2, low + 36, `T H = ${T.toFixed(2)} · ${signed(H)}`, "small", "middle");
+    stage.text(left + wide / 2, high - 10, isShown ? `(1 − T) x = ${(1 - T).toFixed(2)} · ${signed(x)}` : "(1 − T) x", "small", "middle");
+    stage.text(left + wide / 2, low + 36, isShown ? `T H = ${T.toFixed(2)} · ${signed(H)}` : "T H", "small", "middle");
     stage.text(start - 20, low + 5, "x", "strong");
     stage.text(end + 8, low + 5, "y", "strong");
   },
 
-  tap(x, y) {
+  /* The pointer chooses the cell that it passes. */
+  point(kind, x, y) {
     const row = Math.floor(((y - this.tower.top) * BLOCKS_OF_FOLLOWER) / this.tower.height);
     const left = this.lefts.findLast((edge) => x >= edge);
     const unit = Math.floor(((x - left) * follower.hidden) / this.each);
     if (!isTold("gate") || row < 0 || row >= BLOCKS_OF_FOLLOWER || !(unit >= 0 && unit < follower.hidden)) return;
-    set({ gateBlock: BLOCKS_OF_FOLLOWER - row, unit: unit + 1 });
+    const gateBlock = BLOCKS_OF_FOLLOWER - row;
+    if (gateBlock !== state.gateBlock || unit + 1 !== state.unit) set({ gateBlock, unit: unit + 1 });
   },
 
   caption() {
-    if (!isTold("gate")) return "The gates are covered until you bet. Then press any cell.";
+    if (!isTold("gate")) return "The gates are covered until you bet. Then pass over the cells.";
     const [easy, hard] = COMPARED.map((k) => insideFor(k, problemNow()).T[state.gateBlock - 1][state.unit - 1].toFixed(2));
-    return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Press another cell.`;
+    return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Pass over another.`;
   },
 
   bet: {
     question: "For which puzzle do the lower six layers open their gates further?",
-    choices: ["the easy one, k = 1", "the hard one, k = 4", "for both alike"],
+    choices: ["easy, k = 1", "hard, k = 4", "both alike"],
     right: 0,
   },
 };

@@ -25,7 +25,7 @@ SCENES.judge = {
     const { width, height } = stage;
     const { made, won } = score();
     stage.text(0, 26, made ? `${won} of ${made} bets won` : "No bets made yet", "number");
-    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + (width > 560 ? 2.6 : 3.4), 0);
+    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + (width > 560 ? 2.6 : 3.8), 0);
     const step = Math.min(40, (height - 44) / rows);
     let y = 36;
     DATA.claims.forEach((claim, i) => (y = this.drawClaim(claim, i, y, step)));
@@ -39,9 +39,9 @@ SCENES.judge = {
     const middle = (left + width) / 2;
     const yours = VERDICTS[state.verdicts[i]];
     const middleOfWords = isWide ? claim.length : claim.lastIndexOf(" ", 0.6 * claim.length); // else in two lines
-    stage.text(0, top + 1.2 * step, claim.slice(0, middleOfWords), "strong");
-    let y = top + (isWide ? 2.4 : 3.2) * step;
-    if (!isWide) stage.text(0, top + 2.2 * step, claim.slice(middleOfWords), "strong");
+    let y = top + (isWide ? 2.4 : 3.6) * step;
+    stage.text(0, y - (isWide ? 1.2 : 2.1) * step, claim.slice(0, middleOfWords), "strong");
+    if (!isWide) stage.text(0, y - step, claim.slice(middleOfWords), "strong");
     stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "your verdict first", "small");
     if (isWide) stage.text(middle, y, "← fails · holds →", "small faint", "middle");
     const first = y;

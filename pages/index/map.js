@@ -6,7 +6,6 @@ const COLUMNS = BIASES.length;
 const PLAIN_CELLS = RATES.map((_, row) => `${COLUMNS - 1} ${row}`);
 const LOSS_OF_GUESSING = Math.log(10);
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
-const MAP_FLOOR = -10; // the lower end of the law's axis, as a power of ten
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {"column row": what the worker found}
 const filling = { isPlaying: false, isWaiting: false, first: [] };
@@ -64,7 +63,7 @@ SCENES.start = {
   layout() {
     const { width, height } = stage;
     const left = 60;
-    const law = height * 0.34;
+    const law = height * (width > 560 ? 0.34 : 0.28);
     const wide = width - left - 4;
     return { left, law, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
   },
@@ -101,7 +100,7 @@ SCENES.start = {
 
   drawLaw(left, law, wide, across) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: MAP_FLOOR, to: 0, ticks });
+    const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
     stage.text(left, 12, "left after 30 layers; dots: measured", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
@@ -117,17 +116,14 @@ SCENES.start = {
     }
   },
 
-  /* The pointer chooses as the levers do. */
+  /* The pointer chooses as the levers do, and trains where it is released. */
   point(kind, x, y) {
     const { left, cell: [across, high], top } = this.layout();
     const cellBias = BIASES[Math.floor((x - left) / across)];
     const cellRate = RATES[RATES.length - 1 - Math.floor((y - top) / high)];
-    this.isOn = cellBias !== undefined && cellRate !== undefined;
-    if (this.isOn && (cellBias !== state.cellBias || cellRate !== state.cellRate)) set({ cellBias, cellRate });
-  },
-
-  tap() {
-    if (this.isOn) this.act();
+    const isOn = cellBias !== undefined && cellRate !== undefined;
+    if (isOn && (cellBias !== state.cellBias || cellRate !== state.cellRate)) set({ cellBias, cellRate });
+    if (kind === "up" && isOn) this.act();
   },
 
   caption() {
@@ -139,7 +135,7 @@ SCENES.start = {
 
   bet: {
     question: "Weights that keep lengths (orthogonal). Will thirty plain layers, without any way past, learn at some rate?",
-    choices: ["never", "yes, at a low rate", "yes, at a high rate"],
+    choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),
 

@@ -38,6 +38,7 @@ function set(changes) {
   const scene = SCENES[state.scene];
   if (scene.onState && scene.levers.some((name) => Object.hasOwn(changes, name))) scene.onState(changes);
   const isDigit = "ink" in changes || "digit" in changes;
+  if (isDigit) setOut();
   if (isDigit && runNow()) showDigit(runNow());
   keepAddress();
   showLevers();
@@ -194,33 +195,24 @@ const speakCaption = () => speak($("caption").textContent);
 
 /* ---- The pointer on the stage ---- */
 
-const STILL = 8; // pixels that a finger may move in a tap
-
 /* A finger that moves up or down scrolls the page, unless it begins on a pad or a number: their style says so.  A gesture
    ends with "up", or with "cancel" where the page was scrolled. */
 function listenToPointer() {
   const picture = $("picture");
-  let begun = [0, 0];
   const take = (kind, { clientX, clientY, pointerId }) => {
     const { left, top } = stage.canvas.getBoundingClientRect();
-    const place = [clientX - left, clientY - top];
-    const scene = SCENES[state.scene];
-    scene.point?.(kind, ...place);
-    if (kind === "down") {
-      begun = place;
-      picture.setPointerCapture(pointerId);
-    }
-    if (kind === "up" && Math.hypot(place[0] - begun[0], place[1] - begun[1]) < STILL) scene.tap?.(...place);
+    SCENES[state.scene].point?.(kind, clientX - left, clientY - top);
+    if (kind === "down") picture.setPointerCapture(pointerId);
   };
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
 }
 
-/* The scene whose text crosses a line: below a stage that stands above, or two fifths down the window. */
+/* The scene whose text crosses a line: below a stage that stays above, or two fifths down the window. */
 function watchScrolling() {
   let watcher = null;
   const watch = () => {
     watcher?.disconnect();
-    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft;
+    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft && getComputedStyle($("stage")).position === "sticky";
     const above = Math.round(Math.min(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight, 0.8 * innerHeight));
     watcher = new IntersectionObserver((entries) => {
       const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target.id;
@@ -288,6 +280,7 @@ function start() {
   startWorker();
   const scene = takeAddress();
   if (scene !== "whisper") sectionOf(scene).scrollIntoView();
+  setOut();
   showScene(scene);
   draw();
   $("first").remove();

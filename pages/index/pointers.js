@@ -70,7 +70,8 @@ SCENES.pointers = {
     } else this.along = 0;
     const { width, height } = stage;
     const wide = width * 0.46;
-    this.ring = { x: wide / 2, y: height / 2 - 10, r: Math.min(wide / 2 - 24, height / 2 - 56), number: width > 560 ? 24 : 13 };
+    const number = width > 560 ? 24 : 16;
+    this.ring = { x: wide / 2, y: height / 2 - 10, r: Math.min(wide / 2 - number - 6, height / 2 - 56), number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
     const each = (width - wide - 28 - 3 * gap) / 4;
@@ -100,7 +101,7 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
-      stage.hold(x - this.ring.number, y - this.ring.number, 2 * this.ring.number);
+      stage.hold(x - 1.4 * this.ring.number, y - 1.4 * this.ring.number, 2.8 * this.ring.number);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
     const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));

@@ -98,13 +98,13 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look) {
   const narrow = width < 300;
-  const head = 64; // pixels above a tower
-  const foot = height < 300 ? 40 : 64; // and below it
+  const head = narrow ? 58 : 64; // pixels above a tower
+  const foot = narrow ? 56 : 64; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   if (!narrow) stage.text(left, top + 38, EQUATIONS[look], "small");
   const wide = (width - 24) / 2;
   stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
-  stage.text(left + width, top + 40, narrow ? "are read" : "of new digits are read", "small", "end");
+  if (!narrow) stage.text(left + width, top + 40, "of new digits are read", "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;
@@ -123,7 +123,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
     if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
     stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
-    stage.text(right, rowTop(0) + high + 16, `${narrow ? "" : "arrives: "}${shareInWords(portrait.down)}`, "small");
+    if (narrow) stage.text(right, top + head - 20, shareInWords(portrait.down), "small");
+    else stage.text(right, rowTop(0) + high + 16, `arrives: ${shareInWords(portrait.down)}`, "small");
     const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
     const saysOne = narrow ? `all → ${portrait.guess}` : `says ${portrait.guess} to every digit`;
     stage.text(left + foot - 6, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
@@ -157,8 +158,8 @@ function drawRead(run, names, looks, place) {
 /* Two towers, and below them what each reads. */
 function drawPair(run, names, looks) {
   const { width, height } = stage;
-  const chart = height > 480 ? 96 : height > 320 ? 60 : 40;
-  const gap = width > 560 ? 48 : 20;
+  const chart = height > 480 ? 96 : 48;
+  const gap = width > 560 ? 48 : 16;
   const each = (width - gap) / 2;
   names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k]));
   drawRead(run, names, looks, [44, height - chart - 20, width - 48, chart]);

@@ -3,6 +3,7 @@
 
 const TRAINED = 100; // steps before the cut of the bet
 const HEALING = 200; // steps that a net is given after a cut
+const STILL = 8; // pixels that a finger may move before it drags
 const BET_CUT = [6, 8]; // of the bet: from this layer on so many
 
 let dragged = null; // {from, to}: the layers that the pointer has passed
@@ -51,7 +52,7 @@ SCENES.sabotage = {
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
     const left = wide + (isWide ? 72 : 52);
-    const high = height * (isWide ? 0.64 : 0.4);
+    const high = height * (isWide ? 0.72 : 0.4);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
     const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
     if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag or press Cut"]));
@@ -77,12 +78,6 @@ SCENES.sabotage = {
     pointAtPad(kind, x, y);
   },
 
-  /* A tap moves the frame. */
-  tap(x, y) {
-    const layer = layerAt(x, y);
-    if (layer) set({ cutFrom: layer });
-  },
-
   caption() {
     const run = runNow();
     const last = run.cuts.at(-1);
@@ -93,7 +88,7 @@ SCENES.sabotage = {
 
   bet: {
     question: "At step 100 eight neighbours of the thirty are cut, for good. What does the net read 200 steps later?",
-    choices: ["it is dead: a guess", "half as much", "nearly as much"],
+    choices: ["a guess", "half as much", "nearly as much"],
     right: 2,
     isSettled: () => runs.bet?.step >= TRAINED + HEALING,
 

@@ -11,7 +11,7 @@ SCENES.turn = {
 
   bet: {
     question: "Left, all gates are held shut: thirty layers hand on what they get. How many digits will it read?",
-    choices: ["none: it guesses", "half as many", "as many"],
+    choices: ["it guesses", "half as many", "as many"],
     right: 2,
     prove() {
       remake("turn");

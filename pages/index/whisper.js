@@ -5,12 +5,18 @@
 const SIDE = 14; // of a digit, in pixels
 const PIXELS = SIDE * SIDE;
 const LAYERS = 30;
-const FLOOR = -10; // the lower end of the axis, as a power of ten
+const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
 
 const BET_T = 0.05;
+const HOP = 60; // milliseconds that a new digit takes for a layer
+const EMPTY = new Float64Array(PIXELS);
 const rooms = [];
 let sweep = null; // {T, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left}, of all T that the finger has been at
+let begun = -Infinity; // when the digit set out
+
+/* A new digit climbs layer by layer; one that is being drawn is seen on all of them. */
+const setOut = () => (begun = calm.matches || drawing ? -Infinity : performance.now());
 
 /* The weights W_H of the layers, drawn when they are needed first. */
 function roomsDrawn(seed = 1) {
@@ -61,6 +67,7 @@ SCENES.whisper = {
   onState: () => (sweep = null),
 
   play(then = state.T) {
+    begun = -Infinity;
     sweep = sweep ? null : { T: 0, then };
     while (sweep && calm.matches) draw();
   },
@@ -79,19 +86,25 @@ SCENES.whisper = {
     if (sweep) this.sweepOn();
     const T = state.T;
     const states = climb(inkSeen(), T);
+    const top = Math.min(LAYERS, Math.floor((performance.now() - begun) / HOP));
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
-      stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values));
+      stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(layer > top ? EMPTY : values));
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const left = norm(states[LAYERS]) / norm(states[0]) || 0;
-    if (norm(states[0])) visited.set(T, left);
+    if (norm(states[0]) && top === LAYERS) visited.set(T, left);
     this.left = left;
     const [x, y, side] = tilePlace(LAYERS + 1);
     const size = side / (gridNow()[1] === 3 ? 2 : 3);
-    const numbers = stage.text(x, y + side / 2, shareInWords(left), "strong");
-    numbers.style.fontSize = `${left < 0.0095 ? size * 0.62 : size}px`;
-    stage.text(x, y + side / 2 + 18, "is left", "small");
+    const now = norm(states[top]) / norm(states[0]) || 0;
+    const numbers = stage.text(x, y + side / 2, shareInWords(now), "strong");
+    numbers.style.fontSize = `${now < 0.0095 ? size * 0.62 : size}px`;
+    stage.text(x, y + side / 2 + 18, top < LAYERS ? `layer ${top}` : "is left", "small");
+    if (top < LAYERS) {
+      stage.box(tilePlace(top), "chosen");
+      redraw();
+    }
     this.drawValley();
   },
 
@@ -111,8 +124,8 @@ SCENES.whisper = {
       stage.line(points, "law");
       stage.text(across(0.35) + 8, down(decadesLeft(0.35, g, LAYERS)) - 4, "the law", "small");
     } else if (visited.size < 4) {
-      stage.text(across(0.2), down(-2) + 4, "left for each T:", "small faint");
-      stage.text(across(0.2), down(-2) + 24, "drag here, too", "small pen");
+      stage.text(across(0.2), down(-3) - 4, "left for each T:", "small faint");
+      stage.text(across(0.2), down(-3) + 16, "drag here, too", "small pen");
     }
     for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
   },

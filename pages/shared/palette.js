@@ -26,8 +26,5 @@ function paletteNow() {
     share: ramp(color("paper"), color("ink")), // from none to all
     gate: ramp(color("paper"), color("highway")), // from closed to open
     paper: color("paper"),
-    edge: color("line"),
-    bar: color("faint"),
-    mark: color("ink"),
   };
 }
