@@ -224,5 +224,4 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    awaits=True,
 )
