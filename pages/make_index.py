@@ -37,7 +37,7 @@ PAGE_PARTS = (
     WORDS,
     *(f"{name}.js" for name in PROGRAMS.split()),
 )
-RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "claims")
+RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "routing_or_multiplication", "claims")
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long
@@ -268,6 +268,8 @@ def words_from(record: dict) -> dict[str, str]:
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
     scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")["summary"]
     cuts = select(scenes, cut=20)
+    cycles = load_results(ROOT / "experiments" / "results" / "routing_or_multiplication.json")["summary"]
+    product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
         "n_nets": str(cuts["seeds"]),
         "n_faded": str(cuts["faded"]),
@@ -276,6 +278,8 @@ def words_from(record: dict) -> dict[str, str]:
         "blocks": f"{', '.join(first)} and {last}",
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),
+        "product": f"{100 * product:.0f}&nbsp;%",
+        "gated": f"{100 * gated:.0f}&nbsp;%",
         "free": f"{free['test_accuracy']['mean']:.3f}",
         "shut": f"{shut['test_accuracy']['mean']:.3f}",
         "claims": claims_in_words(),
