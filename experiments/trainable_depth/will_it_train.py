@@ -17,8 +17,8 @@ import math
 import numpy as np
 
 from experiments.trainable_depth.trainable_depth import compared
-from experiments.trainable_depth.will_it_train_trial import has_trained, trial
-from experiments.trained_cells import trains
+from experiments.trainable_depth.will_it_train_trial import trial
+from experiments.trained_cells import has_trained, trains
 from highways.files import ROOT
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from experiments.shared_trials.nine_carries import images_of
 from experiments.trainable_depth.hopeful_training import logits_and_loss, train_while_hopeful
 from experiments.trainable_depth.will_it_train_nets import make, norms_of
+from experiments.trained_cells import has_trained
 from highways.nets.subnormals import flushed_subnormals
 
 
@@ -40,7 +39,3 @@ def trial(setting: dict) -> dict:
             if has_trained(losses[-1], setting["trains_below"]):
                 break
     return {"norms": norms, "gradient_norm": gradient_norm, "losses": losses, "flushed": flushed}
-
-
-def has_trained(loss: float | None, trains_below: float) -> bool:
-    return loss is not None and math.isfinite(loss) and loss < trains_below
