@@ -16,6 +16,7 @@ import numpy as np
 from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
 from experiments.trained_cells import bounds
+from highways.will_it_train import first_over_last
 
 ONE_RATE = "one rate for all"
 RIVALS = (
@@ -164,8 +165,7 @@ def measured_gradient(cell: dict) -> float:
     """log10 of |dL/dy| of the first block over that of the last, of untrained nets."""
     if "gradient" in cell:
         return float(np.mean(cell["gradient"]))
-    ratios = [look["first_norm"] / look["last_norm"] for look in cell["starts"]]
-    return float(np.mean(np.log10(np.maximum(ratios, 1e-300))))
+    return float(np.mean([first_over_last((look["first_norm"], look["last_norm"])) for look in cell["starts"]]))
 
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)

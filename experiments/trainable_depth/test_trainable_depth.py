@@ -423,6 +423,13 @@ def test_edges_leave_out_what_is_mixed():
     assert will_it_train.edges(*one_of_twenty) == (-math.inf, -math.inf)
 
 
+def test_a_net_whose_last_block_has_no_gradient_has_a_measure():
+    entry = entry_of(will_it_train.calibration(HELD_OUT)[0], "adam", first=1.0, trains=False)
+    entry["norms"] = [1.0, 0.0]
+    edges = {"adam": (-2.0, -1.0)}
+    assert will_it_train.says(will_it_train.GRADIENT, entry, edges) is False
+
+
 def with_held_out(is_right) -> dict:
     """A record whose nets train as the gradient has it, but where is_right(number of the net) is False.
 

@@ -27,6 +27,7 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
+from highways.will_it_train import first_over_last
 
 RECORD_OF_SGD = ROOT / "experiments" / "results" / "what_trains.json"
 RECORD_OF_EDGES = ROOT / "experiments" / "results" / "will_it_train_edges.json"
@@ -194,13 +195,6 @@ def trained(entry: dict) -> bool:
     return any(has_trained(loss, COMMON["trains_below"]) for loss in entry["losses"])
 
 
-def measure(norms: list[float]) -> float:
-    """log10 of the first norm over the last; that of a gradient of 0 is -300."""
-    if not norms[0] > 0:
-        return -300.0
-    return math.log10(norms[0]) - math.log10(norms[-1])
-
-
 def edges(values: np.ndarray, outcomes: np.ndarray) -> tuple[float, float]:
     """Below the first edge few nets train, above the second most do.
 
@@ -228,7 +222,7 @@ def known_nets(record: dict, optimizer: str) -> tuple[np.ndarray, np.ndarray]:
                 outcomes.append(trains(training))
     for entry in (*record["trials"]["calibration"], *read_record(RECORD_OF_EDGES)["trials"]):
         if entry["optimizer"] == optimizer:
-            values.append(measure(entry["norms"]))
+            values.append(first_over_last(entry["norms"]))
             outcomes.append(trained(entry))
     return np.array(values), np.array(outcomes)
 
@@ -248,7 +242,7 @@ def says(predictor: str, entry: dict, found: dict[str, tuple[float, float]]) -> 
     if predictor == NORM:
         return 0.1 <= entry["gradient_norm"] <= 10
     fails_below, trains_above = found[entry["optimizer"]]
-    value = measure(entry["norms"])
+    value = first_over_last(entry["norms"])
     if value >= trains_above:
         return True
     return False if value < fails_below else None
@@ -301,7 +295,7 @@ def row_of_net(group: str, entry: dict, found: dict) -> dict:
         "row": "net",
         "group": group,
         **{name: entry[name] for name in (*CELL, "optimizer")},
-        "measure": measure(entry["norms"]),
+        "measure": first_over_last(entry["norms"]),
         "gradient_norm": entry["gradient_norm"],
         "predicted": says(GRADIENT, entry, found),
         "trains": trained(entry),
