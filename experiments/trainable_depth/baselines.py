@@ -16,6 +16,7 @@ import numpy as np
 from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
 from experiments.trained_cells import bounds
+from highways.nets import mean_field
 from highways.will_it_train import first_over_last
 
 ONE_RATE = "one rate for all"
@@ -174,13 +175,8 @@ PAIRED_WEIGHTS = np.outer(WEIGHTS, WEIGHTS) / WEIGHTS.sum() ** 2
 
 @functools.cache
 def half_difference(f: Callable, variance: float, half: float, shift: float = 0.0) -> float:
-    """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half.
-
-    As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
-    correlation = min(max(1 - half / variance, -1.0), 1.0) if variance > 0 else 1.0
-    first = math.sqrt(variance) * NODES
-    other = correlation * first[:, None] + math.sqrt(variance * (1 - correlation**2)) * NODES
-    return float((PAIRED_WEIGHTS * (f(shift + first)[:, None] - f(shift + other)) ** 2).sum() / 2)
+    """As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
+    return mean_field.half_difference(f, variance, half, shift, NODES, PAIRED_WEIGHTS)
 
 
 def distance(cell: dict) -> float:
