@@ -127,7 +127,7 @@ def test_a_law_whose_rates_are_too_large_is_not_reproduced():
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
 
 
-OWN_BLOCKS = ("mp-gate", "p-norm-gate", "layer-norm-highway")
+OWN_BLOCKS = ("mp-gate", "p-norm-gate")
 
 
 def load_gradient_check():
@@ -180,13 +180,6 @@ def test_slopes_of_a_mixture_are_those_of_its_parts(kind):
     for part in (mix.carry, mix.branch):
         difference = (part.value(z + 1e-5) - part.value(z - 1e-5)) / 2e-5
         np.testing.assert_allclose(part.slope(z), difference, atol=1e-9)
-
-
-def test_a_block_with_layer_norm_gives_out_mean_0():
-    net = hn.DeepNet(3, 2, 8, 2, "layer-norm-highway", rng=0)
-    net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
-    y = net.workspace(5, "train").layers[-1].y
-    np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-5)
 
 
 # ---- The law ---------------------------------------------------------------------------------------------------------

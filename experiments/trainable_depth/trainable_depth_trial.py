@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
+import highways.nets.layer_norm  # noqa: F401  registers a block
 from experiments.trainable_depth import mixing_blocks as blocks  # noqa: F401  registers them
 from experiments.trainable_depth.hopeful_training import digits, logits_and_loss, train_while_hopeful
 from experiments.trainable_depth.streams import StreamNet
@@ -25,7 +26,7 @@ BLOCKS = {
     "highway": "highway",
     "mp": "mp-gate",
     "p-norm": "p-norm-gate",
-    "layer-norm": "layer-norm-highway",
+    "layer-norm": "normalised-highway",
 }
 INITS = {"program": "uniform", "glorot": "glorot", "orthogonal": "glorot", "he": "he"}
 
