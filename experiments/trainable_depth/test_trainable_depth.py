@@ -14,7 +14,6 @@ from experiments.trainable_depth import (
     baselines,
     calibration,
     law,
-    show,
     trainable_depth,
     trainable_depth_trial,
     will_it_train,
@@ -329,12 +328,6 @@ def test_a_row_for_each_predictor_and_cell():
     assert row["right"] == 1
     assert row["factor"] == pytest.approx(1)
     assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful()["trials"].values()))
-
-
-def test_the_picture_draws_the_law_s_constants():
-    """A show.py knows JSON only, so it has them of its own."""
-    assert baselines.LINE[show.LOSS] == show.LINE
-    assert baselines.TOP[show.LOSS] == show.TOP
 
 
 # ---- will_it_train: nets ---------------------------------------------------------------------------------------------
