@@ -7,7 +7,6 @@ trains.  All are set on the trainings of `what_trains`, with SGD; none sees a tr
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Callable
 
@@ -17,6 +16,7 @@ from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
 from experiments.trained_cells import bounds
 from highways.nets import mean_field
+from highways.records import load_results
 from highways.will_it_train import first_over_last
 
 ONE_RATE = "one rate for all"
@@ -148,7 +148,7 @@ def trained_at(loss: float) -> np.ndarray:
 
 @functools.cache
 def cells_of_what_trains() -> list[dict]:
-    trials = json.loads(RECORD.read_text(encoding="utf-8"))["trials"]
+    trials = load_results(RECORD)["trials"]
     common = {"slice": "what_trains", "pixels": "[-1, 1]", "optimizer": "sgd", "width": 50}
     found = []
     for start, trained in zip(trials["starts"], trials["trained"], strict=True):

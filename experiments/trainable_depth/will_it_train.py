@@ -11,7 +11,6 @@ transformer, which needs PyTorch.  RULES.md says what was fixed before the runs,
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -27,10 +26,11 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
+from highways.records import load_results, path_of
 from highways.will_it_train import first_over_last
 
-RECORD_OF_SGD = ROOT / "experiments" / "results" / "what_trains.json"
-RECORD_OF_EDGES = ROOT / "experiments" / "results" / "will_it_train_edges.json"
+RECORD_OF_SGD = ROOT / path_of("what_trains")
+RECORD_OF_EDGES = ROOT / path_of("will_it_train_edges")
 RATES = {"sgd": [0.75, 0.15, 3.75, 0.03], "adam": [1e-3, 3e-3, 3e-4]}  # in the order in which they are tried
 CLIP = {"sgd": 1.0, "adam": 5.0}
 COMMON = {"momentum": 0.9, "trains_below": round(NO_BETTER_THAN_GUESSING, 6), "hopeless_above": 2.296, "seed": 1}
@@ -215,20 +215,16 @@ def known_nets(record: dict, optimizer: str) -> tuple[np.ndarray, np.ndarray]:
     values = []
     outcomes = []
     if optimizer == "sgd":
-        trials = read_record(RECORD_OF_SGD)["trials"]
+        trials = load_results(RECORD_OF_SGD)["trials"]
         for start, training in zip(trials["starts"], trials["trained"], strict=True):
             if start["activation"] == "tanh":
                 values.append(float(np.mean(start["gradient"])))
                 outcomes.append(trains(training))
-    for entry in (*record["trials"]["calibration"], *read_record(RECORD_OF_EDGES)["trials"]):
+    for entry in (*record["trials"]["calibration"], *load_results(RECORD_OF_EDGES)["trials"]):
         if entry["optimizer"] == optimizer:
             values.append(first_over_last(entry["norms"]))
             outcomes.append(trained(entry))
     return np.array(values), np.array(outcomes)
-
-
-def read_record(path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def edges_by_optimizer(record: dict) -> dict[str, tuple[float, float]]:
