@@ -10,8 +10,8 @@ import numpy as np
 from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
 
 
-def has_trained(loss: float | None) -> bool:
-    return loss is not None and loss < NO_BETTER_THAN_GUESSING
+def has_trained(loss: float | None, trains_below: float = NO_BETTER_THAN_GUESSING) -> bool:
+    return loss is not None and loss < trains_below
 
 
 def trains(entry: dict) -> bool:

@@ -7,7 +7,6 @@ trains.  All are set on the trainings of `what_trains`, with SGD; none sees a tr
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Callable
 
@@ -16,6 +15,9 @@ import numpy as np
 from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
 from experiments.trained_cells import bounds
+from highways.nets import mean_field
+from highways.records import load_results
+from highways.will_it_train import first_over_last
 
 ONE_RATE = "one rate for all"
 RIVALS = (
@@ -146,7 +148,7 @@ def trained_at(loss: float) -> np.ndarray:
 
 @functools.cache
 def cells_of_what_trains() -> list[dict]:
-    trials = json.loads(RECORD.read_text(encoding="utf-8"))["trials"]
+    trials = load_results(RECORD)["trials"]
     common = {"slice": "what_trains", "pixels": "[-1, 1]", "optimizer": "sgd", "width": 50}
     found = []
     for start, trained in zip(trials["starts"], trials["trained"], strict=True):
@@ -164,8 +166,7 @@ def measured_gradient(cell: dict) -> float:
     """log10 of |dL/dy| of the first block over that of the last, of untrained nets."""
     if "gradient" in cell:
         return float(np.mean(cell["gradient"]))
-    ratios = [look["first_norm"] / look["last_norm"] for look in cell["starts"]]
-    return float(np.mean(np.log10(np.maximum(ratios, 1e-300))))
+    return float(np.mean([first_over_last((look["first_norm"], look["last_norm"])) for look in cell["starts"]]))
 
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
@@ -174,13 +175,8 @@ PAIRED_WEIGHTS = np.outer(WEIGHTS, WEIGHTS) / WEIGHTS.sum() ** 2
 
 @functools.cache
 def half_difference(f: Callable, variance: float, half: float, shift: float = 0.0) -> float:
-    """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half.
-
-    As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
-    correlation = min(max(1 - half / variance, -1.0), 1.0) if variance > 0 else 1.0
-    first = math.sqrt(variance) * NODES
-    other = correlation * first[:, None] + math.sqrt(variance * (1 - correlation**2)) * NODES
-    return float((PAIRED_WEIGHTS * (f(shift + first)[:, None] - f(shift + other)) ** 2).sum() / 2)
+    """As in `what_trains`, with fewer nodes: 20 of them are right to a part in 1000 for tanh."""
+    return mean_field.half_difference(f, variance, half, shift, NODES, PAIRED_WEIGHTS)
 
 
 def distance(cell: dict) -> float:

@@ -11,15 +11,15 @@ tenths of a decade; of several equally good ones it is the middle one.
 from __future__ import annotations
 
 import functools
-import json
 import math
 
 import numpy as np
 
 from experiments.trainable_depth import law
 from highways.files import ROOT
+from highways.records import load_results, path_of
 
-RECORD = ROOT / "experiments" / "results" / "what_trains.json"
+RECORD = ROOT / path_of("what_trains")
 PIXELS = law.Pixels(d_in=784, square=725.3, spread=211.0, absolute=741.4)  # of 6000 images in [-1, 1]
 STEPS = 46 * (1 - 0.9**12) / (1 - 0.9)  # 12 epochs of 46 steps whose rate falls to 0.9 an epoch
 SAME_START = ("convex", "static scalar")  # as static unit
@@ -30,7 +30,7 @@ LOSSES = (0.9 * math.log(10), 1.5, 0.3)
 def cells_and_values() -> list[tuple[dict, tuple]]:
     """Every cell, with its K, M, share and S."""
     found = []
-    for cell in json.loads(RECORD.read_text(encoding="utf-8"))["trials"]["trained"]:
+    for cell in load_results(RECORD)["trials"]["trained"]:
         if cell["activation"] != "tanh" or cell["kind"] in SAME_START:
             continue
         start = law.start_of(cell, PIXELS)

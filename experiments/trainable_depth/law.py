@@ -25,11 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from experiments.trainable_depth.streams import STIRRED, STREAMS
 from highways.nets.mean_field import ACTIVATIONS, NODES, WEIGHTS
 
 N_CLASSES = 10
-STREAMS = 4
-STIRRED = 0.5  # how far convex streams go towards their mean in a block
 EPSILON = 1e-8  # Adam's: a gradient below it counts as small
 
 

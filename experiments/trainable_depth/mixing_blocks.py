@@ -1,10 +1,10 @@
-"""Gates that keep the size of the state, and a normalised highway block.  Importing this module registers them."""
+"""Gates that keep the size of the state.  Importing this module registers them."""
 
 from __future__ import annotations
 
 from numpy import add, divide, exp2, multiply, negative, sqrt, subtract
 
-from highway_networks import Block, Highway
+from highway_networks import Block
 
 
 def exponentials(layer, up, down) -> None:
@@ -111,26 +111,3 @@ class PNorm(MixingGate):
 
     def transform_gate(self, layer):
         return layer.T
-
-
-class LayerNormHighway(Highway):
-    """A highway block, then layer normalisation: y = (s - mean of s) / (its standard deviation),
-    over the units of an image, where s = H T + x (1 - T).  No gain or bias is learned."""
-
-    name = "layer-norm-highway"
-    kept = ("H", "P", "q", "R")  # R = 1 / the standard deviation, the same in all rows
-
-    def forward(self, layer):
-        super().forward(layer)
-        y = layer.y
-        subtract(y, y.mean(axis=0), y)
-        layer.R[...] = 1 / sqrt((y * y).mean(axis=0) + 1e-5)
-        multiply(y, layer.R, y)
-
-    def backward(self, layer, dy):
-        """ds = R (dy - mean of dy - y (mean of y dy))."""
-        along = (layer.y * dy).mean(axis=0)
-        subtract(dy, dy.mean(axis=0), dy)
-        subtract(dy, layer.y * along, dy)
-        multiply(dy, layer.R, dy)
-        return super().backward(layer, dy)

@@ -1,7 +1,5 @@
 """The pictures and tables of the room trainable_depth, from JSON alone."""
 
-import math
-
 import numpy as np
 
 from highways.lab.showing.registry import picture, table
@@ -20,9 +18,6 @@ def rows_of(record: dict, row: str, **wanted) -> list[dict]:
 KIND = "highway"
 START = "orthogonal"
 FAINTEST_S = -16.0  # a smaller S is drawn here
-LOSS = 0.9 * math.log(10)  # below it a net trains
-LINE = -3.35  # of S: below it a net does not train by the line alone
-TOP = 1.0  # log10 of k, in the largest rate k / (1 + M)
 
 
 @picture("trainable_depth")
@@ -30,19 +25,20 @@ def trainable_depth(record):
     """Left, highway nets: S against b_T as the law has it, a line for each depth; marks at measured
     gradients of untrained nets, full where they train.  Right: the largest rate of the grid's cells that
     train against 1 + M, and the law's line."""
+    [constants] = rows_of(record, "constants")
     cells = rows_of(record, "cell", slice="grid")
     depths = sorted({cell["depth"] for cell in cells})
     fig, (left, right) = panels(1, 2, 4)
     for depth, color in zip(depths, shades(COLOR["highway"], len(depths)), strict=True):
         draw_valley(left, [cell for cell in cells if cell["depth"] == depth], depth, color)
         draw_rates(right, [cell for cell in cells if cell["depth"] == depth and cell["trains"]], color)
-    left.axhline(LINE, color=GREY, ls="--")
+    left.axhline(constants["line"], color=GREY, ls="--")
     left.set(xlabel="b_T", ylabel="log10 of gradient, first block over last", ylim=(FAINTEST_S - 1, 1))
     left.legend(fontsize="small", title="blocks")
     reached = np.array([1.0, max([1 + cell["M"] for cell in cells], default=2.0)])
-    right.plot(reached, 10**TOP / reached, color=GREY)
+    right.plot(reached, 10 ** constants["top"] / reached, color=GREY)
     right.set(xscale="log", yscale="log", xlabel="1 + M", ylabel="largest rate that trains")
-    [law] = rows_of(record, "predictor", slice="grid", predictor="law", loss=round(LOSS, 4))
+    [law] = rows_of(record, "predictor", slice="grid", predictor="law", loss=constants["loss"])
     finding = f"Half-open gates are the worst; two lines foretell {100 * law['right']:.0f} % of {law['cells']} nets"
     headline(fig, finding, f"left: {KIND} nets, {START} weights, full marks train; right: all nets that train")
     return fig

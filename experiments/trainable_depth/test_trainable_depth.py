@@ -14,7 +14,6 @@ from experiments.trainable_depth import (
     baselines,
     calibration,
     law,
-    show,
     trainable_depth,
     trainable_depth_trial,
     will_it_train,
@@ -127,7 +126,7 @@ def test_a_law_whose_rates_are_too_large_is_not_reproduced():
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
 
 
-OWN_BLOCKS = ("mp-gate", "p-norm-gate", "layer-norm-highway")
+OWN_BLOCKS = ("mp-gate", "p-norm-gate")
 
 
 def load_gradient_check():
@@ -180,13 +179,6 @@ def test_slopes_of_a_mixture_are_those_of_its_parts(kind):
     for part in (mix.carry, mix.branch):
         difference = (part.value(z + 1e-5) - part.value(z - 1e-5)) / 2e-5
         np.testing.assert_allclose(part.slope(z), difference, atol=1e-9)
-
-
-def test_a_block_with_layer_norm_gives_out_mean_0():
-    net = hn.DeepNet(3, 2, 8, 2, "layer-norm-highway", rng=0)
-    net.forward(np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32))
-    y = net.workspace(5, "train").layers[-1].y
-    np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-5)
 
 
 # ---- The law ---------------------------------------------------------------------------------------------------------
@@ -338,12 +330,6 @@ def test_a_row_for_each_predictor_and_cell():
     assert sum(row["row"] == "cell" for row in rows) == sum(map(len, lawful()["trials"].values()))
 
 
-def test_the_picture_draws_the_law_s_constants():
-    """A show.py knows JSON only, so it has them of its own."""
-    assert baselines.LINE[show.LOSS] == show.LINE
-    assert baselines.TOP[show.LOSS] == show.TOP
-
-
 # ---- will_it_train: nets ---------------------------------------------------------------------------------------------
 
 
@@ -421,6 +407,13 @@ def test_edges_leave_out_what_is_mixed():
     assert will_it_train.edges(values, values > 100) == (math.inf, math.inf)
     one_of_twenty = np.arange(20.0), np.arange(20) != 19
     assert will_it_train.edges(*one_of_twenty) == (-math.inf, -math.inf)
+
+
+def test_a_net_whose_last_block_has_no_gradient_has_a_measure():
+    entry = entry_of(will_it_train.calibration(HELD_OUT)[0], "adam", first=1.0, trains=False)
+    entry["norms"] = [1.0, 0.0]
+    edges = {"adam": (-2.0, -1.0)}
+    assert will_it_train.says(will_it_train.GRADIENT, entry, edges) is False
 
 
 def with_held_out(is_right) -> dict:

@@ -288,9 +288,16 @@ def as_factor(found: Predictions, name: str) -> tuple[float, float, float]:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each predictor and loss on the grid, each slice, each cell, and one for the pairs of gates."""
+    """A row for each predictor and loss on the grid, each slice, each cell, one for the pairs of gates, and one for
+    the law's constants, which the picture draws."""
     trials = record["trials"]
-    result = []
+    constants = {
+        "row": "constants",
+        "loss": round(TRAINS, 4),  # below it a net trains
+        "line": baselines.LINE[TRAINS],  # of S: below it a net does not train by the line alone
+        "top": baselines.TOP[TRAINS],  # log10 of k, in the largest rate k / (1 + M)
+    }
+    result = [constants]
     for loss in LOSSES:
         result += rows_of_predictors(record, GRID, trials[GRID], loss)
     by_slice = {}

@@ -12,11 +12,12 @@ import math
 import numpy as np
 
 import highway_networks as hn
+import highways.nets.layer_norm  # noqa: F401  registers a block
 from experiments.trainable_depth import mixing_blocks as blocks  # noqa: F401  registers them
+from experiments.trainable_depth.hopeful_training import digits, logits_and_loss, train_while_hopeful
 from experiments.trainable_depth.streams import StreamNet
 from highways.nets import fully_connected, initial
 from highways.nets.fully_connected import BATCH
-from highways.nets.optimizers import SGD
 from highways.nets.subnormals import flushed_subnormals
 
 LOOKED_AT = 256  # images on which an untrained net is measured
@@ -25,7 +26,7 @@ BLOCKS = {
     "highway": "highway",
     "mp": "mp-gate",
     "p-norm": "p-norm-gate",
-    "layer-norm": "layer-norm-highway",
+    "layer-norm": "normalised-highway",
 }
 INITS = {"program": "uniform", "glorot": "glorot", "orthogonal": "glorot", "he": "he"}
 
@@ -69,14 +70,6 @@ def images_of(setting: dict, seed: int) -> fully_connected.Images:
     return images(seed, setting["n_train"], setting["n_test"], setting["pixels"], setting.get("data_dir"))
 
 
-def optimizer_of(net, setting: dict, rate: float):
-    """The optimiser of a training.  SGD's rate is lr / (1 - momentum), Adam's is lr."""
-    if setting["optimizer"] == "adam":
-        return hn.Adam(net.parameters, lr=rate, clip=setting["clip"])
-    momentum = setting["momentum"]
-    return SGD(net.parameters, lr=rate * (1 - momentum), momentum=momentum, clip=setting["clip"])
-
-
 # ---- The start ----------------------------------------------------------------------------------
 
 
@@ -99,11 +92,6 @@ def look_at_start(setting: dict, seed: int) -> dict:
     }
 
 
-def digits(value: float) -> float | None:
-    """Five digits; None for what is not finite."""
-    return float(f"{value:.5g}") if math.isfinite(value) else None
-
-
 # ---- Training -----------------------------------------------------------------------------------
 
 
@@ -111,25 +99,11 @@ def train(setting: dict, rate: float, seed: int) -> dict:
     """Trains one net at one rate.  `loss` is that on all training images at the end; None for a net
     that diverged or was stopped."""
     drawn = images_of(setting, seed)
-    n_train = len(drawn.x_train)
     net = make(setting, seed)
-    losses = []
-
-    def orders():
-        shuffle = np.random.default_rng([seed, 1])
-        for epoch in range(setting["epochs"]):
-            if epoch == setting["hopeless_after"] and losses[-1] > setting["hopeless_above"]:
-                return
-            yield shuffle.permutation(n_train)
-
-    def keep(row):
-        losses.append(digits(row["train_loss"]))
-
-    optimizer = optimizer_of(net, setting, rate)
-    _, diverged_at = hn.train_epochs(net, optimizer, drawn.x_train, drawn.y_train, orders(), BATCH, report=keep)
+    losses, diverged = train_while_hopeful(net, setting, rate, seed, drawn, BATCH, kept=digits)
     result = {"losses": losses, "loss": None, "train_accuracy": None, "test_accuracy": None}
-    result["diverged"] = diverged_at is not None
-    result["stopped"] = not result["diverged"] and len(losses) < setting["epochs"]
+    result["diverged"] = diverged
+    result["stopped"] = not diverged and len(losses) < setting["epochs"]
     if result["diverged"] or result["stopped"]:
         return result
     try:
@@ -141,10 +115,9 @@ def train(setting: dict, rate: float, seed: int) -> dict:
 @np.errstate(all="ignore")  # a net that diverged is not finite
 def measure(net, drawn: fully_connected.Images) -> dict:
     """Raises FloatingPointError for a net whose numbers are not finite."""
-    logits = hn.finite_logits(net, drawn.x_train)
-    loss, _ = hn.softmax_cross_entropy(logits.astype(np.float64), drawn.y_train)
+    logits, loss = logits_and_loss(net, drawn)
     return {
-        "loss": digits(loss),
+        "loss": loss,
         "train_accuracy": digits((logits.argmax(axis=1) == drawn.y_train).mean()),
         "test_accuracy": digits(hn.accuracy(net, drawn.x_test, drawn.y_test)),
     }

@@ -11,14 +11,13 @@ transformer, which needs PyTorch.  RULES.md says what was fixed before the runs,
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 
 from experiments.trainable_depth.trainable_depth import compared
-from experiments.trainable_depth.will_it_train_trial import has_trained, trial
-from experiments.trained_cells import trains
+from experiments.trainable_depth.will_it_train_trial import trial
+from experiments.trained_cells import has_trained, trains
 from highways.files import ROOT
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test
@@ -27,9 +26,11 @@ from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
 from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
+from highways.records import load_results, path_of
+from highways.will_it_train import first_over_last
 
-RECORD_OF_SGD = ROOT / "experiments" / "results" / "what_trains.json"
-RECORD_OF_EDGES = ROOT / "experiments" / "results" / "will_it_train_edges.json"
+RECORD_OF_SGD = ROOT / path_of("what_trains")
+RECORD_OF_EDGES = ROOT / path_of("will_it_train_edges")
 RATES = {"sgd": [0.75, 0.15, 3.75, 0.03], "adam": [1e-3, 3e-3, 3e-4]}  # in the order in which they are tried
 CLIP = {"sgd": 1.0, "adam": 5.0}
 COMMON = {"momentum": 0.9, "trains_below": round(NO_BETTER_THAN_GUESSING, 6), "hopeless_above": 2.296, "seed": 1}
@@ -194,13 +195,6 @@ def trained(entry: dict) -> bool:
     return any(has_trained(loss, COMMON["trains_below"]) for loss in entry["losses"])
 
 
-def measure(norms: list[float]) -> float:
-    """log10 of the first norm over the last; that of a gradient of 0 is -300."""
-    if not norms[0] > 0:
-        return -300.0
-    return math.log10(norms[0]) - math.log10(norms[-1])
-
-
 def edges(values: np.ndarray, outcomes: np.ndarray) -> tuple[float, float]:
     """Below the first edge few nets train, above the second most do.
 
@@ -221,20 +215,16 @@ def known_nets(record: dict, optimizer: str) -> tuple[np.ndarray, np.ndarray]:
     values = []
     outcomes = []
     if optimizer == "sgd":
-        trials = read_record(RECORD_OF_SGD)["trials"]
+        trials = load_results(RECORD_OF_SGD)["trials"]
         for start, training in zip(trials["starts"], trials["trained"], strict=True):
             if start["activation"] == "tanh":
                 values.append(float(np.mean(start["gradient"])))
                 outcomes.append(trains(training))
-    for entry in (*record["trials"]["calibration"], *read_record(RECORD_OF_EDGES)["trials"]):
+    for entry in (*record["trials"]["calibration"], *load_results(RECORD_OF_EDGES)["trials"]):
         if entry["optimizer"] == optimizer:
-            values.append(measure(entry["norms"]))
+            values.append(first_over_last(entry["norms"]))
             outcomes.append(trained(entry))
     return np.array(values), np.array(outcomes)
-
-
-def read_record(path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def edges_by_optimizer(record: dict) -> dict[str, tuple[float, float]]:
@@ -248,7 +238,7 @@ def says(predictor: str, entry: dict, found: dict[str, tuple[float, float]]) -> 
     if predictor == NORM:
         return 0.1 <= entry["gradient_norm"] <= 10
     fails_below, trains_above = found[entry["optimizer"]]
-    value = measure(entry["norms"])
+    value = first_over_last(entry["norms"])
     if value >= trains_above:
         return True
     return False if value < fails_below else None
@@ -301,7 +291,7 @@ def row_of_net(group: str, entry: dict, found: dict) -> dict:
         "row": "net",
         "group": group,
         **{name: entry[name] for name in (*CELL, "optimizer")},
-        "measure": measure(entry["norms"]),
+        "measure": first_over_last(entry["norms"]),
         "gradient_norm": entry["gradient_norm"],
         "predicted": says(GRADIENT, entry, found),
         "trains": trained(entry),

@@ -19,13 +19,13 @@ from experiments.trainable_depth.will_it_train import (
     RATES,
     cell,
     entry_of,
-    measure,
     trained,
 )
 from experiments.trainable_depth.will_it_train_trial import trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets import fully_connected
+from highways.will_it_train import first_over_last
 
 FADES = (  # kind, b_T, start, and by how many decades a block of it shrinks the gradient, in untrained nets
     ("none", None, "program", 0.24),
@@ -90,7 +90,7 @@ def rows(record: dict) -> list[dict]:
         groups.setdefault(place, []).append(entry)
     result = []
     for (optimizer, kind, gate_bias, start, depth), entries in groups.items():
-        values = [measure(entry["norms"]) for entry in entries]
+        values = [first_over_last(entry["norms"]) for entry in entries]
         result.append({
             "optimizer": optimizer,
             "kind": kind,

@@ -72,12 +72,14 @@ def mean_square(f: Callable, variance: float, shift: float = 0.0) -> float:
     return float(WEIGHTS @ f(shift + math.sqrt(variance) * NODES) ** 2)
 
 
-def half_difference(f: Callable, variance: float, half: float, shift: float = 0.0) -> float:
+def half_difference(
+    f: Callable, variance: float, half: float, shift: float = 0.0, nodes=NODES, paired_weights=PAIRED_WEIGHTS
+) -> float:
     """E[(f(shift + z) - f(shift + z'))^2] / 2 for Gaussians with E[(z - z')^2] / 2 = half."""
     correlation = np.clip(1 - half / variance, -1, 1) if variance > 0 else 1.0
-    first = math.sqrt(variance) * NODES[:, None]
-    other = correlation * first + math.sqrt(variance * (1 - correlation**2)) * NODES
-    return float((PAIRED_WEIGHTS * (f(shift + first) - f(shift + other)) ** 2).sum() / 2)
+    first = math.sqrt(variance) * nodes[:, None]
+    other = correlation * first + math.sqrt(variance * (1 - correlation**2)) * nodes
+    return float((paired_weights * (f(shift + first) - f(shift + other)) ** 2).sum() / 2)
 
 
 def recursion(mix: Mix, depth: int, activation: str, v_H: float, v_T: float, q: float, e: float) -> tuple[float, float]:
