@@ -40,13 +40,12 @@ def number(kind, low, high=math.inf):
 
 
 def duration(seconds: float) -> str:
-    """72 s, 14 min, 3.2 h."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    if minutes < 99.5:
-        return f"{minutes:.0f} min"
-    return f"{minutes / 60:.1f} h"
+    """72 s, 14 min, 7 h."""
+    if seconds > 5 * 3600:
+        return f"{seconds / 3600:.0f} h"
+    if seconds > 90:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
 
 
 def first_line(doc: str | None) -> str | None:

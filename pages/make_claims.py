@@ -17,13 +17,12 @@ from pathlib import Path
 from experiments import all_questions
 from experiments.index import without_brackets
 from experiments.primary.primary import PRIMARY
-from highways.commands import run_program
+from highways.commands import duration, run_program
 from highways.files import ROOT
 from highways.lab.judging.claim import Claim, tested_as_text
 from highways.lab.judging.controls import ANSWERS, by_outcome, listed, verdict_on
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
-from highways.lab.showing.tables import duration
 from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
 from pages.parts import MENU, STYLE, page_of, run_page_command

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import runpy
 
 import numpy as np
 import pytest
@@ -86,6 +87,26 @@ def test_what_a_partial_binds_counts(log):
         sweep(functools.partial(scaled_sum, **bound), c=1, log=log, jobs=1)
     sweep(functools.partial(scaled_sum, 1, 2), c=1, log=log, jobs=1)
     assert [json.loads(line)["result"]["result"] for line in log.read_text().splitlines()] == [13, 4, 13]
+
+
+def test_functions_of_two_files_do_not_share_results(tmp_path, log):
+    for number, name in enumerate(("a", "b")):
+        (tmp_path / f"{name}.py").write_text(f"def trial(depth):\n    return {number}\n")
+        trial = runpy.run_path(str(tmp_path / f"{name}.py"))["trial"]
+        for function in (trial, functools.partial(trial)):
+            assert sweep(function, depth=1, log=log, jobs=1) == [{"depth": 1, "result": number}]
+
+
+def test_a_function_without_a_file_is_known_by_its_name(log):
+    typed = {}
+    exec(compile("def trial(depth):\n    return depth", "<cell 1>", "exec"), typed)
+    sweep(typed["trial"], depth=1, log=log, jobs=1)
+    before = log.read_text()
+    exec(compile("def trial(depth):\n    return depth", "<cell 2>", "exec"), typed)
+    sweep(typed["trial"], depth=1, log=log, jobs=1)
+    sweep(round, number=1.4, log=log, jobs=1)
+    assert log.read_text().startswith(before)
+    assert len(log.read_text().splitlines()) == 2
 
 
 def of_images(x_test_value=0.0, name="own data"):

@@ -42,9 +42,10 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     class, a block, an activation, an array or a Dataset; rows have the names of such things.
 
     What is finished is kept in the file `log`: the same call after an interruption, or one with
-    more values, runs only what is missing.  A run is known by the names of its function and of its
-    settings' values, and by the numbers of its arrays and data sets.  The code is not looked at:
-    give another log= or remove the log when you have changed it.
+    more values, runs only what is missing.  A run is known by the names of its function, of the
+    function's file and of its settings' values, and by the numbers of its arrays and data sets.
+    What is typed into a notebook has no file: give each notebook a log= of its own.  The code is
+    not looked at: give another log= or remove the log when you have changed it.
 
     Raises TypeError for settings that the function does not take, and for values and results that
     JSON cannot hold; ValueError for other values of settings, and for a `log` that is something
@@ -151,7 +152,18 @@ def key_of_run(function, setting: dict) -> str:
     in_order = dict(sorted(setting.items()))
     shown = {name: shown_value(value) for name, value in in_order.items()}
     checksums = [checksum for value in (function, *in_order.values()) for checksum in checksums_in(value)]
-    return key_of(shown, " ".join(checksums) or None, shown_value(function))
+    return key_of(shown, " ".join(checksums) or None, f"{shown_value(function)} in {file_of(function)}")
+
+
+def file_of(function) -> Path | None:
+    """The file that defines a function; None if it is built in, or typed into a notebook or at a prompt."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    try:
+        file = Path(inspect.getfile(inspect.unwrap(function))).resolve()
+    except (TypeError, OSError):
+        return None
+    return file if file.exists() else None
 
 
 @hn.one_blas_thread()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from highways import records
+from highways.commands import duration
 from highways.statistics import format_stat
 
 
@@ -53,11 +54,3 @@ def budget(read, name: str, text: str) -> str:
 def takes(read, name: str) -> str:
     """How long a record's measurement took on two cores."""
     return duration(records.seconds_on_two_cores(read(records.path_of(name))))
-
-
-def duration(seconds: float) -> str:
-    if seconds > 5 * 3600:
-        return f"{seconds / 3600:.0f} h"
-    if seconds > 90:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
