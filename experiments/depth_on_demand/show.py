@@ -282,9 +282,13 @@ def finding_of_gains(rows: list[dict]) -> str:
     gains = {}
     for gate in ("branch", "carry"):
         of_gate = with_settings(rows, gain=f"{gate} sees x")
-        means = [round(row["accuracy"]["mean"], 2) + 0.0 for row in of_gate]  # + 0.0 makes 0 of -0
-        gains[gate] = " and ".join(f"{mean:+.2f}" for mean in means)
+        gains[gate] = " and ".join(signed(row["accuracy"]["mean"]) for row in of_gate)
     return f"A gate that sees x gains {gains['branch']} in the branch, {gains['carry']} in the carry"
+
+
+def signed(value: float) -> str:
+    """The value to two digits, with its sign; +0.00 for one that is rounded to 0."""
+    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 @table("routing-or-multiplication")
@@ -329,6 +333,6 @@ def gains_table(read) -> str:
     lines = []
     for gate in ("branch", "carry"):
         gains = [row["accuracy"] for row in with_settings(rows, gain=f"{gate} sees x")]
-        cells = [f"{gain['mean']:+.2f} ± {gain['sd']:.2f}" for gain in gains]
+        cells = [f"{signed(gain['mean'])} ± {gain['sd']:.2f}" for gain in gains]
         lines.append(f"| {gate} | {' | '.join(cells)} |")
     return markdown_table(f"| gain of a gate that sees x | {' | '.join(GATED_TASKS.values())} |", lines)
