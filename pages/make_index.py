@@ -278,7 +278,7 @@ def words_from(record: dict) -> dict[str, str]:
         "blocks": f"{', '.join(first)} and {last}",
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),
-        "product": f"{100 * product:.0f}&nbsp;%",
+        "product": f"{100 * product:.1f}&nbsp;%",
         "gated": f"{100 * gated:.0f}&nbsp;%",
         "free": f"{free['test_accuracy']['mean']:.3f}",
         "shut": f"{shut['test_accuracy']['mean']:.3f}",

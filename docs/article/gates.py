@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-from docs.article.ledger_rows import row_of
+from docs.article.ledger_rows import row_of, table_of
+from experiments.depth_on_demand import routing_or_multiplication as routing
+from experiments.depth_on_demand.show import GATED, n_that_break_down
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
@@ -58,3 +60,33 @@ def highway_less_static(read) -> str:
         [net["test_accuracy"] for net in on_cifar_after_100_epochs(read, kind)] for kind in ("full", "static")
     )
     return effect_as_text(np.subtract(highway, static).tolist())
+
+
+ROUTING = "experiments/results/routing_or_multiplication.json"
+IN_ARTICLE = {"cycle": "cycles", "rule 30": "rule 30"}
+
+
+@table("article-routing")
+def where_gates_see_x(read) -> str:
+    """A row for each kind: its accuracy with an interval over searches, and how many nets fall back."""
+    record = read(ROUTING)
+    lines = []
+    for kind, (name, _, _) in GATED.items():
+        cells = []
+        for task in IN_ARTICLE:
+            cells += [effect_as_text(routing.scores(record, task, kind)), n_that_break_down(record, task, kind)]
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    names = [column for name in IN_ARTICLE.values() for column in (name, "fall back")]
+    return table_of(f"| | {' | '.join(names)} |", lines, (22, 28, 8, 28, 8))
+
+
+@table("article-routing-gains")
+def gains_by_seeing_x(read) -> str:
+    """What a gate gains by seeing x, in the branch and in the carry, with intervals over searches."""
+    record = read(ROUTING)
+    found = []
+    for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
+        for task, name in IN_ARTICLE.items():
+            gain = effect_as_text(routing.contrast(record, task, weights, gate))
+            found.append(f"{gain} in the {gate} on {name}")
+    return "; ".join(found)
