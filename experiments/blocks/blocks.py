@@ -32,9 +32,9 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from experiments.joined import LEVEL, LOOKS, with_more_seeds
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.joined import LEVEL, LOOKS, with_more_seeds
 from experiments.shared_trials.matched_blocks import (
     DECAY,
     DEPTHS,

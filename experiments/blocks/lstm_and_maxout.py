@@ -22,9 +22,9 @@ import functools
 
 import numpy as np
 
-from experiments.joined import with_more_seeds
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.joined import with_more_seeds
 from experiments.shared_trials.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, parameters_per_layer
 from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search
 from highway_networks import four_digits

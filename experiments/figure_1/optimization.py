@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.joined import LOOKS, with_more_seeds
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fully_connected import ALL, WIDTH, epochs_to, selection_loss
+from experiments.shared_trials.joined import LOOKS, with_more_seeds
 from experiments.shared_trials.matched_blocks import parameters_per_layer
 from experiments.shared_trials.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
 from experiments.study import CHOSEN_AFTER

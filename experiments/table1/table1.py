@@ -16,9 +16,8 @@ from the log, and one that was stopped goes on from its checkpoint beside the re
 
 from __future__ import annotations
 
-from experiments import conv_runs
 from experiments.published import PUBLISHED
-from experiments.shared_trials import fully_connected
+from experiments.shared_trials import conv_runs, fully_connected
 from experiments.study import CHOSEN_AFTER, REFEREED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial

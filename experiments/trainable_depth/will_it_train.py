@@ -17,9 +17,9 @@ import numpy as np
 
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
+from experiments.shared_trials.trained_cells import has_trained, trains
 from experiments.trainable_depth.trainable_depth import compared
 from experiments.trainable_depth.will_it_train_trial import trial
-from experiments.trained_cells import has_trained, trains
 from highways.files import ROOT
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test

@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments import find_question, rooms, trained_cells
-from experiments.shared_trials import fully_connected, nine_carries
+from experiments import find_question, rooms
+from experiments.shared_trials import fully_connected, nine_carries, trained_cells
 from experiments.shared_trials.fully_connected import ALL
 from experiments.what_trains import (
     best_start,

@@ -46,7 +46,7 @@ import numpy as np
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
 from experiments.shared_trials.nine_carries import share
-from experiments.trained_cells import bounds, is_open, trains
+from experiments.shared_trials.trained_cells import bounds, is_open, trains
 from experiments.what_trains.what_trains_trial import look_at_start, trial
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test
