@@ -17,8 +17,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments import all_questions, committed, find_question, question_names
-from experiments.conv_runs import kind_of
 from experiments.judging import with_summary
+from experiments.shared_trials.conv_runs import kind_of
 from highways.commands import Parser, path_name, run_command
 from highways.conv.trials import TRIAL_NAMES
 from highways.files import ROOT, InputError, Lock, read_json

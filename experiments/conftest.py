@@ -5,9 +5,8 @@ from typing import NamedTuple
 import pytest
 
 import highway_networks as hn
-from experiments.shared_trials import fifty_layer_nets
+from experiments.shared_trials import fifty_layer_nets, fully_connected
 from highways.conv.official_cifar import made_up
-from highways.nets import fully_connected
 
 
 class KeptNet(NamedTuple):

@@ -39,9 +39,10 @@ from typing import NamedTuple
 import benchmarks.records.show
 import benchmarks.show
 import docs.article.show
-from experiments import all_questions, committed, index, protocols_table, register_pictures_and_tables
+from experiments import all_questions, committed, index, register_pictures_and_tables
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from experiments.study import COMMANDS
+from experiments.table1 import protocols_table
 from highways.files import ROOT, InputError, json_bytes, read_json
 from highways.lab.question import PROGRAM
 from highways.lab.showing import ledger, registry, trained_nets

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
-import os
 import signal
 import sys
 
 from highways.files import InputError, commit, printable, write_all
-from highways.processes import INTERRUPTS, CannotStart, Output, WorkerDied, interrupts_deferred, write_whole_lines
+from highways.processes import INTERRUPTS, CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
 INTERRUPTED = 130  # the exit status after a signal
 
@@ -78,7 +76,7 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
 
     Bad input, a package that is not installed, an error of the system and a signal each end the command with one
     line on standard error.  It also says which files were written or, unless the input was bad, what_is_kept(): how
-    to go on.  A print that fails does not end the work."""
+    to go on."""
     written = []
 
     def save(files):
@@ -86,32 +84,27 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
             write_all(files)
             written.extend(files)
 
-    stdout = Output(sys.stdout)
-    stderr = Output(sys.stderr)
     parts = []
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        try:
-            commit()  # asked now: another commit may be checked out while the program runs
-            status = work(save) or 0
-        except InputError as error:
-            parts = [f"{program}: error: {_reason(error)}"]
-            status = 2
-        except (ModuleNotFoundError, CannotStart, MemoryError, OSError) as error:
-            parts = [f"{program}: error: {_reason(error)}", what_is_kept()]
-            status = 2
-        except KeyboardInterrupt:
-            parts = ["interrupted", what_is_kept()]
-            status = INTERRUPTED
-        except WorkerDied:
-            parts = ["a worker process died (killed, or out of memory)", what_is_kept()]
-            status = 1
-        if parts and written:
-            names = dict.fromkeys(map(str, written))
-            parts.append(f"written: {', '.join(names)}")
-        if parts:
-            print(printable("; ".join(filter(None, parts))), file=sys.stderr)
-        stdout.flush()  # now, while a failure is dropped, and not when the process ends
-        stderr.flush()
+    try:
+        commit()  # asked now: another commit may be checked out while the program runs
+        status = work(save) or 0
+    except InputError as error:
+        parts = [f"{program}: error: {_reason(error)}"]
+        status = 2
+    except (ModuleNotFoundError, CannotStart, MemoryError, OSError) as error:
+        parts = [f"{program}: error: {_reason(error)}", what_is_kept()]
+        status = 2
+    except KeyboardInterrupt:
+        parts = ["interrupted", what_is_kept()]
+        status = INTERRUPTED
+    except WorkerDied:
+        parts = ["a worker process died (killed, or out of memory)", what_is_kept()]
+        status = 1
+    if parts and written:
+        names = dict.fromkeys(map(str, written))
+        parts.append(f"written: {', '.join(names)}")
+    if parts:
+        print(printable("; ".join(filter(None, parts))), file=sys.stderr)
     return status
 
 
@@ -136,12 +129,7 @@ def _interrupt(*_) -> None:
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    # a run must not stop because its output is closed, or cannot encode some name
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.reconfigure(errors="backslashreplace")  # a run must not stop because its output cannot encode some name
     write_whole_lines()
     # a signal that was ignored when the program started stays so
     for number in INTERRUPTS:

@@ -45,43 +45,6 @@ def write_whole_lines() -> None:
             stream.reconfigure(line_buffering=True, write_through=False)
 
 
-class Output:
-    """Standard output or error, for a program that must not fail because a print does: after the first that fails
-    it drops what is printed."""
-
-    def __init__(self, stream):
-        self.stream = stream
-        self.has_failed = False
-
-    def __getattr__(self, name):
-        return getattr(self.stream, name)
-
-    def write(self, text: str) -> int:
-        self._try(self.stream.write, text)
-        return len(text)
-
-    def flush(self) -> None:
-        self._try(self.stream.flush)
-
-    def _try(self, function, *words) -> None:
-        if self.has_failed:
-            return
-        try:
-            function(*words)
-        except OSError:
-            self.has_failed = True
-            self._drop()
-
-    def _drop(self) -> None:
-        """Sends what the stream holds back to the null device, as Python's documentation advises:
-        it is flushed once more at the end of the process."""
-        with contextlib.suppress(OSError):  # a stream of Python's alone has no descriptor
-            descriptor = self.stream.fileno()
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, descriptor)
-            os.close(null)
-
-
 def all_cores() -> int:
     """The cores that this process may use, at most MOST_JOBS."""
     cores = os.cpu_count() or 1
@@ -201,9 +164,6 @@ def _run(pipe) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # interrupts_deferred() has blocked it
     write_whole_lines()
-    if not isinstance(sys.stdout, Output):  # a forked process has its parent's
-        sys.stdout = Output(sys.stdout)
-        sys.stderr = Output(sys.stderr)
     parent = multiprocessing.parent_process()
     try:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()

@@ -5,8 +5,8 @@ import pytest
 from small_nets import random_net
 
 import highway_networks as hn
+from experiments.shared_trials.matched_blocks import parameters_per_layer
 from highways.nets import layer_by_layer
-from highways.nets.matched_blocks import parameters_per_layer
 
 pytestmark = pytest.mark.quick
 

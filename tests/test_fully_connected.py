@@ -8,9 +8,9 @@ import pytest
 from conftest import setting
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected, search
 from highways.conv.official_cifar import made_up
 from highways.files import InputError
-from highways.nets import fully_connected, search
 from highways.nets.extra_blocks import Residual
 from highways.statistics import first_and_last_third
 

@@ -18,9 +18,9 @@ from conftest import ROOT, in_process, write_data_set
 import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import all_questions, file_of, find_question
+from experiments.shared_trials import fully_connected
 from highways.files import InputError
 from highways.lab.showing import registry
-from highways.nets import fully_connected
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]

@@ -3,7 +3,7 @@
 import pytest
 
 import highway_networks as hn
-from highways.nets import fully_connected, resumable
+from experiments.shared_trials import fully_connected, resumable
 
 SETTING = {
     "block": "highway",

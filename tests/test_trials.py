@@ -13,11 +13,11 @@ import pytest
 from conftest import setting
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from highways import files, trial_code
 from highways.files import InputError
 from highways.lab import trials as trials_module
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.nets.extra_blocks import Residual
 from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of
 
@@ -152,7 +152,10 @@ def checksum_of(file: str) -> str:
 
 def test_the_code_of_a_trial_is_what_it_imports():
     fully, conv = (code_in(f"experiments/{name}_trial.py") for name in ("figure_1/full_mnist", "table1/table1"))
-    assert {checksum_of("highway_networks.py"), checksum_of("highways/nets/fully_connected.py")} <= fully & conv
+    assert {
+        checksum_of("highway_networks.py"),
+        checksum_of("experiments/shared_trials/fully_connected.py"),
+    } <= fully & conv
     assert checksum_of("highways/conv/winograd.py") in conv - fully
     for file in ("highways/files.py", "highways/lab/trials.py", "highways/conv/progress.py"):
         assert checksum_of(file) not in fully | conv

@@ -9,9 +9,9 @@ from docs.article.ledger_rows import table_of
 from experiments.depth_on_demand import untold_need_trial  # noqa: F401  registers "two-matrices"
 from experiments.depth_on_demand.show import NAMES, as_cell, described, levels_in, totals
 from experiments.primary import primary
+from experiments.shared_trials import matched_blocks
 from experiments.what_trains import best_start
 from highways.lab.showing.registry import table
-from highways.nets import matched_blocks
 from highways.nets.equal_size import size_of_net
 from highways.records import path_of, with_settings
 from highways.statistics import format_stat, spaced

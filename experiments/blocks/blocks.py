@@ -32,17 +32,10 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from experiments.joined import LEVEL, LOOKS, with_more_seeds
-from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
-from highway_networks import four_digits
-from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
-from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
-from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
-from highways.lab.question import Question
-from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import (
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.joined import LEVEL, LOOKS, with_more_seeds
+from experiments.shared_trials.matched_blocks import (
     DECAY,
     DEPTHS,
     GATE_BIASES,
@@ -54,7 +47,14 @@ from highways.nets.matched_blocks import (
     final_trial,
     parameters_per_layer,
 )
-from highways.nets.search import drawn, in_words, log_uniform, over_seeds, ranked, search
+from experiments.shared_trials.search import drawn, in_words, log_uniform, over_seeds, ranked, search
+from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
+from highway_networks import four_digits
+from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
+from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
+from highways.lab.judging.rules import all_hold, all_ratios_below, compared, corrected, in_ratio, is_above, is_below
+from highways.lab.question import Question
+from highways.lab.trials import Runner
 from highways.records import with_settings
 from highways.statistics import first_and_last_third, mean_sd_n
 

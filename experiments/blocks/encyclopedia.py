@@ -31,13 +31,13 @@ import math
 import numpy as np
 
 from experiments.blocks.encyclopedia_trial import compare_at_one, count
+from experiments.shared_trials.matched_blocks import DEPTHS, WIDTH
 from experiments.study import CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.matched_blocks import DEPTHS, WIDTH
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials.matched_blocks import parameters_per_layer
 from highways.nets import layer_by_layer
-from highways.nets.matched_blocks import parameters_per_layer
 
 UNITS = 50  # the width of the blocks with T = 1
 INPUTS = 20  # the number of inputs to the blocks with T = 1

@@ -22,17 +22,17 @@ import functools
 
 import numpy as np
 
-from experiments.joined import with_more_seeds
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.joined import with_more_seeds
+from experiments.shared_trials.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, parameters_per_layer
+from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search
 from highway_networks import four_digits
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import Comparison, Divergence, compared, corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, STRUGGLES, WIDTH, parameters_per_layer
-from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images

@@ -5,8 +5,8 @@ from conftest import claim_of, verdict_on
 
 from experiments.blocks import blocks, lstm_and_maxout
 from experiments.blocks.encyclopedia_trial import compare_at_one
-from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import DEPTHS, WIDTH
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.matched_blocks import DEPTHS, WIDTH
 
 # ---- blocks ---------------------------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import math
 
-from experiments import conv_runs
 from experiments.cifar.authors_log import (
     EARLIER_LOG,
     EARLY_POINTS,
@@ -44,6 +43,7 @@ from experiments.cifar.cifar_trial import (
     trial,
 )
 from experiments.published import PUBLISHED
+from experiments.shared_trials import conv_runs
 from highways.conv import protocols
 from highways.conv.net import KINDS, ConvNet
 from highways.conv.nets import FIRST_OF_TABLE_2, find_net

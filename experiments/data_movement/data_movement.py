@@ -41,13 +41,13 @@ import functools
 import numpy as np
 
 from experiments.data_movement.data_movement_trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import NotMeasured, Sample, claim, values_of
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import by_data_set, select
 from highways.statistics import mean_sd_n
 

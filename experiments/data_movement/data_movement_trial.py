@@ -9,8 +9,9 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.data_movement.byte_dmd import Tape, price
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import net_of
-from highways.nets import fully_connected, layer_by_layer
+from highways.nets import layer_by_layer
 
 BYTES = 4  # in a number
 MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # in a block

@@ -10,7 +10,8 @@ import highway_networks as hn
 import highways.nets.extra_blocks  # noqa: F401  registers residual
 from experiments.data_movement import data_movement, data_movement_trial
 from experiments.data_movement.byte_dmd import NONE, Tape, price
-from highways.nets import fully_connected, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import layer_by_layer
 from highways.records import select
 
 

@@ -19,15 +19,15 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.joined import with_more_seeds
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.joined import with_more_seeds
+from experiments.shared_trials.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES
+from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, MARGIN, RATES
-from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images

@@ -40,13 +40,13 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.depth_on_demand.depth_on_demand_trial import final_trial, n_classes, search_trial
+from experiments.shared_trials.search import log_uniform
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_hold, corrected, is_above, mean, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 from highways.nets.equal_size import size_of_net, width_of_equal_size
-from highways.nets.search import log_uniform
 from highways.statistics import mean_sd_n
 
 WIDTH = 128  # of full; the others have the width that makes as many parameters

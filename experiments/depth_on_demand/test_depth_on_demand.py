@@ -17,8 +17,8 @@ from experiments.depth_on_demand import (
     untold_need,
     untold_need_trial,
 )
+from experiments.shared_trials.fully_connected import ALL
 from highways.nets import equal_size
-from highways.nets.fully_connected import ALL
 
 # ---- depth_on_demand ------------------------------------------------------------------------------
 

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import highway_networks as hn
 from experiments.few_layers.few_layers_trial import trial
+from experiments.shared_trials import fully_connected
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, interval, is_above, mean, within
 from highways.lab.judging.searched_rates import any_at_an_end, best_rate, less
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 NETS = {  # {kind: its block, and its gate bias}

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import math
 
+from experiments.shared_trials import fully_connected, resumable
+from experiments.shared_trials.fully_connected import ALL, epochs_to
+from experiments.shared_trials.search import chosen_settings, over_seeds, ranked, stretched
 from experiments.study import REFEREED
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import all_below, all_ratios_below, holm, interval, logs, mean, p_value, ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected, resumable
-from highways.nets.fully_connected import ALL, epochs_to
-from highways.nets.search import chosen_settings, over_seeds, ranked, stretched
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

@@ -8,14 +8,14 @@ hundred counts: the highway nets' rate lay inside its range, and a better one co
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected, resumable
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.search import chosen_settings, over_seeds, stretched
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import above, in_ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected, resumable
-from highways.nets.fully_connected import ALL
-from highways.nets.search import chosen_settings, over_seeds, stretched
 from highways.statistics import mean_sd_n
 
 DEPTH = 99

@@ -10,6 +10,7 @@ TensorFlow*: full_mnist_trial.py.
 from __future__ import annotations
 
 from experiments.figure_1.full_mnist_trial import blog
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.headline_nets import BEST_PLAIN
 from experiments.shared_trials.hundred_layer_nets import setting_of, trial
 from experiments.study import CHOSEN_AFTER
@@ -18,7 +19,6 @@ from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

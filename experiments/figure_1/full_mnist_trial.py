@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 BLOG_BATCH = 50
 BLOG_RATE = 0.01

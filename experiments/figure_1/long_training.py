@@ -9,14 +9,14 @@ to a seventh.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, epochs_to
+from experiments.shared_trials.search import FIGURE_1_RATES, over_seeds, ranked, search
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, in_place_of, with_group
 from highways.lab.judging.rules import corrected, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, epochs_to
-from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images

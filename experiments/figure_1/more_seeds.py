@@ -8,11 +8,11 @@ that its search chose.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import final_trial
+from experiments.shared_trials.search import chosen_settings
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import final_trial
-from highways.nets.search import chosen_settings
 from highways.statistics import mean_sd_n
 
 # seeds: the number including those that the questions have

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.joined import LOOKS, with_more_seeds
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, WIDTH, epochs_to, selection_loss
+from experiments.shared_trials.joined import LOOKS, with_more_seeds
+from experiments.shared_trials.matched_blocks import parameters_per_layer
+from experiments.shared_trials.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, WIDTH, epochs_to, selection_loss
-from highways.nets.matched_blocks import parameters_per_layer
-from highways.nets.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
 DEPTHS = (9, 19, 49, 99)

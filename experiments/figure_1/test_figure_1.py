@@ -10,7 +10,7 @@ from conftest import ROOT, setting, verdict_on
 
 from experiments import find_question, rooms
 from experiments.figure_1 import figure_1_finals, full_mnist_trial, optimization, wider_rates
-from highways.nets import fully_connected, search
+from experiments.shared_trials import fully_connected, search
 from highways.records import load_results, select
 
 RESULTS = ROOT / "experiments" / "results"

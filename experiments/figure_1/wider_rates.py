@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL
+from experiments.shared_trials.search import FIGURE_1_RATES, over_seeds, ranked, search, two_best_and_slow
 from highways.lab.judging.claim import Sample, values_of
 from highways.lab.judging.rules import ratio
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL
-from highways.nets.search import FIGURE_1_RATES, over_seeds, ranked, search, two_best_and_slow
 from highways.statistics import mean_sd_n
 
 DEPTH = 99

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from experiments.gates.article_gates_trial import CERTAIN, MEASURED, THIRDS, trial
 from experiments.shared_trials.fifty_layer_nets import look_into
+from experiments.shared_trials.fully_connected import CIFAR
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import all_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.fully_connected import CIFAR
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 

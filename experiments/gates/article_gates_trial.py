@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import net_of
-from highways.nets import fully_connected, layer_by_layer
+from highways.nets import layer_by_layer
 
 OPEN = 0.5  # a unit is open if T is above
 CARRIES = 0.1  # a unit carries if T is below

@@ -22,11 +22,11 @@ import functools
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import DECAY, longer, trial
+from experiments.shared_trials.search import log_uniform, over_seeds, search
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.search import log_uniform, over_seeds, search
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 

@@ -33,13 +33,13 @@ import numpy as np
 from experiments.gates.gates_trial import AT_START, thirds_of, trial
 from experiments.gates.untrained import NETS, OF_BIASES
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
+from experiments.shared_trials.fully_connected import CIFAR
 from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.fully_connected import CIFAR
 from highways.nets.gate_statistics import FIRST, HALF, MEANS_CHANGE, OPEN, SETTLED, falls_of_biases, settled_at
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n

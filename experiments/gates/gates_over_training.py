@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from experiments.gates.gates_over_training_trial import trial
 from experiments.gates.untrained import LONGER, NETS_AND_LONGER, OF_BIASES
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
+from experiments.shared_trials.fully_connected import CIFAR
+from experiments.shared_trials.search import stretched
 from experiments.study import CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import CIFAR
 from highways.nets.gate_statistics import (
     FIRST,
     FIRST_OF_CIFAR,
@@ -33,7 +34,6 @@ from highways.nets.gate_statistics import (
     falls_of_biases,
     settled_at,
 )
-from highways.nets.search import stretched
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 

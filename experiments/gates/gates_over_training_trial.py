@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import highway_networks as hn
-from highways.nets import fully_connected, gate_statistics
+from experiments.shared_trials import fully_connected
+from highways.nets import gate_statistics
 
 
 def trial(setting: dict) -> dict:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import net_of
-from highways.nets import fully_connected, gate_statistics, layer_by_layer
-from highways.nets.fully_connected import CIFAR
+from experiments.shared_trials.fully_connected import CIFAR
+from highways.nets import gate_statistics, layer_by_layer
 from highways.nets.gate_statistics import OPEN
 from highways.nets.layer_by_layer import rounded
 

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from experiments.gates.routing_trial import trial
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, look_into
+from experiments.shared_trials.fully_connected import CIFAR
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets.fully_connected import CIFAR
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import net_of
-from highways.nets import fully_connected, layer_by_layer
+from highways.nets import layer_by_layer
 from highways.nets.layer_by_layer import rounded
 from highways.nets.measures import auc
 

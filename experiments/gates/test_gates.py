@@ -20,10 +20,10 @@ from experiments.gates import (
     routing_trial,
 )
 from experiments.gates.untrained import as_untrained
-from experiments.shared_trials import fifty_layer_nets
+from experiments.shared_trials import fifty_layer_nets, fully_connected
+from experiments.shared_trials.fully_connected import CIFAR
 from highways.files import InputError
-from highways.nets import fully_connected, gate_statistics, layer_by_layer
-from highways.nets.fully_connected import CIFAR
+from highways.nets import gate_statistics, layer_by_layer
 from highways.nets.measures import hoyer
 from highways.records import load_results
 

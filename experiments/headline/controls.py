@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import math
 
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS, NO_BLOCKS, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 RATES = (5e-3, 2.5e-3, 1e-3, 5e-4)  # the headline's, a half, a fifth, a tenth

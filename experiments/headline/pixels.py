@@ -10,13 +10,13 @@ and orthogonal W_H.  All else is the headline's.  RULES.md has the rules.
 from __future__ import annotations
 
 from experiments.headline.pixels_trial import NETS, trial
+from experiments.shared_trials import fully_connected
 from highway_networks import PIXELS
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.judging.searched_rates import accuracies_by_rate, any_at_an_end, best_rate, less
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 RATE = 5e-3  # the headline's

@@ -11,11 +11,11 @@ without blocks, which have the first and the last layer alone.  Both lack what t
 from __future__ import annotations
 
 from experiments.headline.shut_gates_trial import trial
+from experiments.shared_trials import fully_connected
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 BUDGETS = {

@@ -8,12 +8,11 @@ import highway_networks as hn
 from experiments.headline import headline, pixels, pixels_trial, show
 from experiments.headline.headline import in_place_of
 from experiments.headline.pixels_trial import NETS
-from experiments.shared_trials import headline_nets
+from experiments.shared_trials import fully_connected, headline_nets
 from highway_networks import PIXELS
 from highways.files import read_json
 from highways.lab.judging.searched_rates import accuracies_by_rate
 from highways.lab.showing import style
-from highways.nets import fully_connected
 
 # ---- Verdicts -------------------------------------------------------------------------------------
 

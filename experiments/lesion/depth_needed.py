@@ -13,15 +13,15 @@ judges nothing.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
+from experiments.shared_trials.fully_connected import CIFAR
 from experiments.study import REFEREED
 from highways.files import InputError
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.rules import corrected, is_above, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import CIFAR
 from highways.records import by_data_set, select
 from highways.statistics import mean_sd_n
 

@@ -24,6 +24,7 @@ import numpy as np
 from experiments.lesion.groups import EARLY, FIRST_40, MIDDLE, idle_share_among
 from experiments.lesion.lesion_controls_trial import RESIDUAL, UNTRAINED
 from experiments.lesion.lesion_trial import IDLE, OTHER_MARGINS, POINT, trial
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
@@ -31,7 +32,6 @@ from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import by_data_set, with_settings
 from highways.statistics import mean_sd_n
 

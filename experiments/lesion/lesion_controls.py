@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from experiments.lesion.groups import rows_of
 from experiments.lesion.lesion_controls_trial import UNTRAINED, trial
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 
 BUDGETS = {"quick": {}, "default": {}}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.lesion.lesion_trial import IDLE, close_one_or_all_above, with_closed
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 UNTRAINED = "an untrained net"
 RESIDUAL = "a residual net"

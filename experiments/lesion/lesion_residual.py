@@ -14,10 +14,10 @@ import math
 
 from experiments.lesion.groups import rows_of
 from experiments.lesion.lesion_controls_trial import RESIDUAL, trial
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import settings_of_kept_nets
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import by_data_set
 
 BUDGETS = {

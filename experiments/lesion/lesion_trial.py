@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import net_of
-from highways.nets import fully_connected, layer_by_layer
+from highways.nets import layer_by_layer
 
 IDLE = 0.001  # a block is idle if the error rises by less
 OTHER_MARGINS = (0.0001, 0.01)  # used instead of IDLE, to compare

@@ -9,8 +9,8 @@ from conftest import verdict_on
 import highway_networks as hn
 from experiments.lesion import depth_needed, lesion, lesion_controls_trial, lesion_trial
 from experiments.lesion.lesion_residual import as_residual
-from highways.nets import fully_connected
-from highways.nets.fully_connected import CIFAR
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import CIFAR
 
 # ---- Verdicts -------------------------------------------------------------------------------------
 

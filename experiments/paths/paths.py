@@ -49,12 +49,12 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.paths.paths_trial import SWAPS, trial
+from experiments.shared_trials import fully_connected
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

@@ -13,7 +13,8 @@ import numpy as np
 import highway_networks as hn
 import highways.nets.carries
 import highways.nets.extra_blocks  # noqa: F401  both register blocks
-from highways.nets import fully_connected, initial, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import initial, layer_by_layer
 
 SWAPS = (0, 1, 2, 3, 5, 8, 12, 20, 30)  # the numbers of pairs that are swapped
 STREAM = 62  # of the random numbers that choose what is swapped and deleted

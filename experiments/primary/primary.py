@@ -30,10 +30,14 @@ from experiments.gates.untrained import OF_BIASES
 from experiments.lesion.groups import FIRST_40, idle_share_among
 from experiments.lesion.lesion_trial import trial as close_blocks
 from experiments.primary.primary_trial import trial
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import DECAY, longer
 from experiments.shared_trials.fifty_layer_nets import trial as keep_net
+from experiments.shared_trials.fully_connected import ALL, CIFAR, NO_BETTER_THAN_GUESSING, selection_loss
 from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS, RANDOM_GATES
 from experiments.shared_trials.headline_nets import trial as control_trial
+from experiments.shared_trials.matched_blocks import GATE_BIASES, LEARNED, MARGIN
+from experiments.shared_trials.search import FIGURE_1_RATES, log_uniform, search, two_best, two_best_and_slow
 from experiments.static_gates.static_gates_trial import FULL
 from experiments.static_gates.static_gates_trial import trial as train_kind
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
@@ -43,11 +47,7 @@ from highways.lab.judging.rules import above, all_hold, corrected, in_ratio, int
 from highways.lab.judging.searched_rates import near_an_end
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
-from highways.nets.fully_connected import ALL, CIFAR, NO_BETTER_THAN_GUESSING, selection_loss
-from highways.nets.matched_blocks import GATE_BIASES, LEARNED, MARGIN
-from highways.nets.search import FIGURE_1_RATES, log_uniform, search, two_best, two_best_and_slow
 from highways.statistics import first_and_last_third, mean_sd_n
 
 PRIMARY = {  # {what it is about: the rows of the ledger that judge it}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import highway_networks as hn
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 
 @functools.lru_cache(maxsize=1)

@@ -10,9 +10,9 @@ from conftest import verdict_on
 
 from experiments import all_questions
 from experiments.primary import primary
+from experiments.shared_trials.fully_connected import ALL, CIFAR
 from highways.files import InputError
 from highways.lab.judging.claim import measured
-from highways.nets.fully_connected import ALL, CIFAR
 
 MNIST = {"data": "MNIST", **ALL}
 ON_CIFAR = {"data": CIFAR, "n_train": 50000, "n_test": 10000}

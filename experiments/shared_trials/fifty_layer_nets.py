@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from highways.files import InputError, commit, environment
-from highways.nets import fully_connected
 
 SETTING = (
     "data", "data_dir", "block", "depth", "activation",

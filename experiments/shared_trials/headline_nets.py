@@ -10,7 +10,8 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, initial
+from experiments.shared_trials import fully_connected
+from highways.nets import initial
 
 SHUT = -20.0  # the b_T of gates that stay shut
 NO_BLOCKS = "a net without blocks"

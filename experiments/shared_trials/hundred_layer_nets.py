@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import highway_networks as hn
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 NET = {
     "block": "highway",

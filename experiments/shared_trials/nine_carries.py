@@ -10,7 +10,8 @@ import numpy as np
 import highway_networks as hn
 import highways.nets.carries  # this and the next register blocks
 import highways.nets.static_gates  # noqa: F401
-from highways.nets import fully_connected, initial
+from experiments.shared_trials import fully_connected
+from highways.nets import initial
 
 WIDTH = 50
 INITS = {"program": "uniform", "glorot": "glorot", "orthogonal": "glorot", "he": "he"}

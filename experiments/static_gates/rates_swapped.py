@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import CIFAR
 from experiments.static_gates.static_gates_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text, ratio_as_text
 from highways.lab.judging.rules import corrected, in_ratio, is_above, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import CIFAR
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

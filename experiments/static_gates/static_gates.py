@@ -30,16 +30,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import DECAY, longer
+from experiments.shared_trials.fully_connected import CIFAR
+from experiments.shared_trials.search import log_uniform, over_seeds, search
 from experiments.static_gates.static_gates_trial import FULL, trial
 from highways.lab.judging.claim import NotMeasured, Sample, claim
 from highways.lab.judging.rules import ERROR, Paired, corrected, holm, is_above, p_value, paired
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
-from highways.nets.fully_connected import CIFAR
-from highways.nets.search import log_uniform, over_seeds, search
 from highways.records import by_data_set
 from highways.statistics import mean_sd_n
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from highway_networks import DeepNet
-from highways.nets import fully_connected, layer_by_layer
+from highways.nets import layer_by_layer
 from highways.nets.static_gates import with_static_gates
 
 FULL = "full"  # the variant whose gates see the image, and learn

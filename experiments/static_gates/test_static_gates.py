@@ -9,10 +9,10 @@ from conftest import ROOT, verdict_on
 
 import highway_networks as hn
 from experiments import find_question
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import LONGER
 from experiments.static_gates import rates_swapped, show, static_gates, static_gates_trial
 from highways.lab.judging.claim import NotMeasured, judge
-from highways.nets import fully_connected
 from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.static_gates import with_static_gates
 from highways.records import load_results, select

@@ -16,8 +16,8 @@ from the log, and one that was stopped goes on from its checkpoint beside the re
 
 from __future__ import annotations
 
-from experiments import conv_runs
 from experiments.published import PUBLISHED
+from experiments.shared_trials import conv_runs, fully_connected
 from experiments.study import CHOSEN_AFTER, REFEREED
 from experiments.table1.table1_controls_trial import NO_BLOCKS
 from experiments.table1.table1_trial import is_pictured, setting, trial
@@ -30,7 +30,6 @@ from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import compared, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
 

@@ -16,12 +16,12 @@ In a rule of `table1` this net takes the place of the highway nets of 32 maps.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
 from experiments.table1.table1_controls_trial import NO_BLOCKS, trial
 from experiments.table1.table1_trial import setting
 from highways.conv import protocols
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from highways.conv.images import fingerprint, select_images
 from highways.conv.protocols import ConvSettings, layers_of, net_of
 from highways.conv.training import Training, train_conv
 from highways.conv.trials import settings_in
-from highways.nets import fully_connected
 
 NO_BLOCKS = "a net without blocks"
 

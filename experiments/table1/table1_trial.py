@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from experiments.shared_trials import fully_connected
 from highways.conv import protocols
 from highways.conv import trials as conv_trials
-from highways.nets import fully_connected
 
 
 def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:

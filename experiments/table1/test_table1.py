@@ -6,6 +6,7 @@ from asking import committed
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.table1 import table1
 from experiments.table1.table1 import accuracies_by_protocol, without_blocks
 from experiments.table1.table1_controls_trial import NO_BLOCKS
@@ -16,7 +17,6 @@ from highways.conv import protocols
 from highways.conv.net import ConvNet
 from highways.conv.nets import mnist_net
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 
 FEW = {"n_train": 100, "n_test": 50}
 

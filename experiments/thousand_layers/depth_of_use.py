@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.search import chosen_settings, over_seeds, ranked
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.search import chosen_settings, over_seeds, ranked
 from highways.statistics import mean_sd_n
 
 RATES = (0.25, 64)  # the range, lr / (1 - momentum), from which a rate of one hidden layer is drawn

@@ -15,11 +15,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, selection_loss
+from experiments.shared_trials.search import (
+    in_words,
+    log_uniform,
+    over_seeds,
+    ranked,
+    search,
+    stretched,
+    two_best_and_slow,
+)
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, selection_loss
-from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search, stretched, two_best_and_slow
 from highways.statistics import mean_sd_n
 
 RANGE = (0.5, 8)  # of lr / (1 - momentum)

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import MARGIN
 from experiments.thousand_layers.past_a_thousand_trial import IN_USE, trial
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
 from highways.lab.judging.claim import Sample, claim
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import MARGIN
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images

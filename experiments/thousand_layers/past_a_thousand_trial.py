@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, layer_by_layer
-from highways.nets.matched_blocks import mean_T
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import mean_T
+from highways.nets import layer_by_layer
 
 IN_USE = 15  # the number of layers in use, as the blog says
 FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that stay open

@@ -9,14 +9,14 @@ so that the sum of the scales over the layers is the same.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import LEARNED, STRUGGLES
+from experiments.shared_trials.search import chosen_settings, over_seeds
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control
 from highways.lab.judging.rules import corrected, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import LEARNED, STRUGGLES
-from highways.nets.search import chosen_settings, over_seeds
 from highways.statistics import mean_sd_n
 
 DEEPER = 1.5  # how many times as many layers as the deepest nets of very_deep

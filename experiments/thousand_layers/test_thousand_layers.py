@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from conftest import setting, verdict_on
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import GATE_BIASES
 from experiments.thousand_layers import (
     depth_of_use,
     one_hidden_layer,
@@ -15,8 +17,6 @@ from experiments.thousand_layers import (
     very_deep,
     very_deep_trial,
 )
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import GATE_BIASES
 
 ALL = {"n_train": 60000, "n_test": 10000}
 

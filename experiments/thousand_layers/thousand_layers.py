@@ -18,6 +18,8 @@ bias at which the gates are in use, one with the bias -20, and one of a single h
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import LEARNED
 from experiments.study import CHOSEN_AFTER
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of, trial
 from highways.lab.judging.claim import Sample, claim, values_of
@@ -25,8 +27,6 @@ from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import LEARNED
 from highways.statistics import mean_sd_n
 
 BUDGETS = {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import mean_T
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import mean_T
 
 BEST = {"gate_bias": -7.0, "effective_lr": 4.0}  # fixed beforehand, from pilot runs
 

@@ -20,14 +20,14 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH
+from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search
 from experiments.thousand_layers.thousand_layers_trial import BEST, setting_of
 from experiments.thousand_layers.very_deep_trial import trial
 from highway_networks import four_digits
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import DECAY, GATE_BIASES, RATES, WIDTH
-from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search
 from highways.statistics import mean_sd_n
 
 FEW = {"n_train": 256, "n_test": 100}  # images

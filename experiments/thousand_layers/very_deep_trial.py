@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from highways.nets import fully_connected
-from highways.nets.matched_blocks import mean_T
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.matched_blocks import mean_T
 
 
 def trial(setting: dict) -> dict:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from experiments.shared_trials.trained_cells import bounds
 from experiments.trainable_depth import law
 from experiments.trainable_depth.calibration import LOSSES, PIXELS, RECORD
-from experiments.trained_cells import bounds
 from highways.nets import mean_field
 from highways.records import load_results
 from highways.will_it_train import first_over_last

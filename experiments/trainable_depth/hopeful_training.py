@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from highways.nets.fully_connected import Images
+from experiments.shared_trials.fully_connected import Images
 from highways.nets.optimizers import SGD
 
 

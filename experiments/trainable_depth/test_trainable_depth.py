@@ -10,6 +10,7 @@ import pytest
 from conftest import judgement_on, verdict_on
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
 from experiments.trainable_depth import (
     baselines,
     calibration,
@@ -20,7 +21,6 @@ from experiments.trainable_depth import (
 )
 from experiments.trainable_depth.streams import StreamNet
 from experiments.trainable_depth.will_it_train_nets import Gelu, make, norms_of
-from highways.nets import fully_connected
 from highways.records import select
 
 LAW = trainable_depth.BUDGETS["default"]

@@ -13,14 +13,14 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
 from experiments.trainable_depth import baselines, law
 from experiments.trainable_depth.trainable_depth_trial import trial
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import share_with_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
 
 GATES = ("highway", "mp", "p-norm")
 GATES_OF_COSTLY = ("highway", "mp")  # of 200 units, and of 1000 blocks

@@ -13,11 +13,12 @@ import numpy as np
 
 import highway_networks as hn
 import highways.nets.layer_norm  # noqa: F401  registers a block
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import BATCH
 from experiments.trainable_depth import mixing_blocks as blocks  # noqa: F401  registers them
 from experiments.trainable_depth.hopeful_training import digits, logits_and_loss, train_while_hopeful
 from experiments.trainable_depth.streams import StreamNet
-from highways.nets import fully_connected, initial
-from highways.nets.fully_connected import BATCH
+from highways.nets import initial
 from highways.nets.subnormals import flushed_subnormals
 
 LOOKED_AT = 256  # images on which an untrained net is measured

@@ -15,17 +15,17 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
+from experiments.shared_trials.trained_cells import has_trained, trains
 from experiments.trainable_depth.trainable_depth import compared
 from experiments.trainable_depth.will_it_train_trial import trial
-from experiments.trained_cells import has_trained, trains
 from highways.files import ROOT
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test
 from highways.lab.judging.rules import holm
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
 from highways.records import load_results, path_of
 from highways.will_it_train import first_over_last
 

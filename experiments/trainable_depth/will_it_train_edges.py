@@ -9,6 +9,7 @@ was known.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
 from experiments.trainable_depth.will_it_train import (
     BUDGETS as HELD_OUT,
 )
@@ -24,7 +25,6 @@ from experiments.trainable_depth.will_it_train import (
 from experiments.trainable_depth.will_it_train_trial import trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.will_it_train import first_over_last
 
 FADES = (  # kind, b_T, start, and by how many decades a block of it shrinks the gradient, in untrained nets

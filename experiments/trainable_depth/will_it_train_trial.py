@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.shared_trials.nine_carries import images_of
+from experiments.shared_trials.trained_cells import has_trained
 from experiments.trainable_depth.hopeful_training import logits_and_loss, train_while_hopeful
 from experiments.trainable_depth.will_it_train_nets import make, norms_of
-from experiments.trained_cells import has_trained
 from highways.nets.subnormals import flushed_subnormals
 
 

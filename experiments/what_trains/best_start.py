@@ -17,6 +17,9 @@ from collections import Counter
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, selection_loss
+from experiments.shared_trials.search import FIGURE_1_RATES, log_uniform, stretched
 from experiments.what_trains.best_start_free import trial as free_trial
 from experiments.what_trains.best_start_trial import GAINS, ORTHOGONAL, trial
 from highways.lab.judging.claim import Sample, claim, ratio_as_text
@@ -36,9 +39,6 @@ from highways.lab.judging.rules import (
 from highways.lab.judging.searched_rates import near_an_end
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, selection_loss
-from highways.nets.search import FIGURE_1_RATES, log_uniform, stretched
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

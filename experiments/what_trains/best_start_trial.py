@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, initial
-from highways.nets.fully_connected import BATCH
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import BATCH
+from highways.nets import initial
 from highways.nets.subnormals import flushed_subnormals
 
 GAINS = {"glorot": 1.0, "he": 1.4142}  # times the standard deviation 1 / sqrt(width)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 
+from experiments.shared_trials import fully_connected
 from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.records import with_settings
 
 BUDGETS = {

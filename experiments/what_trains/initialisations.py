@@ -23,16 +23,16 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, NO_BETTER_THAN_GUESSING, WIDTH
+from experiments.shared_trials.search import over_seeds, search
 from experiments.what_trains.initialisations_trial import trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
 from highways.lab.judging.rules import all_below, holm, interval, mean, p_value
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, NO_BETTER_THAN_GUESSING, WIDTH
 from highways.nets.initial import DISTRIBUTIONS
-from highways.nets.search import over_seeds, search
 from highways.statistics import mean_sd_n
 
 KINDS = ("highway", "plain")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 
 def trial(setting: dict) -> dict:

@@ -9,8 +9,9 @@ import pytest
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from experiments import find_question, rooms, trained_cells
-from experiments.shared_trials import nine_carries
+from experiments import find_question, rooms
+from experiments.shared_trials import fully_connected, nine_carries, trained_cells
+from experiments.shared_trials.fully_connected import ALL
 from experiments.what_trains import (
     best_start,
     gate_bias,
@@ -22,8 +23,7 @@ from experiments.what_trains import (
 )
 from experiments.what_trains.best_start_trial import make
 from highways.lab.judging.claim import measured
-from highways.nets import extra_blocks, fully_connected, initial
-from highways.nets.fully_connected import ALL
+from highways.nets import extra_blocks, initial
 from highways.nets.mean_field import Mix, half_difference, mean_square, recursion
 from highways.records import load_results, select
 

@@ -43,16 +43,16 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
 from experiments.shared_trials.nine_carries import share
-from experiments.trained_cells import bounds, is_open, trains
+from experiments.shared_trials.trained_cells import bounds, is_open, trains
 from experiments.what_trains.what_trains_trial import look_at_start, trial
 from highways.lab.judging.claim import NotMeasured, claim
 from highways.lab.judging.counts import decided, share_with_interval, sign_test
 from highways.lab.judging.rules import holm
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
 
 HEADLINE = {"n_train": 6000, "n_test": 2000}
 RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum), those of `initialisations`

@@ -10,9 +10,10 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import BATCH
 from experiments.shared_trials.nine_carries import images_of, make, share
-from highways.nets import fully_connected, mean_field
-from highways.nets.fully_connected import BATCH
+from highways.nets import mean_field
 from highways.nets.mean_field import Mix
 from highways.nets.subnormals import flushed_subnormals
 

@@ -14,13 +14,13 @@ import numpy as np
 
 import highways.nets.carries  # this and the next register blocks
 import highways.nets.static_gates  # noqa: F401
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL, WIDTH
+from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search, two_best
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import Comparison, compared, corrected, holm, in_ratio, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL, WIDTH
-from highways.nets.search import in_words, log_uniform, over_seeds, ranked, search, two_best
 from highways.statistics import mean_sd_n
 
 SEES_X = "sees x"

@@ -31,11 +31,11 @@ further out of range counts.
 
 from __future__ import annotations
 
+from experiments.shared_trials import fully_connected
 from experiments.shared_trials.hundred_layer_nets import setting_of
 from experiments.why_plain_fails.adam_explodes_trial import GUESSING, OUT_OF_RANGE, trial
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
 from highways.statistics import mean_sd_n
 
 BUDGETS = {

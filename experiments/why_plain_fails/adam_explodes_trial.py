@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, jacobians, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import jacobians, layer_by_layer
 
 STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
 GUESSING = math.log(10)  # the loss of guessing; a batch above it is an explosion

@@ -23,14 +23,14 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.search import chosen_settings, over_seeds
 from experiments.why_plain_fails.clip_trial import trial
 from highways.lab.judging.claim import Sample, claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import all_below, corrected, interval, is_below, logs, mean
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.search import chosen_settings, over_seeds
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

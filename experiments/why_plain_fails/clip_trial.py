@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 from highways.nets.optimizers import SGD
 
 LIMIT = 1.0  # the norm at which the trainings of the question `optimization` clip

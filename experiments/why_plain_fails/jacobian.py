@@ -27,6 +27,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.search import in_words, over_seeds, ranked
 from experiments.study import CHOSEN_AFTER
 from experiments.why_plain_fails.jacobian_trial import PASSES, STRETCHES, trial
 from highways.files import ROOT, InputError
@@ -35,8 +37,6 @@ from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import corrected, is_above
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.search import in_words, over_seeds, ranked
 from highways.records import load_results, with_settings
 from highways.statistics import mean_sd_n
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, jacobians, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import jacobians, layer_by_layer
 
 PASSES = 0.01  # a direction passes if its singular value is at least this
 LOST = 1e-15  # singular values below this share of the largest are lost in rounding

@@ -8,7 +8,7 @@ from conftest import ROOT, verdict_on
 from small_nets import STEP, logits_from, random_net
 
 import highway_networks as hn
-from experiments.shared_trials import hundred_layer_nets
+from experiments.shared_trials import fully_connected, hundred_layer_nets
 from experiments.why_plain_fails import (
     adam_explodes,
     adam_explodes_trial,
@@ -19,7 +19,7 @@ from experiments.why_plain_fails import (
     why_plain_fails,
     why_plain_fails_trial,
 )
-from highways.nets import fully_connected, jacobians, layer_by_layer
+from highways.nets import jacobians, layer_by_layer
 from highways.records import load_results, select
 
 # ---- Verdicts -------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ import math
 
 import numpy as np
 
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import ALL
 from experiments.shared_trials.headline_nets import CONTROLS, NO_BLOCKS
 from experiments.study import ADDED, REFEREED
 from experiments.why_plain_fails.why_plain_fails_trial import trial
@@ -34,8 +36,6 @@ from highways.lab.judging.controls import Control, named, with_group
 from highways.lab.judging.rules import Comparison, above, below, corrected, is_above, is_below
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.nets import fully_connected
-from highways.nets.fully_connected import ALL
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 

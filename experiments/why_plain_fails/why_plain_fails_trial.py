@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import layer_by_layer
 
 LOOKED_AT = 256  # the number of test images that look() sees
 SATURATED = 0.9  # a tanh unit is saturated if |H| is above

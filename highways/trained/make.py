@@ -23,7 +23,6 @@ from highways.commands import Parser, first_line, path_name, run_command, run_pr
 from highways.conv.nets import find_net
 from highways.conv.protocols import ConvSettings
 from highways.files import ROOT, InputError, json_bytes, put_arrays, read_arrays, read_json
-from highways.nets import fully_connected
 from highways.trained import onnx_graph, safetensors_file
 from highways.trained.nets import FOLDER, TrainedNet, cards, contrast_normalised, empty_net, named_parameters
 
@@ -60,8 +59,8 @@ def fifty_layers(record: dict, data: str) -> dict:
     [trial] = [trial for trial in record["trials"]["final"] if trial["data"] == data and trial["seed"] == 1]
     names = ("effective_lr", "momentum", "decay", "gate_bias", "clip", "seed", "epochs", "n_train", "n_test")
     return {
-        **deep_net_of({**trial, "hidden": fully_connected.WIDTH["highway"]}),
-        "pixels": fully_connected.pixels_of(None),
+        **deep_net_of({**trial, "hidden": 50}),
+        "pixels": hn.PIXELS[1],
         "data": data,
         "data_sha256": record["env"]["data_sets"][data],
         "test_images": {"n": trial["n_test"], "drawn_by_seed": None},

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import fully_connected, layer_by_layer
+from experiments.shared_trials import fully_connected
+from highways.nets import layer_by_layer
 
 DEPTHS = (9, 19, 49, 99, 199)  # blocks; with the plain first layer 10, 20, ... layers
 # about 5100 parameters a layer

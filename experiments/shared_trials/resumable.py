@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
+from experiments.shared_trials import fully_connected
+from experiments.shared_trials.fully_connected import BATCH
 from highways.files import put_arrays, read_arrays, write_arrays
-from highways.nets import fully_connected
-from highways.nets.fully_connected import BATCH
 
 EPOCHS_BETWEEN = 25  # from one checkpoint to the next
 

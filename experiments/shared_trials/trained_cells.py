@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.nets.fully_connected import NO_BETTER_THAN_GUESSING
+from experiments.shared_trials.fully_connected import NO_BETTER_THAN_GUESSING
 
 
 def has_trained(loss: float | None, trains_below: float = NO_BETTER_THAN_GUESSING) -> bool:

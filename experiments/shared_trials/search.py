@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from highways.nets import fully_connected
+from experiments.shared_trials import fully_connected
 
 SLOW_DECAY = 0.95  # per epoch
 # ranges in which Figure 1's nets had learned in pilots: lr / (1 - momentum), drawn log-uniformly
