@@ -68,7 +68,8 @@ IN_ARTICLE = {"cycle": "cycles", "rule 30": "rule 30"}
 
 @table("article-routing")
 def where_gates_see_x(read) -> str:
-    """A row for each kind: its accuracy with an interval over searches, and how many nets fall back."""
+    """A row for each kind: its accuracy with an interval over searches, and how many nets fall back; then what a gate
+    gains by seeing x, a mean over the other gate."""
     record = read(ROUTING)
     lines = []
     for kind, (name, _, _) in GATED.items():
@@ -76,17 +77,8 @@ def where_gates_see_x(read) -> str:
         for task in IN_ARTICLE:
             cells += [effect_as_text(routing.scores(record, task, kind)), n_that_break_down(record, task, kind)]
         lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
+        gains = [effect_as_text(routing.contrast(record, task, weights, gate)) for task in IN_ARTICLE]
+        lines.append(f"| *gain* in the {gate} | {' | | '.join(gains)} | |")
     names = [column for name in IN_ARTICLE.values() for column in (name, "fall back")]
     return table_of(f"| | {' | '.join(names)} |", lines, (22, 28, 8, 28, 8))
-
-
-@table("article-routing-gains")
-def gains_by_seeing_x(read) -> str:
-    """What a gate gains by seeing x, in the branch and in the carry, with intervals over searches."""
-    record = read(ROUTING)
-    found = []
-    for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
-        for task, name in IN_ARTICLE.items():
-            gain = effect_as_text(routing.contrast(record, task, weights, gate))
-            found.append(f"{gain} in the {gate} on {name}")
-    return "; ".join(found)
