@@ -10,7 +10,7 @@ import numpy as np
 import highway_networks as hn
 from experiments.data_movement.byte_dmd import Tape, price
 from experiments.shared_trials import fully_connected
-from experiments.shared_trials.fifty_layer_nets import net_of
+from experiments.shared_trials.fifty_layer_nets import commits_of, net_of
 from highways.nets import layer_by_layer
 
 BYTES = 4  # in a number
@@ -155,6 +155,7 @@ def try_skipping(setting: dict, folder: str) -> dict:
         "policies": policies,
         **accuracies(net, whole, y),
         "cost": float(np.mean(whole_costs)),
+        "commits": commits_of(net),
     }
 
 

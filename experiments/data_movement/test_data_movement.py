@@ -318,11 +318,13 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     net, x = small_net()
     y = np.random.default_rng(1).integers(0, 3, len(x))
     images = fully_connected.Images(None, None, x, y)
+    net.about = {"env": {"git": "abc"}}
     monkeypatch.setattr(data_movement_trial, "net_of", lambda setting, folder: net)
     monkeypatch.setattr(fully_connected, "images_of", lambda setting: images)
     untrained, _ = small_net(seed=2)
     monkeypatch.setattr(fully_connected, "make", lambda setting: untrained)
     result = data_movement_trial.try_skipping({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
+    assert result["commits"] == ["abc"]
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
     assert result["test_accuracy"] == right[20:].mean()

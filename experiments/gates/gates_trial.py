@@ -6,7 +6,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from experiments.shared_trials.fifty_layer_nets import net_of
+from experiments.shared_trials.fifty_layer_nets import commits_of, net_of
 from experiments.shared_trials.fully_connected import CIFAR
 from highways.nets import gate_statistics, layer_by_layer
 from highways.nets.gate_statistics import OPEN
@@ -44,6 +44,7 @@ def trial(setting: dict, folder: str) -> dict:
     with np.errstate(invalid="ignore"):  # biases that do not vary have no correlation
         at_start, _, _ = measured_in(untrained, setting)
     gates_at_start = untrained.gates(x[: setting["of_each"]])
+    result["commits"] = commits_of(net)
     result["mean_T_at_start"] = float(f"{gates_at_start.mean():.6g}")
     result["sparsity_single_at_start"] = at_start["sparsity_single"]
     kept_at_start = (*AT_START, *BY_BLOCK_AT_START)

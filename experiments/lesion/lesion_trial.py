@@ -9,7 +9,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from experiments.shared_trials.fifty_layer_nets import net_of
+from experiments.shared_trials.fifty_layer_nets import commits_of, net_of
 from highways.nets import layer_by_layer
 
 IDLE = 0.001  # a block is idle if the error rises by less
@@ -57,6 +57,7 @@ def trial(setting: dict, folder: str) -> dict:
     too_many = np.flatnonzero(has_risen)
     # if i + 1 blocks are the first that are too many, i blocks can be closed together
     result["closed_together"] = int(too_many[0]) if len(too_many) else net.depth
+    result["commits"] = commits_of(net)
     return result
 
 

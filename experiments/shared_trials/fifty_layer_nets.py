@@ -9,7 +9,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from highways.files import InputError, commit, environment
+from highways.files import InputError, environment
 
 SETTING = (
     "data", "data_dir", "block", "depth", "activation",
@@ -51,7 +51,8 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     """The net of a final trial: the kept one if it has these settings and data.
 
     Else it is trained, which may take hours, and replaces the kept one.  The key of a trial that reads a net has the
-    code that trains one, by import.  A kept net may be of earlier code, and is used: its commit is printed."""
+    code that trains one, by import.  A kept net may be of earlier code, so commits_of() belongs to what
+    such a trial returns."""
     setting = setting_of(trial)
     file = file_of(setting, folder)
     with contextlib.suppress(InputError):
@@ -60,9 +61,6 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
         # the data may lie in another folder now
         same_setting = isinstance(kept, dict) and {**kept, "data_dir": setting["data_dir"]} == setting
         if same_setting and net.about.get("data_sha256") == fully_connected.data_of(setting).sha256:
-            trained_at = net.about["env"]["git"]
-            if trained_at != commit():
-                print(f"{file} was trained at commit {trained_at}; this is {commit()}", flush=True)
             return net
     print(
         f"training again, {setting['epochs']} epochs: {file} is missing, or of other settings or data",
@@ -70,6 +68,11 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     )
     net, _ = trained(setting, folder)
     return net
+
+
+def commits_of(net: hn.DeepNet) -> list[str | None]:
+    """The commit that trained a net, as a record's trial has it."""
+    return [net.about["env"]["git"]]
 
 
 def setting_of(trial: dict) -> dict:
