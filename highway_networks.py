@@ -189,6 +189,11 @@ class Block(Named):
     kept: tuple[str, ...] = ()  # names of arrays that each layer keeps until backward()
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
+    @property
+    def has_gate(self) -> bool:
+        """Whether a net has gates T, which its record holds.  A block whose W_T makes no gate says False."""
+        return self.gates > 0
+
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
         """Shapes of the parameters that one layer has beside W and b: {"alpha": ()} gives it
         layer.alpha, with the gradient layer.d_alpha, and the net net.alpha of shape (depth,)."""
@@ -1091,7 +1096,7 @@ class LayerHistory:
         self.y = y
         self.steps_done = 0
         self.columns = {"step": [], "loss": [], "gradient": []}
-        if net.block.gates:
+        if net.block.has_gate:
             self.columns["T"] = []
 
     def before_step(self) -> None:
@@ -1110,7 +1115,7 @@ class LayerHistory:
             return
         row = {"step": self.steps_done, "loss": four_digits(loss)}
         row["gradient"] = [four_digits(norm) for norm in norms]
-        if self.net.block.gates:
+        if self.net.block.has_gate:
             row["T"] = [four_digits(T) for T in mean_gates(self.net, self.x)]
         for name, value in row.items():
             self.columns[name].append(value)
@@ -1141,7 +1146,7 @@ def train(net: DeepNet, data: Dataset, settings: Settings = DEFAULTS, report=ign
 
     def after_epoch(row):
         row["test_acc"] = accuracy(net, x_test, data.y_test)
-        if net.block.gates:  # 256 images take little time; at the end, below, more are measured
+        if net.block.has_gate:  # 256 images take little time; at the end, below, more are measured
             T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
         layers.look()
         report(row)
@@ -1162,7 +1167,7 @@ def train(net: DeepNet, data: Dataset, settings: Settings = DEFAULTS, report=ign
         result[f"final_{name}"] = None if diverged else history[name][-1]
     # a net that only guesses can end a little above log(n_classes)
     result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
-    if net.block.gates:
+    if net.block.has_gate:
         result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     result["layer_history"] = layers.columns
@@ -1197,7 +1202,7 @@ def run_one(
     run |= record_of(net.block)
     for name in ("depth", "hidden", "epochs", "batch_size", "lr", "seed"):
         run[name] = getattr(settings, name)
-    if net.block.gates:
+    if net.block.has_gate:
         run["gate_bias"] = settings.gate_bias
     if type(net.activation) is not Tanh:
         run |= record_of(net.activation)

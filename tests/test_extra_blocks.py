@@ -52,6 +52,12 @@ def test_maxout_takes_the_larger_piece():
     assert 0 < won.mean() < 1
 
 
+def test_a_record_of_maxout_nets_holds_no_gates():
+    run = hn.run_one("maxout", depth=2, hidden=4, epochs=1, n_train=128, n_test=20)
+    assert not {"gate_bias", "layer_T_history", "final_T_per_layer"} & run.keys()
+    assert "T" not in run["layer_history"]
+
+
 def test_maxout_keeps_the_size_of_a_state_at_the_start():
     """With Glorot's start the variance is 1 / fan_in for both pieces, and E max(a, b)^2 = E a^2."""
     net = hn.DeepNet(50, 10, 50, 60, "maxout", 3, init="glorot", dtype=np.float64)

@@ -198,6 +198,7 @@ class Maxout(Block):
     name = "maxout"
     pieces = ("W_H", "W_T")  # the weights of both
     gates = 1
+    has_gate = False
     kept = ("won",)
 
     def forward(self, layer):
