@@ -52,7 +52,8 @@ function makeBets() {
       set({ verdicts: replaced(state.verdicts, i, choice) });
       showBets();
     });
-    box.append(place.querySelector("ul"));
+    box.firstChild.after(place.querySelector("p.measured"));
+    box.append(place.querySelector("details"));
     place.append(box);
   });
 }
@@ -122,11 +123,12 @@ function showBets() {
     write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is: ${choices[right]}.`);
+    if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is not so.`);
     else says.textContent = isOpen(scene) ? "Watch the stage: it is being tried." : "";
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");
+    box.querySelector("details").hidden = state.verdicts[i] === "-";
     [...box.querySelectorAll("button")].forEach((button, k) => {
       button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
       button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);

@@ -85,9 +85,9 @@ SCENES.gate = {
   },
 
   caption() {
-    if (!isTold("gate")) return "The gates are covered until you bet. Then pass over the cells.";
+    if (!isTold("gate")) return "The gates are covered until you bet. Then touch or pass over the cells.";
     const [easy, hard] = COMPARED.map((k) => insideFor(k, problemNow()).T[state.gateBlock - 1][state.unit - 1].toFixed(2));
-    return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Pass over another.`;
+    return `The gate of layer ${state.gateBlock}, unit ${state.unit}, is at T = ${easy} for k = 1, at ${hard} for k = 4. Touch or pass over another.`;
   },
 
   bet: {

@@ -101,7 +101,7 @@ SCENES.start = {
   drawLaw(left, law, wide, across) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(left, 12, "left after 30 layers; dots: measured", "small");
+    stage.text(left, 12, "left after 30 layers; found: ● signal ○ gradient", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;

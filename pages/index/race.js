@@ -167,7 +167,7 @@ function drawPair(run, names, looks) {
 
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  return `${run.step ? `After ${run.step} steps.` : "Not trained yet: bet, or press Play."} Of 1000 new digits are read: ${read}.`;
+  return `${run.step ? `After ${run.step} steps.` : `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`} Of 1000 new digits are read: ${read}.`;
 }
 
 SCENES.race = {

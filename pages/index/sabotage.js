@@ -82,13 +82,13 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `After ${run.step} steps ${now} of new digits are read. ${run.step ? "" : "Bet, or press Play."}`;
-    return `${last.count} layers cut at step ${last.step}. Of new digits are read: ${percent(last.before)} before, ${percent(last.after)} after, ${now} at step ${run.step}.`;
+    if (!last) return `After ${run.step} steps ${now} of new digits are read. ${run.step ? "" : isTold("sabotage") ? "Press Play." : "Bet, or press Play."}`;
+    return `${last.count} layer${last.count === 1 ? "" : "s"} cut at step ${last.step}. Of new digits are read: ${percent(last.before)} before, ${percent(last.after)} after, ${now} at step ${run.step}.`;
   },
 
   bet: {
-    question: "At step 100 eight neighbours of the thirty are cut, for good. What does the net read 200 steps later?",
-    choices: ["a guess", "half as much", "nearly as much"],
+    question: "At step 100 eight of the thirty layers, one above the other, are cut for good. How much does the net read 200 steps later?",
+    choices: ["it guesses", "half as much as before", "nearly as much as before"],
     right: 2,
     isSettled: () => runs.bet?.step >= TRAINED + HEALING,
 

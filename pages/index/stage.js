@@ -152,6 +152,6 @@ const percent = (share) => (share === undefined ? "–" : `${Math.round(100 * sh
 function shareInWords(share) {
   if (share >= 0.0095) return percent(share);
   if (share === 0) return "0";
-  const power = Math.floor(Math.log10(share));
-  return `${(share / 10 ** power).toFixed(0)} × 10${superscript(power)}`;
+  const [digit, power] = share.toExponential(0).split("e");
+  return `${digit} × 10${superscript(power)}`;
 }

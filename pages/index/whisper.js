@@ -94,7 +94,7 @@ SCENES.whisper = {
     });
     const left = norm(states[LAYERS]) / norm(states[0]) || 0;
     if (norm(states[0]) && top === LAYERS) visited.set(T, left);
-    this.left = left;
+    this.left = top === LAYERS ? left : undefined; // not while it climbs
     const [x, y, side] = tilePlace(LAYERS + 1);
     const size = side / (gridNow()[1] === 3 ? 2 : 3);
     const now = norm(states[top]) / norm(states[0]) || 0;
@@ -141,7 +141,8 @@ SCENES.whisper = {
   },
 
   caption() {
-    return `If each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets, ${shareInWords(this.left)} of your digit arrives.`;
+    const arrives = this.left === undefined ? "" : `: the size of what arrives is ${shareInWords(this.left)}`;
+    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets${arrives}.`;
   },
 
   bet: {
