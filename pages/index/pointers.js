@@ -101,7 +101,8 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
-      stage.hold(x - 1.4 * this.ring.number, y - 1.4 * this.ring.number, 2.8 * this.ring.number);
+      const reach = 1.4 * this.ring.number;
+      stage.hold(x - reach, y - reach, 2 * reach, 2 * reach);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
     const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
