@@ -286,6 +286,7 @@ function start() {
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
+    if (location.hash === "#stage") return keepAddress(); // a link beside a bet leads there
     const asked = takeAddress();
     sectionOf(asked).scrollIntoView();
     state.scene = "";
