@@ -21,6 +21,7 @@ function makeChoices(question, choices, choose) {
     button.setAttribute("aria-pressed", "false");
     buttons.append(button);
   });
+  buttons.append(Object.assign(document.createElement("a"), { href: "#stage", className: "back", textContent: "To the stage" }));
   box.append(asks, buttons);
   return box;
 }

@@ -195,7 +195,7 @@ const speakCaption = () => speak($("caption").textContent);
 
 /* ---- The pointer on the stage ---- */
 
-/* A finger that moves up or down scrolls the page, unless it begins on a pad or a number: their style says so.  A gesture
+/* A finger that moves up or down scrolls the page, unless it begins on a place that is held: its style says so.  A gesture
    ends with "up", or with "cancel" where the page was scrolled. */
 function listenToPointer() {
   const picture = $("picture");
@@ -286,6 +286,7 @@ function start() {
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
+    if (location.hash === "#stage") return keepAddress(); // a link beside a bet leads there
     const asked = takeAddress();
     sectionOf(asked).scrollIntoView();
     state.scene = "";

@@ -71,7 +71,8 @@ SCENES.pointers = {
     const { width, height } = stage;
     const wide = width * 0.46;
     const number = width > 560 ? 24 : 16;
-    this.ring = { x: wide / 2, y: height / 2 - 10, r: Math.min(wide / 2 - number - 6, height / 2 - 56), number };
+    const r = Math.min(wide / 2 - number - 6, height / 2 - 56);
+    this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 56, number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
     const each = (width - wide - 28 - 3 * gap) / 4;
@@ -85,9 +86,9 @@ SCENES.pointers = {
   },
 
   placeOf(number) {
-    const { x, y, r } = this.ring;
+    const { x, y, r, high } = this.ring;
     const angle = (2 * Math.PI * number) / SIZE - Math.PI / 2;
-    return [x + r * Math.cos(angle), y + r * Math.sin(angle)];
+    return [x + r * Math.cos(angle), y + high * Math.sin(angle)];
   },
 
   drawRing() {
@@ -101,7 +102,8 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
-      stage.hold(x - 1.4 * this.ring.number, y - 1.4 * this.ring.number, 2.8 * this.ring.number);
+      const reach = 1.4 * this.ring.number;
+      stage.hold(x - reach, y - reach, 2 * reach, 2 * reach);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
     const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
@@ -114,7 +116,8 @@ SCENES.pointers = {
   drawArrow([x, y], [to_x, to_y], isLoop, look) {
     const { number } = this.ring;
     if (isLoop) {
-      const out = [x - this.ring.x, y - this.ring.y].map((part) => (part * (this.ring.r + number + 8)) / this.ring.r);
+      const radius = Math.hypot(x - this.ring.x, y - this.ring.y);
+      const out = [x - this.ring.x, y - this.ring.y].map((part) => (part * (radius + number + 8)) / radius);
       stage.dot(this.ring.x + out[0], this.ring.y + out[1], look, 10);
       return;
     }
@@ -153,7 +156,7 @@ SCENES.pointers = {
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
-    if (wide > 70) for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
+    for (let i = 0; i < SIZE; i++) if (wide > 70 || i === right) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
     stage.text(left + wide / 2, top + height + 38, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
     stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
   },

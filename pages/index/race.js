@@ -122,7 +122,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
     if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
-    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)} arrives`, "small");
+    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)}`, "small");
     if (narrow) stage.text(right, top + head - 20, shareInWords(portrait.down), "small");
     else stage.text(right, rowTop(0) + high + 16, `arrives: ${shareInWords(portrait.down)}`, "small");
     const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
@@ -144,7 +144,7 @@ function drawRead(run, names, looks, place) {
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
   for (const { step, count } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
-    stage.text(across(step), down(1) - 4, `${count} cut`, "small", "middle");
+    stage.text(across(step), down(1) - 4, `${count} cut`, "small", step < run.until / 10 ? "start" : "middle");
   }
   run.read.forEach((points, k) => {
     stage.line(points.map(([step, share]) => [across(step), down(share)]), `line ${looks[k]}`);

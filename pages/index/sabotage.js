@@ -48,6 +48,7 @@ SCENES.sabotage = {
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], `${isWide ? "tower: " : ""}${FIELDS.tower.words[state.tower]}`, "highway");
+    stage.hold(tower.left, tower.rowTop(LAYERS), tower.right + tower.wide - tower.left, tower.high * LAYERS);
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
@@ -66,7 +67,7 @@ SCENES.sabotage = {
     stage.box(place, look);
   },
 
-  /* A drag cuts the layers that it passes; a finger begins it sideways, else the page scrolls. */
+  /* A drag cuts the layers that it passes. */
   point(kind, x, y) {
     const layer = layerAt(x, y);
     if (kind === "down" && layer) dragged = { from: layer, to: layer, x };

@@ -91,11 +91,11 @@ class Stage {
     return this.add("text", { x, y, class: look, "text-anchor": anchor }, words);
   }
 
-  /* A square where a finger does not scroll the page. */
-  hold(left, top, side) {
-    const square = document.createElement("div");
-    Object.assign(square.style, { left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` });
-    this.held.append(square);
+  /* A place where a finger does not scroll the page. */
+  hold(left, top, width, height) {
+    const place = document.createElement("div");
+    Object.assign(place.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    this.held.append(place);
   }
 
   line(points, look) {

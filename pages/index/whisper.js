@@ -117,7 +117,7 @@ SCENES.whisper = {
     const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     this.chart = place;
-    const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
+    const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "0"], [0.25, "¼"], [0.5, "T = ½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     if (isTold("whisper")) {
       const g = FACTORS.program;
       const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
