@@ -14,6 +14,8 @@ from experiments.depth_on_demand import (
     needed_or_told_trial,
     routing_or_multiplication,
     routing_or_multiplication_trial,
+    routing_whole_trainings,
+    show,
     untold_need,
     untold_need_trial,
 )
@@ -381,6 +383,48 @@ def gains(branch: float, carry: float, product: float = 0.0) -> dict:
 )
 def test_verdicts_on_routing_and_multiplication(claim, record, verdict):
     assert verdict_on("routing_or_multiplication", claim, record) == verdict
+
+
+def test_a_net_breaks_down_if_it_ends_below_its_short_training():
+    search = [
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "chosen_by": 0.3},
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "chosen_by": 0.6},
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": True, "chosen_by": None},
+    ]
+    final = [
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "accuracy": [0.8, 0.5]},
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "accuracy": [0.8, 0.3]},
+        {"of": "cycle", "kind": "both", "search": 0, "diverged": True, "accuracy": None},
+    ]
+    record = {"settings": {"searches": 1}, "trials": {"search": search, "final": final}}
+    assert show.best_after_search(record, "cycle", "both") == [0.6]
+    assert show.n_that_break_down(record, "cycle", "both") == 2
+
+
+class Trainer:
+    """A runner whose nets are the better the lower their rate, where short trainings say the reverse."""
+
+    def __init__(self, searched: list[dict]):
+        self.settings = {"candidates": 2, "steps": 6, "seeds": 2}
+        self.needed = {"routing_or_multiplication": {"settings": {"searches": 1}, "trials": {"search": searched}}}
+
+    def run(self, function, settings: list[dict]) -> list[dict]:
+        return [{**setting, "diverged": False, "chosen_by": 1 - setting["lr"]} for setting in settings]
+
+
+def test_whole_trainings_choose_among_the_best_of_the_short_ones():
+    searched = []
+    for of in routing_or_multiplication.TASKS:
+        for kind in gated_net.KINDS:
+            common = dict.fromkeys(routing_whole_trainings.SETTING, 0) | {"of": of, "kind": kind, "search": 0}
+            for rate in (0.1, 0.2, 0.3):
+                searched.append({**common, "lr": rate, "diverged": False, "chosen_by": rate})
+            searched.append({**common, "lr": 0.4, "diverged": True, "chosen_by": None})
+    found = routing_whole_trainings.run(Trainer(searched))
+    assert {trial["lr"] for trial in found["candidates"]} == {0.2, 0.3}
+    assert {trial["lr"] for trial in found["final"]} == {0.2}
+    both = [trial for trial in found["final"] if trial["of"] == "cycle" and trial["kind"] == "both"]
+    assert [(trial["seed"], trial["steps"]) for trial in both] == [(300, 6), (301, 6)]
 
 
 # ---- A need that nobody tells --------------------------------------------------------------------
