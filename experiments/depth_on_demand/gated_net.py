@@ -2,10 +2,12 @@
 
     y = C * x + B * (W_2 u + b_2)
 
-    u = tanh(W_1 x + b_1)                     a branch of two matrices, m units between them
-    u = tanh(W_1 x + b_1) * (V x + b_V)       "product": without a gate, but x is multiplied with x
-    C = 1 - sigmoid(z_C)                      the carry gate; 1 if there is none
-    B = sigmoid(z_B)                          the branch gate; 1 if there is none
+    u = tanh(W_1 x + b_1)                          a branch of two matrices, m units between them
+    u = tanh(W_1 x + b_1) * (V x + b_V)            "product": without a gate, but x is multiplied with x
+    u = tanh(W_1 x + b_1) * sigmoid(V x + b_V)     "bounded": a product, too, but of bounded factors
+    u = max(W_1 x + b_1, 0)                        "relu"
+    C = 1 - sigmoid(z_C)                           the carry gate; 1 if there is none
+    B = sigmoid(z_B)                               the branch gate; 1 if there is none
 
 A gate's z is one learned number a unit ("static"), or a map of the state ("state"), of the steps told ("told"),
 or of the state of another problem with the same number of steps ("other").  "coupled" is the paper's: B = 1 - C.
@@ -32,8 +34,12 @@ KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "product": (None, None),
     "told": ("told", "told"),
     "other": ("other", "other"),
+    "added": (None, "state"),
+    "bounded": (None, None),
+    "relu": (None, None),
 }
 COUPLED = "coupled"
+WITH_V = ("product", "bounded")  # the kinds whose branch has a second factor
 
 
 def sigmoid(z: np.ndarray) -> np.ndarray:
@@ -43,7 +49,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 def sizes_of_block(kind: str, width: int, inner: int, n_told: int) -> dict[str, tuple[int, ...]]:
     """The shapes of a block's parameters."""
     shapes = {"W_1": (inner, width), "b_1": (inner, 1)}
-    if kind == "product":
+    if kind in WITH_V:
         shapes |= {"V": (inner, width), "b_V": (inner, 1)}
     shapes |= {"W_2": (width, inner), "b_2": (width, 1)}
     for letter, sees in zip("CB", KINDS[kind], strict=True):
@@ -142,11 +148,7 @@ class GatedNet:
 
     def _block_forward(self, block: dict, x: np.ndarray, replaced: dict) -> np.ndarray:
         kept = SimpleNamespace(x=x, C=1.0, B=1.0)
-        kept.t = np.tanh(block["W_1"] @ x + block["b_1"])
-        kept.u = kept.t
-        if self.kind == "product":
-            kept.v = block["V"] @ x + block["b_V"]
-            kept.u = kept.t * kept.v
+        kept.u = self._inner_forward(block, x, kept)
         kept.h = block["W_2"] @ kept.u + block["b_2"]
         carry_sees, branch_sees = KINDS[self.kind]
         if carry_sees:
@@ -167,25 +169,44 @@ class GatedNet:
         if branch_sees == COUPLED:
             dz = (kept.h - kept.x) * dy * kept.B * kept.C
             dx += self._gate_backward(block, d_block, "C", carry_sees, kept.x, dz)
-        elif carry_sees:
-            dz_C = -kept.x * dy * kept.C * (1 - kept.C)
-            dx += self._gate_backward(block, d_block, "C", carry_sees, kept.x, dz_C)
-            dz_B = kept.h * dy * kept.B * (1 - kept.B)
-            dx += self._gate_backward(block, d_block, "B", branch_sees, kept.x, dz_B)
+        else:
+            if carry_sees:
+                dz_C = -kept.x * dy * kept.C * (1 - kept.C)
+                dx += self._gate_backward(block, d_block, "C", carry_sees, kept.x, dz_C)
+            if branch_sees:
+                dz_B = kept.h * dy * kept.B * (1 - kept.B)
+                dx += self._gate_backward(block, d_block, "B", branch_sees, kept.x, dz_B)
         d_block["W_2"][:] = dh @ kept.u.T
         d_block["b_2"][:] = dh.sum(axis=1, keepdims=True)
-        du = block["W_2"].T @ dh
-        if self.kind == "product":
+        self._inner_backward(block, d_block, kept, block["W_2"].T @ dh, dx)
+        return dx
+
+    def _inner_forward(self, block: dict, x: np.ndarray, kept) -> np.ndarray:
+        """u (m, N): what lies between the matrices of a branch."""
+        z = block["W_1"] @ x + block["b_1"]
+        if self.kind == "relu":
+            return np.maximum(z, 0)
+        kept.t = np.tanh(z)
+        if self.kind not in WITH_V:
+            return kept.t
+        v = block["V"] @ x + block["b_V"]
+        kept.factor = sigmoid(v) if self.kind == "bounded" else v
+        return kept.t * kept.factor
+
+    def _inner_backward(self, block: dict, d_block: dict, kept, du: np.ndarray, dx: np.ndarray) -> None:
+        """Takes dL/du (m, N), and adds what comes through u to dx; writes the gradients of W_1 and V."""
+        if self.kind in WITH_V:
             dv = du * kept.t
-            du = du * kept.v
+            if self.kind == "bounded":
+                dv *= kept.factor * (1 - kept.factor)
+            du = du * kept.factor
             d_block["V"][:] = dv @ kept.x.T
             d_block["b_V"][:] = dv.sum(axis=1, keepdims=True)
             dx += block["V"].T @ dv
-        dz = du * (1 - kept.t * kept.t)
+        dz = du * (kept.u > 0) if self.kind == "relu" else du * (1 - kept.t * kept.t)
         d_block["W_1"][:] = dz @ kept.x.T
         d_block["b_1"][:] = dz.sum(axis=1, keepdims=True)
         dx += block["W_1"].T @ dz
-        return dx
 
     def _gate_backward(self, block: dict, d_block: dict, letter: str, sees: str, x: np.ndarray, dz: np.ndarray):
         """dL/dz (width, N) of a gate -> its part of dL/dx; writes the gate's gradient."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.depth_on_demand.gated_net import KINDS
 from experiments.depth_on_demand.routing_or_multiplication_trial import final_trial, search_trial
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.rules import corrected, is_above, mean, within
@@ -28,6 +27,7 @@ from highways.lab.trials import Runner
 from highways.records import with_settings
 from highways.statistics import mean_sd_n
 
+KINDS = ("both", "carry", "branch", "neither", "coupled", "residual", "product", "told", "other")
 TASKS = {
     "cycle": {"task": "cycle", "size": 8, "deepest": 4},
     "rule 30": {"task": "automaton", "size": 17, "deepest": 8},
@@ -64,6 +64,14 @@ def draws(settings: dict, search: int) -> list[dict]:
     return found
 
 
+def tried(settings: dict, task: str, kind: str, search: int) -> list[dict]:
+    """The settings of the short trainings of one kind in one search."""
+    sizes = {name: settings[name] for name in ("width", "depth", "n_test")}
+    common = {"of": task, **TASKS[task], "kind": kind, "search": search, **sizes}
+    seeded = {"steps": settings["search_steps"], "seed": 100 + search}
+    return [{**common, **draw, **seeded} for draw in draws(settings, search)]
+
+
 def latin_hypercube(n: int, sides: int, *seeds: int) -> np.ndarray:
     """n places (n, sides) in a cube from 0 to 1: of n equal parts of each side, each has one."""
     rng = np.random.default_rng(seeds)
@@ -82,14 +90,10 @@ def on_scale(place: float, low: float, high: float) -> float:
 def run(runner: Runner) -> dict:
     settings = runner.settings
     groups = {"search": [], "final": []}
-    fixed = {name: settings[name] for name in ("width", "depth", "n_test")}
     for search in range(settings["searches"]):
-        for of_task, task in TASKS.items():
+        for task in TASKS:
             for kind in KINDS:
-                common = {"of": of_task, **task, "kind": kind, "search": search, **fixed}
-                searched = []
-                for draw in draws(settings, search):
-                    searched.append({**common, **draw, "steps": settings["search_steps"], "seed": 100 + search})
+                searched = tried(settings, task, kind, search)
                 found = runner.run(search_trial, searched)
                 chosen = max(found, key=lambda trial: -1.0 if trial["diverged"] else trial["chosen_by"])
                 final = []
@@ -138,20 +142,24 @@ def rows(record: dict) -> list[dict]:
     """A row for each task and kind; then one for each task and contrast."""
     result = []
     for task in TASKS:
-        for kind in KINDS:
-            trials = with_settings(record["trials"]["final"], of=task, kind=kind)
-            finished = [trial for trial in trials if not trial["diverged"]]
-            row = {"task": task, "kind": kind, "n_diverged": len(trials) - len(finished)}
-            row["parameters"] = trials[0]["parameters"]
-            row["accuracy"] = known(scores(record, task, kind))
-            for name in finished[0]["borrowed"] if finished else ():
-                row[f"borrowed_{name}"] = known(scores(record, task, kind, name))
-            for k in range(TASKS[task]["deepest"]):
-                row[f"accuracy_{k + 1}"] = mean_sd_n([trial["accuracy"][k] for trial in finished])
-            result.append(row)
+        result += [row_of(record, task, kind) for kind in KINDS]
         for name, weights in {"branch sees x": OF_BRANCH, "carry sees x": OF_CARRY}.items():
             result.append({"task": task, "gain": name, "accuracy": known(contrast(record, task, weights, name))})
     return result
+
+
+def row_of(record: dict, task: str, kind: str) -> dict:
+    """The accuracy of one kind on a task, with borrowed gates, too, and for each k."""
+    trials = with_settings(record["trials"]["final"], of=task, kind=kind)
+    finished = [trial for trial in trials if not trial["diverged"]]
+    row = {"task": task, "kind": kind, "n_diverged": len(trials) - len(finished)}
+    row["parameters"] = trials[0]["parameters"]
+    row["accuracy"] = known(scores(record, task, kind))
+    for name in finished[0]["borrowed"] if finished else ():
+        row[f"borrowed_{name}"] = known(scores(record, task, kind, name))
+    for k in range(TASKS[task]["deepest"]):
+        row[f"accuracy_{k + 1}"] = mean_sd_n([trial["accuracy"][k] for trial in finished])
+    return row
 
 
 def known(values: Sample) -> dict:

@@ -29,22 +29,28 @@ SETTING = ("of", "task", "size", "deepest", "kind", "search", "width", "depth", 
 
 def run(runner: Runner) -> dict:
     """Trials of the candidates, and of the final nets; their seeds were in no other training."""
-    settings = runner.settings
     searched = runner.needed["routing_or_multiplication"]
     groups = {"candidates": [], "final": []}
     for search in range(searched["settings"]["searches"]):
         for task in short.TASKS:
             for kind in short.KINDS:
                 draws = with_settings(searched["trials"]["search"], of=task, kind=kind, search=search)
-                best = sorted(draws, key=chosen_by, reverse=True)[: settings["candidates"]]
-                candidates = [whole(draw, settings["steps"], 200 + search) for draw in best]
-                found = runner.run(search_trial, candidates)
-                chosen = max(found, key=chosen_by)
-                seeds = [300 + search * settings["seeds"] + place for place in range(settings["seeds"])]
-                final = [whole(chosen, settings["steps"], seed) for seed in seeds]
-                groups["candidates"] += found
-                groups["final"] += runner.run(final_trial, final)
+                candidates, final = trained_whole(runner, draws, search)
+                groups["candidates"] += candidates
+                groups["final"] += final
     return groups
+
+
+def trained_whole(runner: Runner, draws: list[dict], search: int) -> tuple[list[dict], list[dict]]:
+    """Trials of the best of the draws, for all steps, and of new nets with the settings of the best of these."""
+    settings = runner.settings
+    best = sorted(draws, key=chosen_by, reverse=True)[: settings["candidates"]]
+    candidates = [whole(draw, settings["steps"], 200 + search) for draw in best]
+    found = runner.run(search_trial, candidates)
+    chosen = max(found, key=chosen_by)
+    seeds = [300 + search * settings["seeds"] + place for place in range(settings["seeds"])]
+    final = [whole(chosen, settings["steps"], seed) for seed in seeds]
+    return found, runner.run(final_trial, final)
 
 
 def chosen_by(trial: dict) -> float:

@@ -357,7 +357,8 @@ def gains(branch: float, carry: float, product: float = 0.0) -> dict:
     """A record in which a gate that sees x gains this much, above an accuracy of 0.5."""
     trials = []
     for task in routing_or_multiplication.TASKS:
-        for kind, (carry_sees, branch_sees) in gated_net.KINDS.items():
+        for kind in routing_or_multiplication.KINDS:
+            carry_sees, branch_sees = gated_net.KINDS[kind]
             accuracy = 0.5 + branch * (branch_sees in ("state", "coupled")) + carry * (carry_sees == "state")
             accuracy += product * (kind == "product")
             for search in range(5):
@@ -383,6 +384,36 @@ def gains(branch: float, carry: float, product: float = 0.0) -> dict:
 )
 def test_verdicts_on_routing_and_multiplication(claim, record, verdict):
     assert verdict_on("routing_or_multiplication", claim, record) == verdict
+
+
+def of_product(**accuracies: float) -> dict:
+    """A record of the kinds between gates and a product, with these accuracies on both tasks."""
+    trials = []
+    for task in routing_or_multiplication.TASKS:
+        for kind, accuracy in accuracies.items():
+            for search in range(5):
+                found = [accuracy + 0.001 * np.sin(search)] * 4
+                trials.append({"of": task, "kind": kind, "search": search, "width": 64, "depth": 12, "n_test": 2000,
+                               "diverged": False, "accuracy": found, "borrowed": {}})  # fmt: skip
+    return {"settings": {"searches": 5}, "trials": {"final": trials}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "record", "verdict"),
+    [
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.6), "reproduced"),
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.4), "not reproduced"),
+        ("product-before-the-second-matrix", of_product(bounded=0.9, added=0.6), "reproduced"),
+        ("product-before-the-second-matrix", of_product(bounded=0.6, added=0.6), "not clear"),
+        ("bounded-product-does-as-well", of_product(bounded=0.71), "reproduced"),
+        ("bounded-product-does-as-well", of_product(bounded=0.6), "not reproduced"),
+        ("relu-does-what-the-product-does", of_product(relu=0.9), "reproduced"),
+        ("relu-does-what-the-product-does", of_product(relu=0.6), "not reproduced"),
+    ],
+)
+def test_verdicts_on_the_product(claim, record, verdict):
+    before = gains(0.2, 0.0, product=0.2)  # of nets without gates residual has 0.5, product 0.7
+    assert verdict_on("which_product", claim, record, before) == verdict
 
 
 def test_a_net_breaks_down_if_it_ends_below_its_short_training():
@@ -415,7 +446,7 @@ class Trainer:
 def test_whole_trainings_choose_among_the_best_of_the_short_ones():
     searched = []
     for of in routing_or_multiplication.TASKS:
-        for kind in gated_net.KINDS:
+        for kind in routing_or_multiplication.KINDS:
             common = dict.fromkeys(routing_whole_trainings.SETTING, 0) | {"of": of, "kind": kind, "search": 0}
             for rate in (0.1, 0.2, 0.3):
                 searched.append({**common, "lr": rate, "diverged": False, "chosen_by": rate})
