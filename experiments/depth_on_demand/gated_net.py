@@ -4,7 +4,8 @@
 
     u = tanh(W_1 x + b_1)                          a branch of two matrices, m units between them
     u = tanh(W_1 x + b_1) * (V x + b_V)            "product": without a gate, but x is multiplied with x
-    u = tanh(W_1 x + b_1) * sigmoid(V x + b_V)     "bounded": a product, too, but of bounded factors
+    u = tanh(W_1 x + b_1) * sigmoid(V x + b_V)     "gated": a product with a gate before W_2
+    u = tanh(W_1 x + b_1) * tanh(V x + b_V)        "bounded": a product of bounded factors
     u = max(W_1 x + b_1, 0)                        "relu"
     C = 1 - sigmoid(z_C)                           the carry gate; 1 if there is none
     B = sigmoid(z_B)                               the branch gate; 1 if there is none
@@ -24,6 +25,11 @@ import numpy as np
 
 import highway_networks as hn
 
+
+def sigmoid(z: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-z))
+
+
 KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "both": ("state", "state"),
     "carry": ("state", "static"),
@@ -35,21 +41,22 @@ KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "told": ("told", "told"),
     "other": ("other", "other"),
     "added": (None, "state"),
+    "gated": (None, None),
     "bounded": (None, None),
     "relu": (None, None),
 }
 COUPLED = "coupled"
-WITH_V = ("product", "bounded")  # the kinds whose branch has a second factor
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-z))
+FACTORS = {  # {kind: the second factor, of V x + b_V}, for the kinds whose branch has one
+    "product": lambda v: v,
+    "gated": sigmoid,
+    "bounded": np.tanh,
+}
 
 
 def sizes_of_block(kind: str, width: int, inner: int, n_told: int) -> dict[str, tuple[int, ...]]:
     """The shapes of a block's parameters."""
     shapes = {"W_1": (inner, width), "b_1": (inner, 1)}
-    if kind in WITH_V:
+    if kind in FACTORS:
         shapes |= {"V": (inner, width), "b_V": (inner, 1)}
     shapes |= {"W_2": (width, inner), "b_2": (width, 1)}
     for letter, sees in zip("CB", KINDS[kind], strict=True):
@@ -187,18 +194,19 @@ class GatedNet:
         if self.kind == "relu":
             return np.maximum(z, 0)
         kept.t = np.tanh(z)
-        if self.kind not in WITH_V:
+        if self.kind not in FACTORS:
             return kept.t
-        v = block["V"] @ x + block["b_V"]
-        kept.factor = sigmoid(v) if self.kind == "bounded" else v
+        kept.factor = FACTORS[self.kind](block["V"] @ x + block["b_V"])
         return kept.t * kept.factor
 
     def _inner_backward(self, block: dict, d_block: dict, kept, du: np.ndarray, dx: np.ndarray) -> None:
         """Takes dL/du (m, N), and adds what comes through u to dx; writes the gradients of W_1 and V."""
-        if self.kind in WITH_V:
+        if self.kind in FACTORS:
             dv = du * kept.t
-            if self.kind == "bounded":
+            if self.kind == "gated":
                 dv *= kept.factor * (1 - kept.factor)
+            if self.kind == "bounded":
+                dv *= 1 - kept.factor * kept.factor
             du = du * kept.factor
             d_block["V"][:] = dv @ kept.x.T
             d_block["b_V"][:] = dv.sum(axis=1, keepdims=True)

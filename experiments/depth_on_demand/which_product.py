@@ -7,7 +7,8 @@ differs in three things from a branch with a gate, x + B * W_2 tanh(W_1 x): it m
 factor is not bounded, and its carry is whole.  Here are the kinds between the two, and a residual block of ReLU:
 
     added      x + B * W_2 tanh(W_1 x)                   a gate that sees x, and a whole carry
-    bounded    x + W_2 (tanh(W_1 x) * sigmoid(V x))      the product before W_2, of bounded factors
+    gated      x + W_2 (tanh(W_1 x) * sigmoid(V x))      a product with a gate before W_2
+    bounded    x + W_2 (tanh(W_1 x) * tanh(V x))         a product of bounded factors
     relu       x + W_2 max(W_1 x, 0)                     no product
 
 They are searched and trained like the kinds of `routing_whole_trainings`, with which they are compared.
@@ -25,7 +26,7 @@ from highways.lab.judging.rules import corrected, is_above, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 
-KINDS = ("added", "bounded", "relu")
+KINDS = ("added", "gated", "bounded", "relu")
 BUDGETS = {
     "quick": {"width": 6, "depth": 2, "steps": 4, "search_steps": 2, "draws": 2, "candidates": 2, "searches": 2,
               "seeds": 1, "n_test": 20},
@@ -75,13 +76,13 @@ def branch_gate_beside_a_whole_carry(here, before):
 @claim("product-before-the-second-matrix", kind="open question", source=SOURCE, about=ABOUT, over=OVER)
 def product_before_the_second_matrix(here, before):
     """does a sigmoid that sees x answer more problems if it multiplies before W_2 than if it multiplies after it?"""
-    samples = differences(here, before, "bounded", "added")
+    samples = differences(here, before, "gated", "added")
     return corrected(*(is_above(sample, 0) for sample in samples)), short.as_text(samples)
 
 
 @claim("bounded-product-does-as-well", kind="open question", source=SOURCE, about=ABOUT, over=OVER)
 def bounded_product_does_as_well(here, before):
-    """before W_2, is a factor sigmoid(V x) as good as V x? (within {LEVEL})"""
+    """before W_2, is a factor tanh(V x) as good as V x? (within {LEVEL})"""
     samples = differences(here, before, "bounded", "product")
     return [within(sample, -LEVEL, LEVEL) for sample in samples], short.as_text(samples)
 
