@@ -90,7 +90,7 @@ ENV = {"python": "3.12", "numpy": "2.0"}
         "<!-- verdict: no-such-id -->1<!-- end -->",
         "<!-- lesion.idle_share -->1<!-- end -->",  # of three rows
         "<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->",
-        "<!-- headline -->1<!-- seeds -->2<!-- end -->",
+        "<!-- controls -->1<!-- thirds -->2<!-- end -->",
     ],
 )
 def test_comments_that_cannot_be_filled_are_refused(text):
