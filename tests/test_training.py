@@ -232,28 +232,6 @@ def test_the_commit_is_that_of_this_repository_and_says_what_changed_since(tmp_p
     assert commit() is None
 
 
-def test_an_epoch_refuses_an_invalid_x_or_y():
-    net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
-    optimizer = hn.Adam(net.parameters)
-    x = np.ones((8, 4))
-    y = np.zeros(8, int)
-    order = np.arange(8)
-    for bad_x, bad_y, error in (
-        (x, y[:, None], ValueError),
-        (x, y.astype(str), ValueError),
-        (x, np.ma.masked_equal(y, 0), ValueError),
-        (np.ma.masked_equal(x, 0), y, TypeError),
-        (x + 1j, y, TypeError),
-        (x, np.zeros(9, int), ValueError),
-    ):
-        before = net.parameters.copy()
-        with pytest.raises(error):
-            hn.train_epoch(net, optimizer, bad_x, bad_y, order, 4)
-        with pytest.raises(error):
-            hn.train_epochs(net, optimizer, bad_x, bad_y, [order], 4)
-        np.testing.assert_array_equal(net.parameters, before)
-
-
 def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
     """The caller's own loss may take such targets.  They are not labels: an accuracy would compare N x N pairs."""
     net = hn.DeepNet(4, 1, 6, 2, "plain", 0)
