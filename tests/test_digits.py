@@ -24,10 +24,9 @@ def test_size_place_and_ink_do_not_matter(mnist, dark_on_light):
     digit = np.kron(mnist.x_test[0].reshape(28, 28) / 255, np.ones((4, 4)))
     large = np.pad(0.6 * digit, ((5, 60), (90, 0)))
     grey = 0.9 - large if dark_on_light else 0.1 + large
-    image, said = like_mnist(grey)
+    image, _ = like_mnist(grey)
     there = mnist.x_test[0].reshape(28, 28)
     assert np.abs(image.astype(float) - there)[there > 60].mean() < 30
-    assert ("inverted" in said) is dark_on_light
 
 
 def in_shadow(digit: np.ndarray, rng) -> np.ndarray:
