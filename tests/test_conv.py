@@ -153,7 +153,6 @@ def test_a_layer_may_stand_in_the_list_as_its_class():
     by_class, _, _ = nets(*[(KINDS[kind], *settings) for kind, *settings in hidden], dense, shape=(1, 4, 4))
     by_class = pickle.loads(pickle.dumps(by_class))
     np.testing.assert_array_equal(gradient_of(by_class, x, y), gradient_of(named, x, y))
-    assert "Pool 2 2" in repr(by_class)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
