@@ -1,5 +1,5 @@
-"""`python -m experiments add` adds finished trainings, given as JSON, to the committed trials.  It
-adds all or none, and trains nothing."""
+"""Serves promise 5, pages show the committed trials: `python -m experiments add` takes finished trainings among them,
+all or none, and refuses what is not the question's."""
 
 import copy
 import json

@@ -1,4 +1,5 @@
-"""CIFAR's files: what is read, which damage is refused, the cache and the download; and the input pipeline."""
+"""Serves promise 3, data are known by their checksums: CIFAR's files, which damage is refused, the cache and the
+download; and the input pipeline."""
 
 import gzip
 import hashlib

@@ -1,4 +1,5 @@
-"""Files: a replaced link stays one, and two commands never write to one place."""
+"""Serves promise 1, files are whole: two commands never write to one place, nothing but a command's own is replaced,
+and a replaced link stays one."""
 
 import contextlib
 import json

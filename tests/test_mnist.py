@@ -1,4 +1,5 @@
-"""Data sets in MNIST's layout: reading and recognising them, which damage is refused, the cache and the download."""
+"""Serves promise 3, data are known by their checksums: data sets in MNIST's layout, which damage is refused, the cache
+and the download."""
 
 import hashlib
 import subprocess

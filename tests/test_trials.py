@@ -1,4 +1,4 @@
-"""Trials and their log: how a logged result is found again, and when it is served in place of a
+"""Serves promise 2, a stopped question goes on: how a logged trial is found again, and when it is served in place of a
 new run."""
 
 import functools
