@@ -1,5 +1,5 @@
-"""Serves promise 4, no wrong number in silence: several ranks train one net, in the same run each time, which is that of
-one process but for rounding."""
+"""Serves promise 4, no wrong number in silence: several ranks train one net in the same run each time, and as one
+process does but for rounding."""
 
 import json
 import os
