@@ -53,7 +53,7 @@ def test_backward_belongs_to_one_forward(make):
         net.backward(D_LOGITS)
     net.forward(X)
     with pytest.raises(ValueError):
-        net.backward(D_LOGITS[:1])  # NumPy would spread it over all
+        net.backward(D_LOGITS[:1])
 
 
 def on_an_x_that_is_refused(net):
