@@ -130,6 +130,7 @@ QUESTIONS = [command for command in MODULES if command.split()[2] == "experiment
 
 def test_every_question_s_command_is_understood():
     """The results in a command's row, if it has one, say that this command wrote them."""
+    assert QUESTIONS
     for command in QUESTIONS:
         words = command.split()[3:]
         if words and words[0] in question_names():
@@ -156,6 +157,7 @@ MAINS = {command: main_of(command.split()[2]) for command in BENCHMARKS}
 def test_every_benchmark_s_command_is_understood():
     """--help lists its flags.  The results in its row, if it has one, say that this command wrote
     them."""
+    assert BENCHMARKS
     for command in BENCHMARKS:
         words = command.split()[3:]
         process = in_process(MAINS[command], "--help")
@@ -169,6 +171,7 @@ def test_every_benchmark_s_command_is_understood():
 
 def test_every_command_of_a_program_is_understood():
     modules = {"conv_highway_networks.py": cn, "highway_networks.py": hn}
+    assert SCRIPTS
     for command in SCRIPTS:
         _, script, *words = command[command.index("python ") :].split()
         if script in modules:
@@ -217,6 +220,7 @@ QUOTATIONS = [found for text in PAGES.values() for found in re.findall(QUOTED, t
 
 
 def test_what_is_quoted_stands_there():
+    assert QUOTATIONS
     for file, lines in QUOTATIONS:
         assert lines in (ROOT / file).read_text(encoding="utf-8"), file
 
