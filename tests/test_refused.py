@@ -8,6 +8,7 @@ import highway_networks as hn
 from highways.conv.net import ConvNet
 from highways.nets.optimizers import SGD, Nesterov
 
+pytestmark = pytest.mark.quick
 SHAPE = (1, 6, 6)
 
 
