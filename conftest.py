@@ -168,12 +168,8 @@ def interrupted(body):
     return answer
 
 
-BAD_ANSWERS = {
-    "a web page": lambda body: b"<html>please log in</html>",
-    "corrupted": lambda body: body[:500] + b"?" + body[501:],
-    "not there": lambda body: None,
-    "interrupted": interrupted,
-}
+def corrupted(body):
+    return body[:500] + b"?" + body[501:]
 
 
 def run(script: str, *words, cwd=None, **environment):

@@ -1482,7 +1482,8 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--quiet", action="store_true", help="print only the result")
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
-    parser.set_defaults(**asdict(DEFAULTS))
+    # as text: argparse would overlook a --seed beside --seeds whose value is the default
+    parser.set_defaults(**{name: str(value) for name, value in asdict(DEFAULTS).items()})
     args = parser.parse_args(argv)
     if args.jobs < 1:
         parser.error(f"--jobs must be at least 1, not {args.jobs}")

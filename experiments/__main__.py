@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -85,9 +86,10 @@ def parse_arguments(question: Question, argv):
 
 def part(text: str) -> tuple[int, int]:
     """An argparse type: I/N, part I of N."""
-    number_of_part, _, parts = text.partition("/")
-    n = number(int, 1)(parts)
-    return number(int, 1, n)(number_of_part), n
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text!r:.30} is not like 2/16, the second of 16 parts")
+    return int(found[1]), int(found[2])
 
 
 def run_part(question: Question, args) -> None:

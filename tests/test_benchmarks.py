@@ -22,36 +22,6 @@ from benchmarks.rivals import c_rival
 SIZES = (784, 10, 12, 4)
 
 
-@pytest.mark.parametrize("block", hn.PAIR)
-def test_the_straightforward_program_is_an_oracle(block):
-    """Its gradients come from other formulas in another layout, in float64."""
-    rng = np.random.default_rng(0)
-    net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
-    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
-    x = rng.normal(size=(9, 784))
-    y = rng.integers(0, 10, 9)
-    loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
-    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    assert loss == pytest.approx(ours, abs=1e-10)
-    np.testing.assert_allclose(gradient, net.backward(d_logits), rtol=1e-9, atol=1e-13)
-
-
-@pytest.mark.parametrize("block", hn.PAIR)
-def test_the_straightforward_program_trains_as_ours_does(block):
-    net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
-    x, y = step.mnist_like(60)
-    theirs = rivals.Straightforward(net, x, y)
-    optimizer = hn.Adam(net.parameters)
-    for rows in np.arange(60).reshape(3, 20):
-        loss, _ = theirs._loss_and_gradient(x[rows].astype(float), y[rows])
-        theirs.step(rows)
-        ours, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
-        optimizer.step(net.backward(d_logits))
-        assert loss == pytest.approx(ours, rel=1e-10)
-    np.testing.assert_allclose(theirs.straightforward_net.blocks[1].W_H, net.W_H[1], rtol=1e-7)
-    np.testing.assert_allclose(theirs.straightforward_net.last.b, net.b_out, rtol=1e-7)
-
-
 FRAMEWORKS = [kind for kind in rivals.ALL if kind.framework]
 
 
@@ -71,6 +41,12 @@ def test_the_frameworks_train_as_we_do(kind):
     """Twenty steps of clipped Adam, made as they are timed, lead to our gradient."""
     pytest.importorskip(kind.framework)
     check_training(kind, "highway")
+
+
+@pytest.mark.parametrize("block", hn.PAIR)
+def test_the_straightforward_program_trains_as_we_do(block):
+    """tests/test_net.py compares its gradients and its Adam to the last digits."""
+    check_training(rivals.Straightforward, block)
 
 
 @pytest.mark.parametrize("block", hn.PAIR)

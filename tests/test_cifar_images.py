@@ -1,4 +1,5 @@
-"""CIFAR's files: what is read, which damage is refused, the cache and the download; and the input pipeline."""
+"""Serves promise 3, data are known by their checksums: CIFAR's files, which damage is refused, the cache and the
+download; and the input pipeline."""
 
 import gzip
 import hashlib
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BAD_ANSWERS
+from conftest import corrupted, interrupted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_up_cifar import made_up, write
@@ -221,12 +222,12 @@ def test_a_bad_archive_in_the_cache_is_replaced(sets, mirror, content):
     assert load_cifar(TEN).name == TEN
 
 
-@pytest.mark.parametrize("answer", ["corrupted", "interrupted"])
+@pytest.mark.parametrize("answer", [corrupted, interrupted])
 def test_a_bad_download_is_refused_and_made_again(sets, mirror, answer):
     files, _ = mirror
     archive = sets[TEN][0].archive
     good = files[archive]
-    files[archive] = BAD_ANSWERS[answer](files[archive])
+    files[archive] = answer(files[archive])
     with pytest.raises(InputError):
         load_cifar(TEN)
     assert [*cifar.CACHE.iterdir()] == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from conftest import OLD, SMALL, in_process, run, without_time
@@ -77,7 +78,7 @@ BAD = [
     "--lr nan",
     "--n-train 301",
     "--batch 201",
-    "--seed 1 --seeds 2,3",
+    "--seed 0 --seeds 2,3",  # 0 is the default
 ]
 
 
@@ -101,3 +102,32 @@ def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):
     assert "digest" not in written
     record = json.loads(record_bytes(written, RUN))
     assert record == {**written, "digest": digest_of(written)}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ((), "run.json"),
+        (("--seed", "3", "--depth", "30", "--gate-bias", "-2", "--jobs", "1"), "run.json"),
+        (("--depths", "1,2"), "run_sweep.json"),
+        (("--seeds", "1,2"), "run_seeds.json"),
+        (("--depths", "1,2", "--seeds", "1,2"), "run_own.json"),
+        (("--depth", "10"), "run_own.json"),
+        (("--n-test", "1000"), "run_own.json"),
+        (("--depth", "10", "--quick"), "run_quick.json"),
+    ],
+)
+def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
+    args = hn.parse_arguments(words)
+    settings = hn.Settings(**{setting: getattr(args, setting) for setting in vars(hn.DEFAULTS)})
+    assert hn.path_of_record(args, settings, mnist) == Path(name)
+
+
+def test_a_net_is_saved_and_replaces_another(tmp_path, data_set):
+    path = tmp_path / "net.npz"
+    for depth in (2, 3):
+        words = (*SMALL, "--depth", depth, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
+        process = in_process(hn.main, *words)
+        assert process.returncode == 0, process.stderr
+        net = hn.DeepNet.load(path)
+        assert (net.block.name, net.depth) == ("highway", depth)

@@ -153,7 +153,6 @@ def test_a_layer_may_stand_in_the_list_as_its_class():
     by_class, _, _ = nets(*[(KINDS[kind], *settings) for kind, *settings in hidden], dense, shape=(1, 4, 4))
     by_class = pickle.loads(pickle.dumps(by_class))
     np.testing.assert_array_equal(gradient_of(by_class, x, y), gradient_of(named, x, y))
-    assert "Pool 2 2" in repr(by_class)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
@@ -244,21 +243,6 @@ def test_evaluation_in_between_and_other_batches_disturb_nothing():
     for n in (1, 2, 3, 1, 3):
         gradient_of(net, x[:n], y[:n])
     np.testing.assert_array_equal(net.gradient, expected)
-
-
-def test_backward_needs_a_forward_of_its_own():
-    net, x, _ = nets(("dropout", 0.5), ("dense", 2), shape=(1, 4, 4))
-    d_logits = np.ones((3, 2))
-    net.forward(x)
-    net.backward(d_logits)
-    with pytest.raises(RuntimeError):
-        net.backward(d_logits)
-    for refused, dropout, error in ((np.full_like(x, np.nan), None, ValueError), (x, "no generator", AttributeError)):
-        net.forward(x)
-        with pytest.raises(error):
-            net.forward(refused, dropout=dropout)
-        with pytest.raises(RuntimeError):
-            net.backward(d_logits)
 
 
 def test_weights_start_with_the_deviations_that_are_given():
@@ -369,18 +353,6 @@ def test_per_parameter_gives_a_number_for_weights_last_layer_and_biases():
     assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
     assert all((layer.b == -2).all() for layer in net.layers)
     assert set(net.per_parameter(weights=3.0)) == {0, 3}
-
-
-def test_an_image_or_gradient_that_would_give_a_wrong_number_is_refused():
-    net, x, _ = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4), dtype=np.float32)
-    with pytest.raises(RuntimeError):
-        net.backward(np.zeros((3, 2)))
-    for wrong in (x[:0], x[:, :, :3], x.reshape(3, -1)[:, :5], x * np.nan, np.full((1, 16), 1e39)):
-        with pytest.raises(ValueError):
-            net.predict(wrong)
-    net.forward(x)
-    with pytest.raises(ValueError):
-        net.backward(np.zeros((2, 2)))
 
 
 def test_layers_that_do_not_fit_are_refused():

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, idx_bytes, names_in, run, write_data_set
+from conftest import ROOT, idx_bytes, in_process, names_in, run, write_data_set
 from small_conv_nets import convolved
 from threadpoolctl import threadpool_limits
 
@@ -56,19 +57,10 @@ def train(*words, **more):
 
 
 @pytest.fixture
-def main(capsys):
+def main():
     """Does what train() does, but in this process, without waiting for another to start.  Only for commands of one
     seed, which train in their own process."""
-
-    def call(*words):
-        try:
-            status = cn.main([*map(str, words)])
-        except SystemExit as end:  # argparse's
-            status = end.code
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(words, status, out, err)
-
-    return call
+    return partial(in_process, cn.main)
 
 
 def numbers_of(path) -> str:

@@ -1,17 +1,9 @@
-"""The pages: they show no record but those of the committed programs, their commands and their Python run as written,
-and the files that they quote hold what they quote.  `python -m experiments publish --check` compares their numbers,
-pages/test_site.py follows their links."""
+"""The pages: their commands and their Python run as written, and the files that they quote hold what they quote.
+`python -m experiments publish --check` compares their numbers, pages/test_site.py follows their links."""
 
-import copy
-import fnmatch
 import importlib
 import json
-import os
 import re
-import shutil
-import subprocess
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,20 +12,15 @@ from conftest import ROOT, in_process
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import committed as committed_records
-from experiments import find_question, judging, publish, question_names
+from experiments import find_question, publish, question_names
 from experiments.cifar import cifar
-from experiments.committed import checked
-from experiments.study import COMMANDS as COMMANDS_OF_RUNS
 from highways.conv import trials as conv_trials
-from highways.files import InputError, known_commits, read_json
+from highways.files import InputError, read_json
 from highways.lab.showing import pages as fill
 from highways.lab.showing.tables import entry_text
-from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
 
 publish.register_pictures_and_tables()
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
-README = PAGES["README.md"]
 # pages whose commands and Python other tests follow
 FOLLOWED_ELSEWHERE = (
     "docs/make_it_yours.md",
@@ -44,40 +31,11 @@ FOLLOWED_ELSEWHERE = (
     "experiments/results/README.md",  # needs pandas; tests/test_publish.py has its numbers
 )
 TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
-# ---- The committed JSON ----------------------------------------------------------------------------------------------
 
 
-def git(root: Path, *words):
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return subprocess.run(("git", *words), cwd=root, env=own, capture_output=True, check=False)
-
-
-def committed(root: Path):
-    """Returns read(name), which reads the JSON that the pages speak of.
-
-    Usually that is the file in the folder, so that a new result is checked before it is committed.
-    But if some run*.json differs from git's HEAD while the pages do not, a user has run the
-    headline: then it is HEAD's file."""
-
-    def differ(*paths):
-        return git(root, "diff", "--quiet", "HEAD", "--", *paths).returncode == 1
-
-    try:
-        own_run = (root / ".git").exists() and differ("run*.json") and not differ("*.md")
-    except OSError:  # there is no git
-        own_run = False
-
-    @cache
-    def read(name):
-        if own_run and fnmatch.fnmatch(name, "run*.json"):
-            return json.loads(git(root, "show", f"HEAD:{name}").stdout)
-        return read_json(root / name)
-
-    return read
-
-
-READ = committed(ROOT)
-ENV = {"python": "3.12", "numpy": "2.0"}
+def read(name: str) -> dict:
+    """A JSON of the repository."""
+    return read_json(ROOT / name)
 
 
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
@@ -90,12 +48,12 @@ ENV = {"python": "3.12", "numpy": "2.0"}
         "<!-- verdict: no-such-id -->1<!-- end -->",
         "<!-- lesion.idle_share -->1<!-- end -->",  # of three rows
         "<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->",
-        "<!-- headline -->1<!-- seeds -->2<!-- end -->",
+        "<!-- controls -->1<!-- thirds -->2<!-- end -->",
     ],
 )
 def test_comments_that_cannot_be_filled_are_refused(text):
     with pytest.raises(InputError):
-        fill.fill(text, READ)
+        fill.fill(text, read)
 
 
 def test_numbers_as_the_pages_show_them():
@@ -141,7 +99,7 @@ def row_of(command: str) -> re.Match | None:
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
     """The command has all settings of the committed runs; and no command trains one of these runs
     with others."""
-    rows = {t["label"]: t for t in READ("experiments/results/cifar.json")["trials"]["final"]}
+    rows = {t["label"]: t for t in read("experiments/results/cifar.json")["trials"]["final"]}
     images = {"x_train": np.empty((50000, 3072), np.uint8), "x_test": np.empty((10000, 3072), np.uint8)}
     asked = []
     for command in COMMANDS:
@@ -172,6 +130,7 @@ QUESTIONS = [command for command in MODULES if command.split()[2] == "experiment
 
 def test_every_question_s_command_is_understood():
     """The results in a command's row, if it has one, say that this command wrote them."""
+    assert QUESTIONS
     for command in QUESTIONS:
         words = command.split()[3:]
         if words and words[0] in question_names():
@@ -198,6 +157,7 @@ MAINS = {command: main_of(command.split()[2]) for command in BENCHMARKS}
 def test_every_benchmark_s_command_is_understood():
     """--help lists its flags.  The results in its row, if it has one, say that this command wrote
     them."""
+    assert BENCHMARKS
     for command in BENCHMARKS:
         words = command.split()[3:]
         process = in_process(MAINS[command], "--help")
@@ -211,6 +171,7 @@ def test_every_benchmark_s_command_is_understood():
 
 def test_every_command_of_a_program_is_understood():
     modules = {"conv_highway_networks.py": cn, "highway_networks.py": hn}
+    assert SCRIPTS
     for command in SCRIPTS:
         _, script, *words = command[command.index("python ") :].split()
         if script in modules:
@@ -222,128 +183,12 @@ def test_every_command_of_a_program_is_understood():
         assert (ROOT / script).exists(), command
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"n_train": 3}, {"data_sha256": "0" * 64}, {"env": ENV | {"git": "58f54ed355e2-dirty"}}],
-)
-def test_runs_of_other_settings_or_data_fill_nothing(tmp_path, monkeypatch, change):
-    """Pages would say of them what is true of the headline's runs."""
-    record = READ("run_sweep.json")
-    assert checked("run_sweep", record) == record
-    (tmp_path / "run_sweep.json").write_text(json.dumps(changed(record, change)))
-    monkeypatch.setattr(committed_records, "ROOT", tmp_path)
-    with pytest.raises(InputError):
-        committed_records.read_committed("run_sweep.json")
-
-
-def changed(record: dict, change: dict) -> dict:
-    """The record with other settings, in all of its nets, too, and with the digest of that."""
-    record = copy.deepcopy(record)
-    record |= change
-    for pair in record["runs"]:
-        for block in ("highway", "plain"):
-            pair[block] |= {name: value for name, value in change.items() if name in pair[block]}
-    return sealed(record)
-
-
-def test_runs_of_other_depths_or_seeds_are_refused():
-    for name, change in (("run_seeds", {"depth": 5}), ("run_seeds", {"seed": 11}), ("run_sweep", {"depth": 6})):
-        record = READ(path_of(name))
-        record = record | {"runs": [record["runs"][0] | change, *record["runs"][1:]]}
-        with pytest.raises(InputError):
-            checked(name, record)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"final_test_acc": 0.9},
-        {"diverged": True, "diverged_at": "epoch 3"},
-    ],
-)
-def test_a_run_that_is_not_what_its_record_says_gets_no_digest(change):
-    record = copy.deepcopy(READ("run.json"))
-    record["runs"][0]["plain"] |= change
-    with pytest.raises(InputError):
-        record_bytes(record, RUN)
-
-
-def test_a_summary_that_was_edited_fills_nothing(tmp_path, monkeypatch):
-    results = results_in(tmp_path, monkeypatch)
-    record = READ("experiments/results/benchmark_step.json")
-    edited = record | {"summary": dict.fromkeys(record["summary"], 7.0)}
-    unsigned = {name: value for name, value in edited.items() if name != "digest"}
-    for summary in (edited, unsigned):
-        (results / "benchmark_step.json").write_text(json.dumps(summary))
-        with pytest.raises(InputError):
-            committed_records.read_committed("experiments/results/benchmark_step.json")
-
-
-@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
-def test_a_record_of_a_commit_that_git_does_not_have_is_refused(tmp_path, monkeypatch):
-    name = "run.json"
-    results_in(tmp_path, monkeypatch)
-    record = READ(name)
-    edited = record | {"env": record["env"] | {"git": "deadbeefdead"}}
-    (tmp_path / name).write_text(json.dumps(sealed(edited)))
-    with pytest.raises(InputError):
-        committed_records.read_committed(name)
-
-
-def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path, monkeypatch):
-    results = results_in(tmp_path, monkeypatch)
-    shutil.copy(results / "factor_model_wide.json", results / "factor_model.json")
-    with pytest.raises(InputError):
-        judging.read_results(tmp_path)
-    record = READ("experiments/results/factor_model.json")
-    record = record | {"settings": record["settings"] | {"budget": "Quick"}}
-    (results / "factor_model.json").write_text(json.dumps(sealed(record)))
-    with pytest.raises(InputError):
-        judging.read_results(tmp_path)
-
-
-def results_in(folder: Path, monkeypatch) -> Path:
-    """A copy of the committed results, which committed_records reads in place of the repository's."""
-    results = folder / "experiments" / "results"
-    shutil.copytree(ROOT / "experiments" / "results", results, ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
-    for name in COMMANDS_OF_RUNS:
-        shutil.copy(ROOT / path_of(name), folder / path_of(name))
-    monkeypatch.setattr(committed_records, "ROOT", folder)
-    return results
-
-
-@pytest.mark.parametrize("where", ["verdict", "results"])
-def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeypatch, where):
-    """Edited by hand, or older than the results."""
-    results = results_in(tmp_path, monkeypatch)
-    ledger = "experiments/results/claims.json"
-    assert committed_records.read_committed(ledger) == READ(ledger)
-    name = "factor_model" if where == "results" else "claims"
-    record = copy.deepcopy(READ(f"experiments/results/{name}.json"))
-    if where == "verdict":
-        record["trials"][1]["verdict"] = "edited by hand"
-    else:
-        record["trials"] = record["trials"][:300]
-    if where == "results":
-        record = sealed(record)  # the verdicts are still those on other results
-    (results / f"{name}.json").write_text(json.dumps(record))
-    with pytest.raises(InputError):
-        committed_records.read_committed("experiments/results/claims.json")
-
-
-def test_a_trial_that_is_there_twice_is_not_counted_twice():
-    record = READ("experiments/results/routing.json")
-    twice = record | {"trials": [*record["trials"], record["trials"][0]]}
-    with pytest.raises(InputError):
-        check(sealed(twice), RESULTS, "routing.json")
-
-
 def test_the_command_of_fashion_mnist():
     """It has the settings of the committed run_fashion.json, which the pages show."""
     section = PAGES["docs/data.md"].split("## Fashion-MNIST")[1].split("\n## ")[0]
     _, _, *words = commands_of(section)[0].split()
     args = hn.parse_arguments(words)
-    record = READ("experiments/results/run_fashion.json")
+    record = read("experiments/results/run_fashion.json")
     assert args.data_dir in section.split("```")[0]
     assert (record["data_set"], args.out) == ("fashion-mnist", "experiments/results/run_fashion.json")
     assert record["seeds"] == args.seeds == [pair["seed"] for pair in record["runs"]]
@@ -375,6 +220,7 @@ QUOTATIONS = [found for text in PAGES.values() for found in re.findall(QUOTED, t
 
 
 def test_what_is_quoted_stands_there():
+    assert QUOTATIONS
     for file, lines in QUOTATIONS:
         assert lines in (ROOT / file).read_text(encoding="utf-8"), file
 

@@ -1,4 +1,5 @@
-"""Files: a replaced link stays one, and two commands never write to one place."""
+"""Serves promise 1, files are whole: two commands never write to one place, nothing but a command's own is replaced,
+and a replaced link stays one."""
 
 import contextlib
 import json
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, names_in, write_data_set
+from conftest import OLD, ROOT, SMALL, in_process, names_in, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -122,32 +123,9 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
     assert names_in(tmp_path) == ["run.json"]
 
 
-SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}
-NOT_OURS = {
-    "SARIF": json.dumps(SARIF),
-    "no JSON": "text",
-}
-
-
-@pytest.mark.parametrize("what", [*NOT_OURS, "the other program's"])
-@pytest.mark.parametrize("program", [hn, cn])
-def test_a_training_replaces_only_its_own_record(tmp_path, shapes, program, what):
-    target = tmp_path / "run.json"
-    text = NOT_OURS.get(what) or (OLD_OF_CONV if program is hn else OLD)
-    target.write_text(text)
-    words = conv_words(shapes, target)
-    if program is hn:
-        words = [str(word) for word in (*SMALL, "--jobs", 1, "--data-dir", shapes, "--out", target)]
-    assert program.main(words) == 2
-    assert target.read_text() == text
-    target.unlink()
-    for _ in range(2):  # the second time it replaces what it wrote
-        assert program.main(words) == 0
-
-
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
     results = read_json(ROOT / "experiments" / "results" / "lesion.json")
-    for text in (*NOT_OURS.values(), OLD, json.dumps(results), json.dumps({"experiment": "log"})):
+    for text in ("text", OLD, json.dumps(results), json.dumps({"experiment": "log"})):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError):
             runner_of("log", tmp_path)

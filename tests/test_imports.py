@@ -97,14 +97,6 @@ def test_nothing_imports_what_is_above_it(pattern):
             assert not is_within(module, *FORBIDDEN[pattern]), f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_blocks_and_instruments_know_no_laboratory():
-    """A runner that is handed in would be the laboratory by another door."""
-    for path in files_of("highways/nets/**/*.py"):
-        parts = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        arguments = {part.arg for part in parts if isinstance(part, ast.arg)}
-        assert "runner" not in arguments, path.relative_to(ROOT)
-
-
 @pytest.mark.parametrize("pattern", ALLOWED)
 def test_what_shows_a_question_imports_nothing_else(pattern):
     for path in files_of(pattern):

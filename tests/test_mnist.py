@@ -1,4 +1,5 @@
-"""Data sets in MNIST's layout: reading and recognising them, which damage is refused, the cache and the download."""
+"""Serves promise 3, data are known by their checksums: data sets in MNIST's layout, which damage is refused, the cache
+and the download."""
 
 import hashlib
 import subprocess
@@ -7,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import BAD_ANSWERS, ROOT, write_data_set
+from conftest import ROOT, corrupted, interrupted, write_data_set
 
 import highway_networks as hn
 from highways import files
@@ -144,12 +145,12 @@ def test_download_once_then_cache(mirror):
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("answer", ["corrupted", "interrupted"])
+@pytest.mark.parametrize("answer", [corrupted, interrupted])
 def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, monkeypatch, answer):
     files, _ = mirror
     name = f"{TRAIN_LABELS}.gz"
     good = files[name]
-    bad = BAD_ANSWERS[answer](good)
+    bad = answer(good)
     files[name] = bad
     with pytest.raises(InputError):
         hn.load_mnist()
@@ -167,9 +168,9 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
         elif callable(bad):
             bad(handler)
         else:
-            handler.send_response(404 if bad is None else 200)
+            handler.send_response(200)
             handler.end_headers()
-            handler.wfile.write(bad or b"")
+            handler.wfile.write(bad)
 
     files[name] = good_from_the_second
     assert hn.load_mnist().name == "MNIST"

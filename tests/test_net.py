@@ -142,15 +142,6 @@ def test_views_cover_the_flat_vectors_exactly_once(block):
         assert hasattr(net, name) == (name in names)
 
 
-NOT_REAL_ARRAYS = {
-    "complex": lambda x: x + 1j,
-    "masked": np.ma.masked_invalid,
-    "text": lambda x: x.astype(str),
-    "objects": lambda x: x.astype(object),
-    "a list": lambda x: x.tolist(),
-}
-
-
 def test_weights_are_the_published_draws():
     """From a generator of the same seed, in the order in which the published program draws them."""
     net = hn.DeepNet(784, 10, 50, 3, "highway", np.random.default_rng(7), dtype=np.float64)
@@ -284,22 +275,14 @@ def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     assert (tmp_path / "net.npz").read_bytes() == b"old"
 
 
-def test_backward_belongs_to_the_last_forward():
+def test_evaluation_between_forward_and_backward_disturbs_nothing():
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    with pytest.raises(RuntimeError):
-        net.backward(np.zeros((5, 3)))
+    expected = gradient_of(net, x, y).copy()
     _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    expected = net.backward(d_logits).copy()
-    with pytest.raises(RuntimeError):
-        net.backward(d_logits)
-    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    net.predict(x[::-1])  # evaluating a batch of any size between forward() and backward() disturbs nothing
+    net.predict(x[::-1])
     net.gates(x[::-1])
     net.gates(x[:2])
     np.testing.assert_array_equal(net.backward(d_logits), expected)
-    net.forward(x[:2])
-    with pytest.raises(ValueError):
-        net.backward(np.asarray(d_logits))
 
 
 def test_the_batch_may_change_after_forward():
@@ -327,30 +310,6 @@ def test_labels_may_have_any_integer_dtype():
         assert loss == expected[0]
         np.testing.assert_array_equal(d_logits, expected[1])
         assert type(d_logits) is np.ndarray
-
-
-@pytest.mark.parametrize("kind", [hn.Adam, SGD])
-@pytest.mark.parametrize("shape", [(1,), (9,), (11,), (10, 1)])
-def test_a_gradient_of_another_shape_is_refused(kind, shape):
-    parameters = np.ones(10)
-    with pytest.raises(ValueError):
-        kind(parameters, lr=0.1).step(np.ones(shape))
-    assert (parameters == 1).all()
-
-
-def test_backward_is_refused_after_an_interrupted_forward(monkeypatch):
-    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-
-    def interrupted(self, layer):
-        layer.P[:] = 7  # some layers hold the new batch, others still the old one
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(hn.Highway, "forward", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        net.forward(x[::-1])
-    with pytest.raises(RuntimeError):
-        net.backward(d_logits)
 
 
 def test_batches_of_changing_sizes_follow_the_equations():
@@ -511,29 +470,6 @@ def test_the_norm_survives_squares_that_underflow_or_overflow(dtype, size):
     norm = hn.Adam(np.zeros(5, dtype)).step(gradient)
     assert norm == pytest.approx(5 * size, rel=1e-4, abs=0)  # subnormal numbers have fewer digits
     np.testing.assert_array_equal(gradient, kept)
-
-
-@pytest.mark.parametrize("kind", [hn.Adam, SGD])
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
-    p = np.ones(5)
-    optimizer = kind(p, lr=0.1)
-    assert not np.isfinite(optimizer.step(np.array([1, 2, bad, 3, 4])))
-    assert (p == 1).all()
-    assert not any(getattr(optimizer, name).any() for name in optimizer.states)
-    assert optimizer.lr == 0.1
-    assert getattr(optimizer, "t", 0) == 0
-
-
-@pytest.mark.parametrize("kind", NOT_REAL_ARRAYS)
-def test_an_x_that_is_not_an_array_of_real_numbers_is_refused_by_a_convolutional_net(kind):
-    """tests/properties tries any arrays with a fully connected one."""
-    _, x, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
-    wrong = NOT_REAL_ARRAYS[kind](x)
-    net = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
-    for entry in (net.forward, net.predict, net.mean_gates):
-        with pytest.raises(TypeError):
-            entry(wrong)
 
 
 def test_a_file_that_is_not_a_saved_net_is_refused(tmp_path):

@@ -1,5 +1,5 @@
-"""`python -m experiments publish`: what makes a picture or a page stale.
-tests/test_your_own_question.py runs the command, and .ci/run asks it whether anything differs."""
+"""Serves promise 5, pages show the committed trials: what makes a picture or a page stale.
+tests/test_your_own_question.py runs `python -m experiments publish`, and .ci/run asks it whether anything differs."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""A training that goes on where it was stopped: it ends with the same numbers."""
+"""Serves promise 2, a stopped training goes on: a question's long trial ends with the same numbers."""
 
 import pytest
 

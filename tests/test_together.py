@@ -1,4 +1,5 @@
-"""Several ranks train one net: the same run each time, and that of one process but for rounding."""
+"""Serves promise 4, no wrong number in silence: several ranks train one net in the same run each time, and as one
+process does but for rounding."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""train_net(): a training that goes on has the numbers of one that never stopped."""
+"""Serves promise 2, a stopped training goes on: train_net() ends with the numbers of a training that never stopped."""
 
 import pickle
 

@@ -232,28 +232,6 @@ def test_the_commit_is_that_of_this_repository_and_says_what_changed_since(tmp_p
     assert commit() is None
 
 
-def test_an_epoch_refuses_an_invalid_x_or_y():
-    net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
-    optimizer = hn.Adam(net.parameters)
-    x = np.ones((8, 4))
-    y = np.zeros(8, int)
-    order = np.arange(8)
-    for bad_x, bad_y, error in (
-        (x, y[:, None], ValueError),
-        (x, y.astype(str), ValueError),
-        (x, np.ma.masked_equal(y, 0), ValueError),
-        (np.ma.masked_equal(x, 0), y, TypeError),
-        (x + 1j, y, TypeError),
-        (x, np.zeros(9, int), ValueError),
-    ):
-        before = net.parameters.copy()
-        with pytest.raises(error):
-            hn.train_epoch(net, optimizer, bad_x, bad_y, order, 4)
-        with pytest.raises(error):
-            hn.train_epochs(net, optimizer, bad_x, bad_y, [order], 4)
-        np.testing.assert_array_equal(net.parameters, before)
-
-
 def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
     """The caller's own loss may take such targets.  They are not labels: an accuracy would compare N x N pairs."""
     net = hn.DeepNet(4, 1, 6, 2, "plain", 0)
@@ -265,3 +243,48 @@ def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
     y = np.zeros((8, 1), int)
     row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(8), 4, squared_error)
     assert row["train_acc"] is None
+
+
+def test_the_defaults_are_the_headline_s_and_are_not_recorded(data_set):
+    data = hn.load_mnist(data_set)
+    settings = hn.Settings(hidden=5, depth=2, epochs=2, batch_size=50)
+    plain = hn.run_one("highway", settings, data)
+    same = hn.run_one(data=data, hidden=5, depth=2, epochs=2, batch_size=50, activation="tanh", init="uniform")
+    assert {**plain, "wallclock_sec": 0} == {**same, "wallclock_sec": 0}
+    assert not {"activation", "init"} & plain.keys()
+    other = hn.run_one("highway", settings, data, activation="relu", init="he")
+    assert (other["activation"], other["init"]) == ("relu", "he")
+    assert other["final_train_loss"] != plain["final_train_loss"]
+
+
+def test_a_saved_net_answers_as_the_trained_one(data_set, tmp_path):
+    data = hn.load_mnist(data_set)
+    path = tmp_path / "net.npz"
+    run = hn.run_one("highway", hn.Settings(hidden=5, depth=2, epochs=2, batch_size=50), data, save=path)
+    net = hn.DeepNet.load(path)
+    assert net.about == {"pixels": "[-1, 1]", "data_set": data.name, "shape": [6, 6]}
+    x_test = hn.inputs_for(net, data.x_test)
+    assert hn.accuracy(net, x_test, data.y_test) == run["final_test_acc"]
+    np.testing.assert_array_equal(hn.inputs_for(net, x_test), x_test)
+    with pytest.raises(ValueError):
+        hn.inputs_for(net, data.x_test.astype(np.int64))
+
+
+def test_a_net_that_diverged_is_not_saved(data_set, tmp_path):
+    path = tmp_path / "net.npz"
+    run = hn.run_one("plain", data=hn.load_mnist(data_set), depth=2, hidden=5, epochs=1, lr=1e38, save=path)
+    assert run["diverged"]
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["missing/net.npz", "mydata.npz"])
+def test_a_name_for_a_net_is_refused_before_the_training(tmp_path, data_set, name):
+    np.savez(tmp_path / "mydata.npz", x=np.ones(3))
+    before = (tmp_path / "mydata.npz").read_bytes()
+
+    def started(row):
+        raise AssertionError("the training has begun")
+
+    with pytest.raises(ValueError):
+        hn.run_one("highway", SMALL, hn.load_mnist(data_set), save=tmp_path / name, report=started)
+    assert (tmp_path / "mydata.npz").read_bytes() == before

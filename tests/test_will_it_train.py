@@ -23,9 +23,7 @@ def test_between_the_edges_and_above_what_is_known_nothing_is_said(monkeypatch):
     monkeypatch.setattr(module, "RULES", {"adam": Rule(-4.0, -2.0, 3.0, 0.95, (0.9, 0.98), 0.8, 100)})
     expected = {1e-5: False, 1e-3: None, 0.1: True, 1.0: True, 100.0: True, 1e4: None, 0.0: False, math.inf: False}
     for first, trains in expected.items():
-        forecast = will_it_train(np.array([first, 7.0, 1.0]), "adam")
-        assert forecast.trains is trains
-        assert str(forecast)
+        assert will_it_train(np.array([first, 7.0, 1.0]), "adam").trains is trains
     assert will_it_train([1e-3, 1e-1], "adam").measure == pytest.approx(-2)
 
 
@@ -62,14 +60,6 @@ def test_its_rules_are_those_of_the_record(optimizer):
     assert rule.all_train == pytest.approx(np.mean([question.trained(net) for net in held_out]), abs=1e-3)
     assert rule.nets == len(held_out)
     assert rule.right >= question.ENOUGH
-
-
-def test_the_page_has_its_numbers():
-    for rule in module.RULES.values():
-        low, high = rule.interval
-        assert f"{rule.right:.3f} (95 %: {low:.3f} to {high:.3f}, {rule.nets} nets)" in PAGE
-    assert f"Above {module.RULES['sgd'].highest_known:.2f} with SGD" in PAGE
-    assert f"and {module.RULES['adam'].highest_known:.2f} with Adam" in PAGE
 
 
 # ---- The pages' ten lines ----------------------------------------------------------------------------------------

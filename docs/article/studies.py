@@ -8,7 +8,7 @@ import highways.nets.static_gates  # noqa: F401  registers "static-unit"
 from docs.article.ledger_rows import table_of
 from experiments.depth_on_demand import untold_need_trial  # noqa: F401  registers "two-matrices"
 from experiments.depth_on_demand.show import NAMES, as_cell, described, levels_in, totals
-from experiments.primary import primary
+from experiments.primary import nets as primary_nets
 from experiments.shared_trials import matched_blocks
 from experiments.what_trains import best_start
 from highways.lab.showing.registry import table
@@ -116,7 +116,7 @@ class Searched(NamedTuple):
 
 
 SEARCHED = (
-    Searched("claims 2, 3", "primary", "figure_1", "kind", primary.range_of_rates, matched_blocks.GATE_BIASES),
+    Searched("claims 2, 3", "primary", "figure_1", "kind", primary_nets.range_of_rates, matched_blocks.GATE_BIASES),
     Searched("`best_start`", "best_start", "final", "block", best_start.range_of_rates, best_start.GATE_BIASES),
 )
 DEEPEST = 99

@@ -125,46 +125,6 @@ def medians_of(trials: list[dict]) -> str:
     return f"{loss:.2g}, {accuracy:.4f}"
 
 
-@table("compounding")
-def compounding(read) -> str:
-    """At each depth: the identity part, which is the product of (1 - T) over the blocks; how much of
-    the gradient reaches the first layer; and mean T in the first and in the last third."""
-    record = read("experiments/results/blocks.json")
-    rows = []
-    for depth in record["settings"]["depths"]:
-        summary = [row for row in record["summary"] if row.get("depth") == depth]
-        gradients = [row for row in summary if row["row"] == "gradient"]
-        highway_at_start = select(gradients, block="highway", when="at_start")
-        highway = select(gradients, block="highway", when="trained")
-        residual_at_start = select(gradients, block="residual", when="at_start")
-        residual = select(gradients, block="residual", when="trained")
-        gates = select(summary, row="gates", block="highway")
-        stats = (
-            highway_at_start["identity_part"],
-            highway["identity_part"],
-            highway_at_start["gradient_first_over_last"],
-            highway["gradient_first_over_last"],
-            residual_at_start["gradient_first_over_last"],
-            residual["gradient_first_over_last"],
-            gates["mean_T_early"],
-            gates["mean_T_late"],
-        )
-        cells = [f"{stat['mean']:.2g}" for stat in stats]
-        rows.append(f"| {depth + 1} | {' | '.join(cells)} |")
-    columns = (
-        "layers",
-        "highway, identity part: at the start",
-        "trained",
-        "highway, gradient at the first layer / at the last: at the start",
-        "trained",
-        "residual, the same: at the start",
-        "trained",
-        "trained highway, mean T: first third",
-        "last third",
-    )
-    return markdown_table(f"| {' | '.join(columns)} |", rows)
-
-
 def width_of(blocks: dict, block: str) -> int:
     """The width at which nets of this block have as many parameters as the others."""
     return select(blocks["summary"], row="block", block=block)["width"]

@@ -224,13 +224,6 @@ def published_cell(paper: dict) -> str:
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
 
 
-@table("paper-19-layers")
-def paper_19_layers(read) -> str:
-    """The paper's mean accuracies on CIFAR-10 and on CIFAR-100, for the catalog's folder."""
-    paper = read("data/published.json")["table_3"]
-    return f"{paper['cifar-10']['mean']:.4f} and {paper['cifar-100']['mean']:.4f}"
-
-
 @table("archive-size")
 def archive_size(read) -> str:
     return f"{read('data/authors_logs_cifar.json')['archive_bytes'] / 1e9:.2f} GB"

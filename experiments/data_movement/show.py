@@ -1,8 +1,7 @@
-"""The picture and the table of the room data_movement, from JSON alone."""
+"""The picture of the room data_movement, from JSON alone."""
 
-from highways.lab.showing.registry import picture, table
+from highways.lab.showing.registry import picture
 from highways.lab.showing.style import COLOR, GREY, KIND_MARKER, KINDS, headline, note, panels, trials_with
-from highways.lab.showing.tables import markdown_table
 from highways.records import select
 
 OTHERS = ("plain", "residual")  # what highway blocks are compared with
@@ -98,25 +97,3 @@ def draw_use(ax, rows: list[dict]) -> None:
 
 def saved_by(rows: list[dict], policy: str) -> dict:
     return select(rows, data=DATA, policy=policy, may_lose=MAY_LOSE)["saved"]
-
-
-# ---- The table ------------------------------------------------------------------------------------
-
-
-COSTLIEST = 3
-
-
-@table("movement-by-phase")
-def movement_by_phase(read) -> str:
-    """The cost of a training step at the base, by phase, and which values cost most to read again in each."""
-    record = read("experiments/results/data_movement.json")
-    lines = []
-    for block in ("plain", "residual", "highway"):
-        step = select(trials_with(record, "step"), block=block, size=record["settings"]["base"], as_many=True)
-        for phase, costs in step["by_kind"].items():
-            whole = step[phase]
-            share = f"{100 * whole / step['cost']:.0f} %"
-            most = sorted(costs, key=costs.get, reverse=True)[:COSTLIEST]
-            reads = ", ".join(f"{kind} {100 * costs[kind] / whole:.0f} %" for kind in most)
-            lines.append(f"| {block} | {phase} | {whole / 1e6:.1f} | {share} | {reads} |")
-    return markdown_table("| blocks | phase | cost, million | share | what costs most to read again |", lines)

@@ -211,20 +211,6 @@ def slope_as_text(stat: dict) -> str:
     return f"{stat['mean']:.3f}{spread} ({stat['n']})"
 
 
-@table("untold-need-shallow")
-def untold_need_shallow(read) -> str:
-    """A row a kind: what nets of one and of two blocks get right, by need."""
-    rows = [row for row in read("experiments/results/untold_need.json")["summary"] if row["row"] == "shallow"]
-    columns = sorted({(row["depth"], row["need"]) for row in rows})
-    lines = []
-    for kind, name in UNTOLD.items():
-        of_kind = {(row["depth"], row["need"]): row["accuracy"] for row in rows if row["kind"] == kind}
-        cells = [f"{of_kind[column]['mean']:.3f}" for column in columns]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    names = [f"blocks: {depth}, need {need}" for depth, need in columns]
-    return markdown_table(f"| | {' | '.join(names)} |", lines)
-
-
 # ---- Routing or multiplication -------------------------------------------------------------------
 
 ROUTING = "experiments/results/routing_whole_trainings.json"

@@ -13,8 +13,8 @@ from highways.lab.showing.tables import cell, markdown_table
 from highways.records import PAIR, path_of
 from highways.statistics import first_and_last_third, format_stat, mean_and_sd, mean_sd_n
 
-# the records of the same ten seeds, and what computed them
-PROCESSORS = {"run_seeds": "AMD Zen 4 (AVX-512)", "run_seeds_avx2": "AMD Zen 3 (AVX2)"}
+# the records of the same ten seeds on AMD Zen 4 (AVX-512), and on AMD Zen 3 (AVX2)
+ON_PROCESSORS = ("run_seeds", "run_seeds_avx2")
 
 
 def over_seeds(read, block: str, name: str = "final_test_acc", record: str = "run_seeds") -> list:
@@ -32,40 +32,10 @@ def output(read) -> str:
     return f"\n\n```text\n{lines}\n```\n\n"
 
 
-@table("headline")
-def headline_table(read) -> str:
-    """The test accuracy, a mean over seeds: published, and ours on each processor."""
-    published = read("data/published.json")["program"]["seeds"]
-    lines = []
-    for block in PAIR:
-        cells = [f"{mean_and_sd(published[block])} (n = {len(published[block])})"]
-        for record in PROCESSORS:
-            ours = over_seeds(read, block, record=record)
-            cells.append(f"{mean_and_sd(ours)} (n = {len(ours)})")
-        lines.append(f"| {block} | {' | '.join(cells)} |")
-    ours = " | ".join(f"ours, {processor}" for processor in PROCESSORS.values())
-    return markdown_table(f"| test accuracy | published | {ours} |", lines)
-
-
-@table("seeds")
-def seeds_table(read) -> str:
-    """The mean, the lowest and the highest accuracy of each block: published, and ours on each processor."""
-    published = read("data/published.json")["program"]["seeds"]
-    lines = []
-    for block in PAIR:
-        samples = {"published": published[block]}
-        for record, processor in PROCESSORS.items():
-            samples[f"here, {processor}"] = over_seeds(read, block, record=record)
-        for which, sample in samples.items():
-            extremes = f"{min(sample):.3f} | {max(sample):.3f}"
-            lines.append(f"| {block} | {which} | {mean_and_sd(sample)} | {len(sample)} | {extremes} |")
-    return markdown_table("| net | program, processor | test accuracy | seeds | lowest | highest |", lines)
-
-
 @table("largest-move")
 def largest_move(read) -> str:
     """By how much the accuracy of one highway net differs, at most, between the processors."""
-    accuracies = [over_seeds(read, "highway", record=record) for record in PROCESSORS]
+    accuracies = [over_seeds(read, "highway", record=record) for record in ON_PROCESSORS]
     return f"{max(abs(first - second) for first, second in zip(*accuracies, strict=True)):.2f}"
 
 
@@ -107,14 +77,6 @@ def thirds(read) -> str:
     higher = sum(last > first for first, last in pairs)
     in_seeds = f"the higher one in {higher} of {len(pairs)} seeds"
     return f"{mean_and_sd(lower)} over the first third of the blocks and {mean_and_sd(upper)} over the last, {in_seeds}"
-
-
-@table("less-open")
-def less_open(read) -> str:
-    """By how much mean T of the first third of the blocks is lower than that of the last, over ten seeds."""
-    nets = trials_with(read("experiments/results/primary.json"), "headline", block="highway")
-    thirds = [first_and_last_third(net["mean_T"]) for net in nets]
-    return mean_and_sd([last - first for first, last in thirds])
 
 
 # ---- Nets that lack a part ------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from conftest import verdict_on
 
 from experiments import all_questions
-from experiments.primary import primary
+from experiments.primary import nets, primary
 from experiments.shared_trials.fully_connected import ALL, CIFAR
 from highways.files import InputError
 from highways.lab.judging.claim import measured
@@ -41,8 +41,8 @@ def made_up() -> dict:
         trials["deep"].append({**well, **deep})
         trials["one_layer"].append({**well, **deep, "test_accuracy": 0.95 * noise ** (1 / 50), "depth": 0})
         for depth in (29, 99):
-            for bias in primary.BIASES:
-                trains = bias in primary.MODERATE
+            for bias in nets.BIASES:
+                trains = bias in nets.MODERATE
                 trials["biases"].append({**(well if trains else badly), **ALL, "depth": depth, "gate_bias": bias})
         for depth in (9, 19, 49, 99):
             of_plain = {"kind": "plain", "effective_lr": 0.03, "activation": "tanh", "depth": depth}
@@ -126,10 +126,10 @@ def test_without_cifar_claims_about_it_are_not_tested():
 
 
 def test_a_wrong_folder_is_refused_before_any_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(primary, "headline", pytest.fail)
+    monkeypatch.setattr(nets, "headline", pytest.fail)
     runner = SimpleNamespace(more_data_sets=(str(tmp_path / "nowhere"),), settings={})
     with pytest.raises(InputError):
-        primary.run(runner)
+        nets.run(runner)
 
 
 def test_searches_have_draws_of_their_own():
@@ -138,8 +138,8 @@ def test_searches_have_draws_of_their_own():
         rates = set()
         for seed in (2101, 2102):
             for k in range(24):
-                draw = primary.draw_of_figure_1((kind, depth, seed), k, group)
-                low, high = primary.range_of_rates(kind, depth, draw["activation"])
+                draw = nets.draw_of_figure_1((kind, depth, seed), k, group)
+                low, high = nets.range_of_rates(kind, depth, draw["activation"])
                 assert low <= draw["effective_lr"] <= high
                 rates.add(draw["effective_lr"])
         assert len(rates) == 48
@@ -176,15 +176,15 @@ def test_controls_are_put_through_the_rule(claim):
 
 def test_a_trial_of_a_search_keeps_what_ranks_it():
     trial = {"seed": 2101, "effective_lr": 2.0, "losses": [0.3, 0.1], "loss": 0.09, "diverged": False, "seconds": 3.0}
-    kept = primary.for_record(trial, "search_of_kinds")
+    kept = nets.for_record(trial, "search_of_kinds")
     assert kept == {**{name: trial[name] for name in trial if name != "losses"}, "ranked_by": 0.1}
     diverged = {"losses": [0.3], "loss": None, "diverged": True}
-    assert primary.for_record(diverged, "finalists_of_kinds") == {"loss": None, "diverged": True, "ranked_by": None}
-    assert primary.for_record({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
-    assert primary.for_record(trial, "deep") == trial
+    assert nets.for_record(diverged, "finalists_of_kinds") == {"loss": None, "diverged": True, "ranked_by": None}
+    assert nets.for_record({"lr": 0.005, "history": {}}, "search_of_controls") == {"lr": 0.005}
+    assert nets.for_record(trial, "deep") == trial
 
 
 def test_trials_of_gates_keep_what_is_judged():
-    names = (*primary.GATES_SETTINGS, *primary.OF_GATES)
+    names = (*nets.GATES_SETTINGS, *nets.OF_GATES)
     trial = {**dict.fromkeys(names, 1.0), "maps": {"mean_T": [[0.1]]}}
-    assert primary.for_record(trial, "gates") == dict.fromkeys(names, 1.0)
+    assert nets.for_record(trial, "gates") == dict.fromkeys(names, 1.0)

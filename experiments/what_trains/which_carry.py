@@ -8,13 +8,10 @@ all kinds: at width 50 where a gate sees x, and at width 71 elsewhere.  RULES.md
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-import highways.nets.carries  # this and the next register blocks
-import highways.nets.static_gates  # noqa: F401
-from experiments.shared_trials import fully_connected
+import highway_networks as hn
+from experiments.shared_trials import fully_connected, nine_carries
 from experiments.shared_trials.fully_connected import ALL, WIDTH
 from experiments.shared_trials.search import in_words, log_uniform, over_seeds, ranked, search, two_best
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
@@ -31,33 +28,11 @@ DEPTHS = (30, 100)
 RATES = (0.03, 6)
 GATE_BIASES = (-8, 0)
 MARGIN = 0.005  # of test accuracy
-# the blocks that have no constants, by kind
-BLOCKS = {
-    "none": "plain",
-    "rezero": "re-zero",
-    "static scalar": "static-scalar",
-    "static unit": "static-unit",
-    "sees x": "highway",
-    "uncoupled": "uncoupled",
-}
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"depths": [2], "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {"depths": list(DEPTHS), "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 5, **ALL},
 }
-
-
-def block_of(kind: str, depth: int, gate_bias: float) -> dict:
-    """The settings "block" and, where it has constants, "block_settings"."""
-    if kind in BLOCKS:
-        return {"block": BLOCKS[kind]}
-    a = 1 / (1 + math.exp(-gate_bias))
-    carry, transform = {
-        "skip": (1.0, 1.0),
-        "skip / sqrt L": (1.0, 1 / math.sqrt(depth)),
-        "convex": (1 - a, a),
-    }[kind]
-    return {"block": "fixed-mix", "block_settings": {"carry": carry, "transform": transform}}
 
 
 def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
@@ -71,7 +46,7 @@ def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
     gate_bias = round(lowest + (highest - lowest) * (part + rng.random()) / trials, 2)
     setting = {
         "kind": kind,
-        **block_of(kind, depth, gate_bias),
+        **hn.record_of(nine_carries.block_of(kind, depth, gate_bias)),
         "width": WIDTH["highway"] if kind in TWO_MATRICES else WIDTH["plain"],
         "depth": depth,
         "activation": "tanh",

@@ -147,14 +147,19 @@ def test_the_loss_is_right_or_refused(drawn):
 @pytest.mark.quick
 @settings(max_examples=30)
 @given(
-    lr=st.sampled_from([1e-12, 1e-3, 1.0, 1e30, 1e300]), clip=st.sampled_from([1e-3, 5.0, 1e9]), seed=st.integers(0, 9)
+    block=st.sampled_from(hn.PAIR),
+    lr=st.sampled_from([1e-12, 1e-3, 1.0, 1e30, 1e300]),
+    clip=st.sampled_from([1e-3, 5.0, 1e9]),
+    gate_bias=st.sampled_from([-1e3, -2.0, 1e3]),
+    seed=st.sampled_from([0, 1, hn.MOST_SEED]),
 )
-def test_a_run_has_finite_numbers_or_says_that_it_diverged(lr, clip, seed):
+def test_a_run_has_finite_numbers_or_says_that_it_diverged(block, lr, clip, gate_bias, seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(64, 3)).astype(np.float32)
     y = (x[:, 0] > 0).astype(int)
     data = hn.Dataset.of(x, y, x, y)
-    run = hn.run_one("highway", data=data, depth=2, hidden=4, epochs=2, batch_size=16, lr=lr, clip=clip, seed=seed)
+    chosen = {"lr": lr, "clip": clip, "gate_bias": gate_bias, "seed": seed}
+    run = hn.run_one(block, data=data, depth=2, hidden=4, epochs=2, batch_size=16, **chosen)
     finals = [run["final_train_loss"], run["final_test_acc"]]
     if run["diverged"]:
         assert finals == [None, None]

@@ -10,10 +10,11 @@ import sys
 import time
 
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, sleep_between
-from hypothesis import HealthCheck, given, settings
+from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, sleep_between, write_data_set
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import conv_highway_networks as cn
 import highway_networks as hn
 from highways.files import json_bytes
 
@@ -72,11 +73,26 @@ def test_a_command_that_is_stopped_leaves_the_old_file_or_the_new_one(tmp_path, 
             assert pair["highway"]["history"]["epoch"] == [1, 2]
 
 
+SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    """Images that both programs take."""
+    return write_data_set(tmp_path / "shapes", side=14)
+
+
+@pytest.mark.parametrize("program", [hn, cn])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary() | st.from_type(dict).map(lambda value: json.dumps(value, default=str).encode()))
-def test_a_file_of_another_kind_is_never_replaced(tmp_path, data_set, content):
+@example(content=json.dumps(SARIF).encode())  # has "runs", too
+@example(content=None)  # the record of the other program
+def test_a_file_of_another_kind_is_never_replaced(tmp_path, shapes, program, content):
+    words = (*SMALL, "--jobs", 1) if program is hn else ("--net", "mnist-1", "--n-train", 100, "--n-test", 20)
+    if content is None:
+        content = (OLD_OF_CONV if program is hn else OLD).encode()
     target = tmp_path / "mine.json"
     target.write_bytes(content)
-    process = in_process(hn.main, *SMALL, "--data-dir", data_set, "--jobs", 1, "--out", target)
+    process = in_process(program.main, *words, "--data-dir", shapes, "--out", target)
     assert process.returncode == 2
     assert target.read_bytes() == content
