@@ -140,7 +140,7 @@ function drawRead(run, names, looks, place) {
   const ticks = place[3] > 100 ? [0.25, 0.5, 0.75, 1] : [0.5, 1];
   const x = { from: 0, to: run.until, ticks: [[0, "0"]] };
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
-  const { across, down } = stage.chart(place, x, y, `step ${run.until}`);
+  const { across, down } = stage.chart(place, x, y, `${run.until} steps`);
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
   for (const { step, count } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
@@ -165,9 +165,15 @@ function drawPair(run, names, looks) {
   drawRead(run, names, looks, [44, height - chart - 20, width - 48, chart]);
 }
 
+/* "Trained by 55 small steps (64 images each)". */
+function trainedFor({ step }) {
+  if (step) return `Trained by ${step} small steps (${BATCH} images each)`;
+  return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play`;
+}
+
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  return `${run.step ? `After ${run.step} steps.` : `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`} Of 1000 new digits are read: ${read}.`;
+  return `${trainedFor(run)}. Of 1000 new digits are read: ${read}.`;
 }
 
 SCENES.race = {

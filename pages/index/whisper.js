@@ -9,9 +9,11 @@ const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
 
 const BET_T = 0.05;
 const HOP = 60; // milliseconds that a new digit takes for a layer
+const REST = 1000; // and that it stays at the top before T is swept
 const EMPTY = new Float64Array(PIXELS);
 const rooms = [];
-let sweep = null; // {T, then}: while T is swept, and where it goes after that
+const SWEEP = 3000; // milliseconds that T takes from 0 to 1
+let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left}, of all T that the finger has been at
 let begun = -Infinity; // when the digit set out
 
@@ -41,6 +43,12 @@ function climb(digit, T) {
   return states;
 }
 
+/* What is left at the top of the digit that is seen. */
+function leftAt(T) {
+  const states = climb(inkSeen(), T);
+  return norm(states[LAYERS]) / norm(states[0]) || 0;
+}
+
 /* Tiles in a row, and rows: at least one place is left, for what arrives. */
 const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
 
@@ -66,17 +74,19 @@ SCENES.whisper = {
   isPlaying: () => sweep !== null,
   onState: () => (sweep = null),
 
-  play(then = state.T) {
+  play() {
     begun = -Infinity;
-    sweep = sweep ? null : { T: 0, then };
-    while (sweep && calm.matches) draw();
+    sweep = sweep ? null : { began: performance.now(), then: state.T };
   },
 
-  /* A step of the sweep. */
+  /* T as the clock has it; who wants no motion sees at once what all T leave. */
   sweepOn() {
-    const { T, then } = sweep;
-    state.T = T > 1 ? then : T;
-    sweep = T > 1 ? null : { T: Math.round(100 * T + 2) / 100, then };
+    const { began, then } = sweep;
+    const gone = (performance.now() - began) / SWEEP;
+    if (calm.matches) for (let T = 0; T <= 100; T += 2) visited.set(T / 100, leftAt(T / 100));
+    const isOver = gone > 1 || calm.matches;
+    if (gone >= 0) state.T = isOver ? then : Math.round(100 * gone) / 100;
+    if (isOver) sweep = null;
     keepAddress();
     showLevers();
     redraw();
@@ -151,9 +161,11 @@ SCENES.whisper = {
     right: 2,
     isSettled: () => sweep === null,
 
+    /* The digit climbs once, so that the answer is seen; then T is swept. */
     prove() {
-      sweep = null;
-      SCENES.whisper.play(BET_T);
+      set({ T: BET_T });
+      setOut();
+      sweep = { began: begun + LAYERS * HOP + REST, then: BET_T };
     },
   },
 };
