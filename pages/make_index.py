@@ -275,7 +275,7 @@ def is_factor(test: dict) -> bool:
 
 def unit_of(test: dict) -> str:
     if is_factor(test):
-        return " times"
+        return "×"
     return "" if "loss" in test["names"][0] else " %"
 
 

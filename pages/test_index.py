@@ -369,9 +369,9 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
-    assert shown(driver, "score()") == {"made": 2, "won": 1}
+    assert shown(driver, "score()") == {"made": 2, "won": 1, "untold": 4}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
-    assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"
+    assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗ ● ○ ○ ○ ○"  # the third was told without a bet
 
 
 @browser_only

@@ -111,13 +111,6 @@ function tellWhatIsSettled() {
   if (isOpen(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
 }
 
-/* Of a scene in its tab: untried, being tried, told without a bet, won or lost. */
-function markOf(scene) {
-  if (!isTold(scene)) return isOpen(scene) ? "…" : "○";
-  if (betOf(scene) === null) return "●";
-  return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
-}
-
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);

@@ -10,11 +10,16 @@ function betOf(scene) {
   return choice === "-" ? null : Number(choice);
 }
 
-/* Only bets that were made count. */
+/* Of a scene in its tab: untried, being tried, told without a bet, won or lost. */
+function markOf(scene) {
+  if (!isTold(scene)) return isOpen(scene) ? "…" : "○";
+  if (betOf(scene) === null) return "●";
+  return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
+}
+
 function score() {
-  const made = BETS.filter((scene) => betOf(scene) !== null && isTold(scene));
-  const won = made.filter((scene) => betOf(scene) === SCENES[scene].bet.right);
-  return { made: made.length, won: won.length, untold: BETS.filter((scene) => !isTold(scene)).length };
+  const count = (marks) => BETS.filter((scene) => marks.includes(markOf(scene))).length;
+  return { made: count("✓✗"), won: count("✓"), untold: count("○…") };
 }
 
 SCENES.judge = {
@@ -37,14 +42,14 @@ SCENES.judge = {
   drawClaim({ claim, verdict, tests }, i, top, step) {
     const { width } = stage;
     const isWide = width > 560;
-    const left = isWide ? Math.max(0.48 * width, 360) : 0.8 * width;
+    const left = isWide ? Math.max(0.48 * width, 360) : Math.max(0.8 * width, 262);
     const middle = (left + width) / 2;
     const yours = VERDICTS[state.verdicts[i]];
     const middleOfWords = isWide ? claim.length : claim.lastIndexOf(" ", 0.6 * claim.length); // else in two lines
     let y = top + (isWide ? 2.4 : 3.6) * step;
     stage.text(0, y - (isWide ? 1.2 : 2.1) * step, claim.slice(0, middleOfWords), "strong");
     if (!isWide) stage.text(0, y - step, claim.slice(middleOfWords), "strong");
-    stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "measured; your verdict first", "small");
+    stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "measured:", "small");
     if (isWide && yours) stage.text(middle, y, "← fails · holds →", "small faint", "middle");
     const first = y;
     tests.forEach(({ name, number, asked, bar, holds }, n) => {
@@ -60,6 +65,10 @@ SCENES.judge = {
       else if (isWide) stage.text(middle - 8, y, `asked: ${asked}`, "small faint", "end");
     });
     if (yours) stage.line([[middle, first + 6], [middle, y + 4]], "law");
+    else {
+      stage.box([left, first + 6, width - left, y - first], "sealed");
+      stage.text(middle, (first + y) / 2 + 11, isWide ? "sealed until you judge" : "sealed", "small faint", "middle");
+    }
     return y;
   },
 

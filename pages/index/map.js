@@ -130,11 +130,11 @@ SCENES.start = {
 
   caption() {
     const { loss } = maps[state.weights].get(chosenCell()) ?? {};
-    const net = state.cellBias === Infinity ? "Plain net" : `Net from T = ${FIELDS.cellBias.say(state.cellBias)}`;
+    const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
     const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (a guess: 2.30)`;
     const trained = [...maps[state.weights].values()];
     const learned = trained.filter(isLearning).length;
-    return `${net}, rate ${state.cellRate}: ${says}. Of ${COLUMNS * RATES.length} nets ${trained.length} are trained: ${learned} learn, ${trained.length - learned} do not.`;
+    return `${net}, rate ${state.cellRate}: ${says}. Trained: ${trained.length} of ${COLUMNS * RATES.length}; ${learned} learn, ${trained.length - learned} do not.`;
   },
 
   bet: {

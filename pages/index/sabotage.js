@@ -84,7 +84,7 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `${trainedFor(run)}. ${now} of 1000 new digits are read.`;
+    if (!last) return `${trainedFor(run)} New digits read: ${now}.`;
     const cut = `${last.count} layer${last.count === 1 ? "" : "s"} cut after ${last.step} small steps`;
     return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
   },
