@@ -182,7 +182,7 @@ function keysNow() {
   const { scene } = state;
   const keys = ["← → scenes"];
   if (choicesNow().length) keys.push(`1–${choicesNow().length} ${scene === "judge" ? "verdict" : "bet"}`);
-  if (SCENES[scene].bet && !isTold(scene)) keys.push(isOpen(scene) ? "A answer now" : "A answer");
+  if (SCENES[scene].bet && !isTold(scene)) keys.push("A answer");
   if (!$("play").hidden) keys.push("space play");
   if (scene !== "judge") keys.push("S controls");
   return keys;

@@ -156,17 +156,17 @@ function drawRead(run, names, looks, place) {
   if (names.length > 1 && place[2] > 300) names.forEach((name, k) => stage.text(across(0) + 20 + Math.min(110, 0.36 * place[2]) * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
 }
 
-/* Two towers, and below them what each reads; on a narrow stage one pad beside that, so that the towers stay high. */
+/* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
 function drawPair(run, names, looks) {
   const { width, height } = stage;
   const chart = height > 480 ? 96 : 48;
-  const isWide = width > 560;
-  const gap = isWide ? 48 : 16;
+  const hasPads = width > 560 && height > 360;
+  const gap = width > 560 ? 48 : 16;
   const each = (width - gap) / 2;
-  const pad = isWide ? 0 : chart + 12;
-  names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k], isWide));
-  if (!isWide) drawPad([0, height - pad, pad, pad]);
-  drawRead(run, names, looks, [pad + 44, height - chart - 20, width - pad - 48, chart]);
+  const pad = hasPads ? 0 : chart + 12;
+  names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k], hasPads));
+  if (!hasPads) drawPad([0, height - pad, pad, pad]);
+  drawRead(run, names, looks, [pad + 48, height - chart - 20, width - pad - 52, chart]);
 }
 
 function trainedFor({ step }) {

@@ -44,7 +44,6 @@ SCENES.sabotage = {
 
   draw() {
     const run = runNow();
-    const isBet = state.tower === "bet";
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
@@ -56,9 +55,7 @@ SCENES.sabotage = {
     const left = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.4);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
-    const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
-    if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag or press Cut"]));
-    words.forEach((line, i) => stage.text(left, high + 80 + 18 * i, line, isWide ? "" : "small"));
+    if (!run.cuts.length) stage.text(left, high + 80, "drag to cut layers", "small pen");
   },
 
   mark(from, count, look) {
