@@ -63,7 +63,7 @@ IN_SCENES = {
     "accuracy lost": "blind gates read fewer",
     "fall of the loss from first to last epoch": "fall of the loss in training",
     "accuracy that closing all blocks costs": "accuracy lost, all gates shut",
-    "test accuracy − accuracy of one hidden layer": "accuracy above a shallow net’s",
+    "test accuracy − accuracy of one hidden layer": "accuracy over a shallow net’s",
     "rise of the error": "held gates add errors",
     "log10 of loss static ÷ highway": "blind gates add loss",
     ", MNIST": " (digits)",
@@ -231,19 +231,17 @@ def claims_part() -> list[dict]:
         row = rows[id]
         tests = []
         for test, holds in zip(row["tests"], row["parts"], strict=True):  # a part may leave open what its test decides
-            words = {"name": name_of(test), "found": found_by(test), "holds": holds}
-            tests.append({**words, "bar": bar_of(test)})
+            tests.append({**numbers_of(test), "name": name_of(test), "holds": holds, "bar": bar_of(test)})
         found.append({"claim": claim, "verdict": row["verdict"], "tests": tests})
     return found
 
 
 def claims_in_words() -> str:
     """A box for each claim, with its parts: the interval that was measured, and the bound that was asked for."""
-    marks = {True: "✓", False: "✗", None: "?"}
     boxes = []
     rows = claims_by_id()
     for id, claim in zip(CLAIMS, claims_part(), strict=True):
-        parts = [f"<li>{marks[test['holds']]} {test['name']}: {test['found']}</li>" for test in claim["tests"]]
+        parts = [part_in_words(part, test) for part, test in zip(claim["tests"], rows[id]["tests"], strict=True)]
         title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
         measured = f'<p class="measured">{evidence_of(id, rows[id])}</p>'
         rule = "<summary>Part by part: the range that was measured, and what the rule asked for</summary>"
@@ -259,12 +257,37 @@ def evidence_of(id: str, row: dict) -> str:
 
 def mean_of(test: dict) -> float:
     """The middle of a test's interval, in the unit of the page's words."""
-    middle = np.mean(test["interval"])
-    return 10**middle if is_factor(test) else 100 * middle
+    return in_words(test, np.mean(test["interval"]))
+
+
+def numbers_of(test: dict) -> dict[str, str]:
+    """What was measured, and what the rule asks for: "89.5 %", "above 85"."""
+    bounds = " and ".join(f"{in_words(test, bound):.3g}" for bound in test["bounds"])
+    return {
+        "number": minus_signs(f"{mean_of(test):.3g}{unit_of(test)}"),
+        "asked": minus_signs(f"{test['rule']} {bounds}"),
+    }
 
 
 def is_factor(test: dict) -> bool:
     return test["log10"] or test["names"][0].startswith("log10 of ")
+
+
+def unit_of(test: dict) -> str:
+    if is_factor(test):
+        return "×"
+    return "" if "loss" in test["names"][0] else " %"
+
+
+def in_words(test: dict, value: float) -> float:
+    """A value of a test in the unit of the page's words."""
+    if is_factor(test):
+        return 10**value
+    return value if unit_of(test) == "" else 100 * value
+
+
+def minus_signs(text: str) -> str:
+    return text.replace("-", "−")
 
 
 def name_of(test: dict) -> str:
@@ -274,18 +297,11 @@ def name_of(test: dict) -> str:
     return name
 
 
-def found_by(test: dict) -> str:
-    """ "88.7 to 90.3 % of the images, asked: above 85"; "2.22 to 6.73 times, asked: above 1.5"."""
-    ends, bounds, unit = test["interval"], test["bounds"], ""
-    if is_factor(test):
-        ends, bounds = [[10**value for value in values] for values in (ends, bounds)]
-        unit = " times"
-    elif "loss" not in test["names"][0]:
-        ends, bounds = [[100 * value for value in values] for values in (ends, bounds)]
-        unit = " % of the images"
-    interval = " to ".join(f"{value:.3g}" for value in ends)
-    asked = " and ".join(f"{value:.3g}" for value in bounds)
-    return f"{interval}{unit}, asked: {test['rule']} {asked}".replace("-", "−")
+def part_in_words(part: dict, test: dict) -> str:
+    """ "✓ highway accuracy: 88.7 to 90.3 %, asked: above 85"."""
+    mark = {True: "✓", False: "✗", None: "?"}[part["holds"]]
+    interval = minus_signs(" to ".join(f"{in_words(test, end):.3g}" for end in test["interval"]))
+    return f"<li>{mark} {part['name']}: {interval}{unit_of(test)}, asked: {part['asked']}</li>"
 
 
 def bar_of(test: dict) -> list[float]:

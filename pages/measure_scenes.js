@@ -12,11 +12,7 @@ const untested = (race, count) => Array.from({ length: count }, () => race.step(
 function measureWhisper(seed) {
   rooms.length = 0;
   roomsDrawn(seed);
-  const digit = Array.from(DATA.digits[STANDARD.digit], (sign) => parseInt(sign, 16) / 15);
-  const left = Array.from({ length: 21 }, (_, i) => {
-    const states = climb(digit, i / 20);
-    return norm(states[LAYERS]) / norm(states[0]);
-  });
+  const left = Array.from({ length: 21 }, (_, i) => leftAt(i / 20));
   rooms.length = 0; // the page draws its own again
   return left;
 }

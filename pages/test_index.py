@@ -351,6 +351,7 @@ def test_keys_lead_through_the_lesson(driver):
     wait_for(driver, "worker")
     press("3")
     wait_for(driver, "betOf('whisper') === 2 && isTold('whisper')")  # once T was swept
+    assert shown(driver, "[state.T, visited.size >= 51]") == [0.05, True]  # no T was missed
     press(Keys.ARROW_RIGHT)
     assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
     press("2")  # a bet begins the race
@@ -369,9 +370,9 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
-    assert shown(driver, "score()") == {"made": 2, "won": 1}
+    assert shown(driver, "score()") == {"made": 2, "won": 1, "untold": 4}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
-    assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"
+    assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗ ● ○ ○ ○ ○"  # the third was told without a bet
 
 
 @browser_only
@@ -464,6 +465,7 @@ def test_a_reader_draws_cuts_and_drags(driver):
     assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
     driver.execute_script("bet('sabotage', 2, 0)")
     assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
+    assert shown(driver, "frameNow()") == [6, 8]  # the sliders say what will be cut
     driver.execute_script("runs.bet.isPlaying = false; showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")

@@ -97,8 +97,10 @@ function askAnswer(scene) {
 function tellAnswer(scene) {
   told.add(scene);
   showBets();
-  const answer = sectionOf(scene).querySelector(".answer");
-  answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  const [box, answer] = [".bet", ".answer"].map((name) => sectionOf(scene).querySelector(name));
+  const { top } = box.getBoundingClientRect();
+  const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
+  if (isSeen && answer.getBoundingClientRect().bottom > innerHeight) box.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
   speak(answer.textContent);
   redraw();
 }
@@ -118,7 +120,7 @@ function showBets() {
       button.setAttribute("aria-pressed", i === chosen);
       button.classList.toggle("right", isTold(scene) && i === right);
     });
-    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = chosen === null || !isTold(scene) ? "" : chosen === right ? "✓" : "✗";
+    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
     const tell = section.querySelector(".tell");
     tell.hidden = isTold(scene);
     write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
@@ -129,7 +131,6 @@ function showBets() {
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");
-    box.querySelector("details").hidden = state.verdicts[i] === "-";
     [...box.querySelectorAll("button")].forEach((button, k) => {
       button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
       button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);

@@ -43,7 +43,7 @@ function receiveCell({ cell, ...found }) {
   setTimeout(fillOn, PACE);
 }
 
-const isLearning = (column, row) => maps[state.weights].get(`${column} ${row}`)?.loss < LEARNS;
+const isLearning = ({ loss }) => loss < LEARNS;
 
 SCENES.start = {
   levers: ["weights", "cellBias", "cellRate"],
@@ -81,7 +81,9 @@ SCENES.start = {
         const place = [left + column * across + 1, top + (RATES.length - 1 - row) * high + 1, across - 2, high - 2];
         stage.tile(`map ${column} ${row}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
         if (found) stage.box(place, "cell");
-        if (isLearning(column, row)) stage.dot(place[0] + place[2] / 2, place[1] + place[3] / 2, "learns");
+        const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
+        if (found && isLearning(found)) stage.dot(...middle, "learns");
+        else if (found) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
         if (chosenCell() === `${column} ${row}`) stage.box(place, "chosen");
       }
     }
@@ -128,9 +130,11 @@ SCENES.start = {
 
   caption() {
     const { loss } = maps[state.weights].get(chosenCell()) ?? {};
-    const net = state.cellBias === Infinity ? "The plain net" : `The highway net that starts at T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} after 60 steps (a guess: 2.30)`;
-    return `${net}, rate ${state.cellRate}: ${says}. ${maps[state.weights].size} of ${COLUMNS * RATES.length} nets are trained.`;
+    const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (a guess: 2.30)`;
+    const trained = [...maps[state.weights].values()];
+    const learned = trained.filter(isLearning).length;
+    return `${net}, rate ${state.cellRate}: ${says}. Trained: ${trained.length} of ${COLUMNS * RATES.length}; ${learned} learn, ${trained.length - learned} do not.`;
   },
 
   bet: {

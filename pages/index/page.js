@@ -95,6 +95,7 @@ function showButtons() {
   write($("play"), isPlaying() ? "Pause" : "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
+  write($("hint"), keysNow().join(" · "));
 }
 
 /* ---- Levers ---- */
@@ -170,13 +171,29 @@ function go(by) {
   showScene(next);
 }
 
+/* The answers to the bet, or to the first claim, that is open. */
+function choicesNow() {
+  const box = document.querySelector(`#${state.scene}:not(.told) > .bet, #${state.scene} .claim:not(.told) > .bet`);
+  return box ? [...box.querySelectorAll("button:not(.tell)")] : [];
+}
+
+/* What keys do on this scene. */
+function keysNow() {
+  const { scene } = state;
+  const keys = ["← → scenes"];
+  if (choicesNow().length) keys.push(`1–${choicesNow().length} ${scene === "judge" ? "verdict" : "bet"}`);
+  if (SCENES[scene].bet && !isTold(scene)) keys.push("A answer");
+  if (!$("play").hidden) keys.push("space play");
+  if (scene !== "judge") keys.push("S controls");
+  return keys;
+}
+
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !$("keys").checked) return; // a shortcut of the browser
   const key = event.key.toLowerCase();
   const isForPage = event.target.type === "range" && /^[1-4as ]$/.test(key);
   if (event.target.matches("input, select, textarea") && !isForPage) return;
   if (key === " " && event.target.matches("button:not([aria-pressed='true']), summary, a")) return;
-  const choices = [...sectionOf(state.scene).querySelectorAll(".bet button:not(.tell)")];
   const actions = {
     arrowright: () => go(1),
     arrowleft: () => go(-1),
@@ -186,7 +203,7 @@ function takeKey(event) {
     a: () => askAnswer(state.scene),
     s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
-  choices.slice(0, 4).forEach((button, i) => (actions[i + 1] = () => button.click()));
+  choicesNow().forEach((button, i) => (actions[i + 1] = () => button.click()));
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 

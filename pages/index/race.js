@@ -96,10 +96,11 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 /* ---- Towers ---- */
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
-function drawTower(which, run, k, [left, top, width, height], name, look) {
+function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 300;
   const head = narrow ? 58 : 64; // pixels above a tower
-  const foot = narrow ? 56 : 64; // and below it
+  const pad = narrow ? 44 : 52;
+  const foot = hasPad ? pad + 12 : 24; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   if (!narrow) stage.text(left, top + 38, EQUATIONS[look], "small");
   const wide = (width - 24) / 2;
@@ -127,11 +128,11 @@ function drawTower(which, run, k, [left, top, width, height], name, look) {
     else stage.text(right, rowTop(0) + high + 16, `arrives: ${shareInWords(portrait.down)}`, "small");
     const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
     const saysOne = narrow ? `all → ${portrait.guess}` : `says ${portrait.guess} to every digit`;
-    stage.text(left + foot - 6, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
+    stage.text(hasPad ? left + pad + 6 : left, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
   }
   if (!portrait) stage.text(left, top + head + 20, "computing …", "small faint");
   stage.text(right, top + head - 6, narrow ? "↓ gradient" : "gradient ↓", "small");
-  drawPad([left, rowTop(0) + high + 8, foot - 12, foot - 12], which ? "pad" : "pad 2");
+  if (hasPad) drawPad([left, rowTop(0) + high + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right };
 }
 
@@ -140,7 +141,7 @@ function drawRead(run, names, looks, place) {
   const ticks = place[3] > 100 ? [0.25, 0.5, 0.75, 1] : [0.5, 1];
   const x = { from: 0, to: run.until, ticks: [[0, "0"]] };
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
-  const { across, down } = stage.chart(place, x, y, `step ${run.until}`);
+  const { across, down } = stage.chart(place, x, y, `${run.until} steps`);
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
   for (const { step, count } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
@@ -152,22 +153,30 @@ function drawRead(run, names, looks, place) {
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
-  if (names.length > 1) names.forEach((name, k) => stage.text(across(0) + 20 + Math.min(110, 0.36 * place[2]) * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  if (names.length > 1 && place[2] > 300) names.forEach((name, k) => stage.text(across(0) + 20 + Math.min(110, 0.36 * place[2]) * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
 }
 
-/* Two towers, and below them what each reads. */
+/* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
 function drawPair(run, names, looks) {
   const { width, height } = stage;
   const chart = height > 480 ? 96 : 48;
+  const hasPads = width > 560 && height > 360;
   const gap = width > 560 ? 48 : 16;
   const each = (width - gap) / 2;
-  names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k]));
-  drawRead(run, names, looks, [44, height - chart - 20, width - 48, chart]);
+  const pad = hasPads ? 0 : chart + 12;
+  names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k], hasPads));
+  if (!hasPads) drawPad([0, height - pad, pad, pad]);
+  drawRead(run, names, looks, [pad + 48, height - chart - 20, width - pad - 52, chart]);
+}
+
+function trainedFor({ step }) {
+  if (step) return `After ${step} small steps, ${BATCH} images each.`;
+  return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`;
 }
 
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  return `${run.step ? `After ${run.step} steps.` : `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`} Of 1000 new digits are read: ${read}.`;
+  return `${trainedFor(run)} New digits read: ${read}.`;
 }
 
 SCENES.race = {

@@ -15,7 +15,7 @@ function cutLayers(from, count, name = nameNow()) {
   run.until = run.step + HEALING;
   ask(name, { cut: [from, count] });
   run.isPlaying = true;
-  redraw();
+  if (name === nameNow()) set({ cutFrom: from, cutCount: count });
 }
 
 /* The layer of the tower at a place, from 1; null beside it. */
@@ -36,6 +36,7 @@ SCENES.sabotage = {
 
   onState({ tower: isOther }) {
     if (!isOther) return;
+    if (isOther === "bet") [state.cutFrom, state.cutCount] = BET_CUT;
     Object.values(runs).forEach((run) => (run.isPlaying = false));
     makeMissing();
     if (isOther === "bet" && isOpen("sabotage")) play();
@@ -43,21 +44,18 @@ SCENES.sabotage = {
 
   draw() {
     const run = runNow();
-    const isBet = state.tower === "bet";
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], `${isWide ? "tower: " : ""}${FIELDS.tower.words[state.tower]}`, "highway");
     stage.hold(tower.left, tower.rowTop(LAYERS), tower.right + tower.wide - tower.left, tower.high * LAYERS);
+    if (!dragged) this.mark(...frameNow(), "planned");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
-    else if (!run.cuts.length) this.mark(...(isBet ? BET_CUT : frameNow()), "planned");
     const left = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.4);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
-    const words = run.cuts.slice(-3).map(({ count, before, after }) => `${count} cut: ${percent(before)} → ${percent(after)}`);
-    if (!words.length) words.push(...(isBet ? ["at step 100", "eight are cut"] : ["let it train, then", "drag or press Cut"]));
-    words.forEach((line, i) => stage.text(left, high + 80 + 18 * i, line, isWide ? "" : "small"));
+    if (!run.cuts.length) stage.text(left, high + 80, "drag to cut layers", "small pen");
   },
 
   mark(from, count, look) {
@@ -83,8 +81,9 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `After ${run.step} steps ${now} of new digits are read. ${run.step ? "" : isTold("sabotage") ? "Press Play." : "Bet, or press Play."}`;
-    return `${last.count} layer${last.count === 1 ? "" : "s"} cut at step ${last.step}. Of new digits are read: ${percent(last.before)} before, ${percent(last.after)} after, ${now} at step ${run.step}.`;
+    if (!last) return `${trainedFor(run)} New digits read: ${now}.`;
+    const cut = `${last.count} layer${last.count === 1 ? "" : "s"} cut after ${last.step} small steps`;
+    return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
   },
 
   bet: {

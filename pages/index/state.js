@@ -14,7 +14,7 @@ const FIELDS = {
   b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "bias b_T" },
   depth: { from: 5, to: 100, step: 5, standard: 30, label: "layers" },
   rate: { values: RATES, standard: 0.005, label: "rate" },
-  init: { words: INITIALISATIONS, standard: "program", label: "start weights" },
+  init: { words: INITIALISATIONS, standard: "program", label: "weights" },
   tower: { words: { yours: "yours", bet: "the bet’s" }, standard: "yours", label: "tower" },
   cutFrom: { from: 1, to: 30, step: 1, standard: 10, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 3, label: "layers" },

@@ -9,9 +9,11 @@ const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
 
 const BET_T = 0.05;
 const HOP = 60; // milliseconds that a new digit takes for a layer
+const REST = 1000; // and that it stays at the top before T is swept
 const EMPTY = new Float64Array(PIXELS);
 const rooms = [];
-let sweep = null; // {T, then}: while T is swept, and where it goes after that
+const SWEEP = 3000; // milliseconds that T takes from 0 to 1
+let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left}, of all T that the finger has been at
 let begun = -Infinity; // when the digit set out
 
@@ -41,6 +43,10 @@ function climb(digit, T) {
   return states;
 }
 
+/* The share of a digit that is left after so many layers. */
+const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
+const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
+
 /* Tiles in a row, and rows: at least one place is left, for what arrives. */
 const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
 
@@ -66,20 +72,28 @@ SCENES.whisper = {
   isPlaying: () => sweep !== null,
   onState: () => (sweep = null),
 
-  play(then = state.T) {
+  play() {
     begun = -Infinity;
-    sweep = sweep ? null : { T: 0, then };
-    while (sweep && calm.matches) draw();
+    sweep = sweep ? null : { began: performance.now(), then: state.T };
   },
 
-  /* A step of the sweep. */
+  /* T as the clock has it; who wants no motion sees the end at once. */
   sweepOn() {
-    const { T, then } = sweep;
-    state.T = T > 1 ? then : T;
-    sweep = T > 1 ? null : { T: Math.round(100 * T + 2) / 100, then };
+    const { began, then } = sweep;
+    const gone = (performance.now() - began) / SWEEP;
+    const isOver = gone > 1 || calm.matches;
+    if (gone >= 0) state.T = isOver ? then : Math.round(100 * gone) / 100;
+    if (isOver && norm(inkSeen())) this.fillGaps();
+    if (isOver) sweep = null;
     keepAddress();
     showLevers();
     redraw();
+  },
+
+  /* A busy machine draws fewer T than the clock passes. */
+  fillGaps() {
+    const missing = Array.from({ length: 51 }, (_, i) => i / 50).filter((T) => !visited.has(T));
+    for (const T of missing) visited.set(T, leftAt(T));
   },
 
   draw() {
@@ -92,12 +106,11 @@ SCENES.whisper = {
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(layer > top ? EMPTY : values));
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
-    const left = norm(states[LAYERS]) / norm(states[0]) || 0;
-    if (norm(states[0]) && top === LAYERS) visited.set(T, left);
-    this.left = top === LAYERS ? left : undefined; // not while it climbs
+    const now = shareOf(states, top);
+    this.left = top === LAYERS ? now : undefined; // not while it climbs
+    if (this.left) visited.set(T, now);
     const [x, y, side] = tilePlace(LAYERS + 1);
     const size = side / (gridNow()[1] === 3 ? 2 : 3);
-    const now = norm(states[top]) / norm(states[0]) || 0;
     const numbers = stage.text(x, y + side / 2, shareInWords(now), "strong");
     numbers.style.fontSize = `${now < 0.0095 ? size * 0.62 : size}px`;
     stage.text(x, y + side / 2 + 18, top < LAYERS ? `layer ${top}` : "is left", "small");
@@ -117,7 +130,7 @@ SCENES.whisper = {
     const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     this.chart = place;
-    const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "0"], [0.25, "¼"], [0.5, "T = ½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
+    const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     if (isTold("whisper")) {
       const g = FACTORS.program;
       const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
@@ -151,9 +164,11 @@ SCENES.whisper = {
     right: 2,
     isSettled: () => sweep === null,
 
+    /* The digit climbs once, so that the answer is seen; then T is swept. */
     prove() {
-      sweep = null;
-      SCENES.whisper.play(BET_T);
+      set({ T: BET_T });
+      setOut();
+      sweep = { began: begun + LAYERS * HOP + REST, then: BET_T };
     },
   },
 };
