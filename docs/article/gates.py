@@ -9,7 +9,7 @@ import numpy as np
 from docs.article.ledger_rows import row_of, table_of
 from experiments.depth_on_demand import routing_or_multiplication as routing
 from experiments.depth_on_demand.routing_whole_trainings import with_searches
-from experiments.depth_on_demand.show import GATED, PRODUCTS, ROUTING
+from experiments.depth_on_demand.show import GATED, ROUTING
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
@@ -71,12 +71,19 @@ def where_gates_see_x(read) -> str:
     """A row for each kind: its accuracy with an interval over searches; then what a gate gains by seeing x, a mean
     over the other gate."""
     record = with_searches(read(ROUTING))
-    both = {**record, "trials": {"final": record["trials"]["final"] + read(PRODUCTS)["trials"]["final"]}}
     lines = []
     for kind, (name, _, _) in GATED.items():
-        cells = [effect_as_text(routing.scores(both, task, kind)) for task in IN_ARTICLE]
+        cells = [effect_as_text(routing.scores(record, task, kind)) for task in IN_ARTICLE]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
         gains = [effect_as_text(routing.contrast(record, task, weights, gate)) for task in IN_ARTICLE]
         lines.append(f"| *gain* in the {gate} | {' | '.join(gains)} |")
     return table_of(f"| | {' | '.join(IN_ARTICLE.values())} |", lines, (22, 28, 28))
+
+
+@table("article-carry-beside-branch-on-cycles", task="cycle")
+@table("article-carry-beside-branch-on-rule-30", task="rule 30")
+def carry_beside_branch(read, task: str) -> str:
+    """What a carry gate gains by seeing x beside a branch gate that does."""
+    record = with_searches(read(ROUTING))
+    return effect_as_text(routing.contrast(record, task, {"both": 1, "branch": -1}, "both less branch"))

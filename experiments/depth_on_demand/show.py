@@ -214,18 +214,14 @@ def slope_as_text(stat: dict) -> str:
 # ---- Routing or multiplication -------------------------------------------------------------------
 
 ROUTING = "experiments/results/routing_whole_trainings.json"
-PRODUCTS = "experiments/results/which_product.json"
 GATED = {  # {kind: its name, what its carry gate sees, what its branch gate sees}
     "both": ("both gates see x", "x", "x"),
     "branch": ("the branch gate sees x", "-", "x"),
     "carry": ("the carry gate sees x", "x", "-"),
     "neither": ("static gates", "-", "-"),
     "coupled": ("coupled, as in the paper", "x", "1 - carry"),
-    "added": ("x + B H", "none", "x"),
     "product": ("product, no gate", "none", "none"),
-    "bounded": ("product with a sigmoid", "none", "none"),
     "residual": ("residual, two matrices", "none", "none"),
-    "relu": ("residual, ReLU", "none", "none"),
     "told": ("gates see k alone", "k", "k"),
     "other": ("gates see another problem", "another x", "another x"),
 }
@@ -233,11 +229,11 @@ GATED_TASKS = {"cycle": "steps along a cycle", "rule 30": "rule 30"}
 CHANCE = {"cycle": 1 / 8, "rule 30": 1 / 2}
 
 
-@picture("routing_whole_trainings", "which_product")
-def routing_whole_trainings(routing, products):
+@picture("routing_whole_trainings")
+def routing_whole_trainings(record):
     """A row for each kind, a mark for each search: test accuracy, mean over k."""
-    trials = routing["trials"]["final"] + products["trials"]["final"]
-    fig, axes = panels(1, len(GATED_TASKS), 4.8, sharey=True)
+    trials = record["trials"]["final"]
+    fig, axes = panels(1, len(GATED_TASKS), 4.2, sharey=True)
     for ax, (task, name) in zip(axes, GATED_TASKS.items(), strict=True):
         for place, kind in enumerate(GATED):
             found = accuracy_of_searches(with_settings(trials, of=task, kind=kind))
@@ -249,13 +245,13 @@ def routing_whole_trainings(routing, products):
     names = [name for name, _, _ in GATED.values()]
     axes[0].set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
     below = "a mark: one of five searches; a line: their mean; blue: x multiplies the branch; dotted: guessing"
-    headline(fig, finding_of_gains(routing["summary"]), below)
+    headline(fig, finding_of_product(record["summary"]), below)
     return fig
 
 
 def sees_x_in_branch(kind: str) -> bool:
     """Whether the branch is multiplied by what sees the problem's own state."""
-    return GATED[kind][2] in ("x", "1 - carry") or kind in ("product", "bounded")
+    return GATED[kind][2] in ("x", "1 - carry") or kind == "product"
 
 
 def accuracy_of_searches(trials: list[dict]) -> list[float]:
@@ -269,13 +265,16 @@ def accuracy_of_searches(trials: list[dict]) -> list[float]:
     return found
 
 
-def finding_of_gains(rows: list[dict]) -> str:
-    """What a gate gains by seeing x, in the branch and in the carry, as a sentence."""
-    gains = {}
-    for gate in ("branch", "carry"):
-        of_gate = with_settings(rows, gain=f"{gate} sees x")
-        gains[gate] = " and ".join(signed(row["accuracy"]["mean"]) for row in of_gate)
-    return f"A gate that sees x gains {gains['branch']} in the branch, {gains['carry']} in the carry"
+def finding_of_product(rows: list[dict]) -> str:
+    """How many problems the product answers, and how many the best kind with gates, as a sentence."""
+    product = []
+    gated = []
+    for task in GATED_TASKS:
+        means = {row["kind"]: row["accuracy"]["mean"] for row in with_settings(rows, task=task) if "kind" in row}
+        product.append(means["product"])
+        gated.append(max(mean for kind, mean in means.items() if kind not in ("product", "residual")))
+    of_product, of_gated = (" and ".join(f"{mean:.2f}" for mean in means) for means in (product, gated))
+    return f"A product without gates answers {of_product}, the best gates {of_gated}"
 
 
 def signed(value: float) -> str:
@@ -286,7 +285,7 @@ def signed(value: float) -> str:
 @table("routing-or-multiplication")
 def routing_table(read) -> str:
     """A row for each kind: what its gates see, and its accuracy on each task."""
-    rows = read(ROUTING)["summary"] + read(PRODUCTS)["summary"]
+    rows = read(ROUTING)["summary"]
     lines = []
     for kind, (name, carry, branch) in GATED.items():
         cells = [as_cell(with_settings(rows, kind=kind, task=task)[0]) for task in GATED_TASKS]
