@@ -297,7 +297,7 @@ def details_in_html(row: dict, claim: Claim, turns: str) -> str:
     rule = f'<code>{claim.rule.__name__}()</code> in <a href="../{file}">{file}</a>'
     entries.append(("Its rule", f'<p>{rule}; <a href="../{file.parent}/README.md">the experiment</a></p>'))
     if claim.seen:
-        entries.append(("Its history", f'<p>{capital(SEEN)}: <a href="../{history_of(claim)}">see there</a></p>'))
+        entries.append(("Its history", f'<p>{capital(SEEN)}: <a href="../{history_of(claim)}">which part</a></p>'))
     return "\n".join(f"<dt>{name}</dt><dd>{says}</dd>" for name, says in entries if says)
 
 

@@ -134,7 +134,7 @@ def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
 
 
 def history_of(claim: Claim) -> str:
-    """Where the history of a claim's rule stands: RULES.md beside its question, and the section on it, if there is one."""
+    """Where the history of a claim's rule stands: in the section on its question in RULES.md, or in that page."""
     question = Path(inspect.getsourcefile(claim.rule)).resolve()
     page = question.with_name("RULES.md")
     sections = page.read_text(encoding="utf-8").splitlines()
