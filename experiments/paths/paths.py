@@ -169,7 +169,7 @@ def mean_length(look: dict) -> float:
 
 
 def mean_length_with_gates(look: dict) -> float:
-    """The same if a way through a gate counts as a transform, too; added after the runs, judges nothing."""
+    """The same if a way through a gate counts as a transform, too; judges nothing."""
     return float(np.dot(look["along_with_gates"], range(len(look["along_with_gates"]))))
 
 
