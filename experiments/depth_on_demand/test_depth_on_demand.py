@@ -400,12 +400,14 @@ def of_product(**accuracies: float) -> dict:
 @pytest.mark.parametrize(
     ("claim", "record", "verdict"),
     [
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.6), "reproduced"),
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.4), "not reproduced"),
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.6, scaled=0.5), "reproduced"),
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.4, scaled=0.5), "not reproduced"),
         ("product-before-the-second-matrix", of_product(gated=0.9, added=0.6), "reproduced"),
         ("product-before-the-second-matrix", of_product(gated=0.6, added=0.6), "not clear"),
         ("bounded-product-does-as-well", of_product(bounded=0.71), "reproduced"),
         ("bounded-product-does-as-well", of_product(bounded=0.6), "not reproduced"),
+        ("even-activation-does-what-the-product-does", of_product(absolute=0.9), "reproduced"),
+        ("even-activation-does-what-the-product-does", of_product(absolute=0.6), "not reproduced"),
         ("relu-does-what-the-product-does", of_product(relu=0.9), "reproduced"),
         ("relu-does-what-the-product-does", of_product(relu=0.6), "not reproduced"),
     ],
