@@ -81,9 +81,11 @@ def where_gates_see_x(read) -> str:
     return table_of(f"| | {' | '.join(IN_ARTICLE.values())} |", lines, (22, 28, 28))
 
 
-@table("article-carry-beside-branch-on-cycles", task="cycle")
-@table("article-carry-beside-branch-on-rule-30", task="rule 30")
-def carry_beside_branch(read, task: str) -> str:
-    """What a carry gate gains by seeing x beside a branch gate that does."""
+@table("article-difference-both-branch-cycle", kind="both", other="branch", task="cycle")
+@table("article-difference-coupled-residual-cycle", kind="coupled", other="residual", task="cycle")
+@table("article-difference-coupled-neither-cycle", kind="coupled", other="neither", task="cycle")
+@table("article-difference-both-told-rule-30", kind="both", other="told", task="rule 30")
+def difference(read, kind: str, other: str, task: str) -> str:
+    """The accuracy of a kind less that of another, search by search."""
     record = with_searches(read(ROUTING))
-    return effect_as_text(routing.contrast(record, task, {"both": 1, "branch": -1}, "both less branch"))
+    return effect_as_text(routing.contrast(record, task, {kind: 1, other: -1}, f"{kind} less {other}"))
