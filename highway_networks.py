@@ -1475,7 +1475,7 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=int, default=os.cpu_count(), help="nets trained at a time (%(default)s)")
-    add("--quick", action="store_true", help="a smoke test of two epochs on few images, to run_quick.json")
+    add("--quick", action="store_true", help="by default two epochs on few images, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add("--out", metavar="FILE.json", help=out)
     add("--no-save", action="store_true", help="write no JSON")
@@ -1483,11 +1483,17 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
     # as text: argparse would overlook a --seed beside --seeds whose value is the default
-    parser.set_defaults(**{name: str(value) for name, value in asdict(DEFAULTS).items()})
+    parser.set_defaults(**as_text(asdict(DEFAULTS)))
+    if parser.parse_args(argv).quick:
+        parser.set_defaults(**as_text(QUICK))
     args = parser.parse_args(argv)
     if args.jobs < 1:
         parser.error(f"--jobs must be at least 1, not {args.jobs}")
     return args
+
+
+def as_text(values: dict) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}
 
 
 def path_of_record(args, settings: Settings, data: Dataset) -> Path:
@@ -1619,8 +1625,6 @@ def train_pairs(args) -> None:
     """Trains all pairs and writes the JSON."""
     start = time.perf_counter()
     settings = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
-    if args.quick:
-        settings = replace(settings, **QUICK)
     seeds = args.seeds or [args.seed]
     depths = args.depths or [args.depth]
     planned = [replace(settings, seed=seed, depth=depth) for seed in seeds for depth in depths]

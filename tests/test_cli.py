@@ -123,6 +123,13 @@ def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     assert hn.path_of_record(args, settings, mnist) == Path(name)
 
 
+def test_flags_override_what_quick_sets():
+    quick = hn.parse_arguments(["--quick"])
+    assert (quick.epochs, quick.n_train, quick.n_test, quick.depth) == (2, 1280, 500, 30)
+    args = hn.parse_arguments("--quick --epochs 1 --n-train 256 --n-test 500".split())
+    assert (args.epochs, args.n_train, args.n_test, args.depth) == (1, 256, 500, 30)
+
+
 def test_a_net_is_saved_and_replaces_another(tmp_path, data_set):
     path = tmp_path / "net.npz"
     for depth in (2, 3):
