@@ -1451,7 +1451,6 @@ def numbers(text: str) -> list[int]:
     return list(dict.fromkeys(int(word) for word in text.split(",")))
 
 
-# from here on the code is in no trial's key: it is a command, and computes nothing (highways/trial_code.py)
 def parse_arguments(argv=None) -> argparse.Namespace:
     """The arguments in `argv`, by default those of the command line."""
     about = "Train a highway and a plain net on MNIST; write what happened to JSON."
@@ -1588,6 +1587,7 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
     this one."""
     if jobs == 1:
         return [train_and_tell(task) for task in tasks]
+    others = multiprocessing.active_children()
     # spawned, for a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
         futures = [pool.submit(train_and_tell, task) for task in tasks]
@@ -1595,7 +1595,8 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
             return [future.result() for future in futures]
         except BaseException:  # Ctrl-C, an error, a worker that died: the others need not finish
             for process in multiprocessing.active_children():
-                process.kill()
+                if process not in others:
+                    process.kill()
             raise
 
 
