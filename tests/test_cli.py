@@ -140,7 +140,7 @@ def test_a_task_that_fails_ends_no_other_process():
 def test_flags_override_what_quick_sets():
     quick = hn.parse_arguments(["--quick"])
     assert (quick.epochs, quick.n_train, quick.n_test, quick.depth) == (2, 1280, 500, 30)
-    args = hn.parse_arguments("--quick --epochs 1 --n-train 256 --n-test 500".split())
+    args = hn.parse_arguments(["--quick", "--epochs", "1", "--n-train", "256", "--n-test", "500"])
     assert (args.epochs, args.n_train, args.n_test, args.depth) == (1, 256, 500, 30)
 
 
