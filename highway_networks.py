@@ -1180,7 +1180,7 @@ def run_one(
     *, activation="tanh", init="uniform", save=None, report=ignore, **changes,
 ) -> dict:  # fmt: skip
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
-    final numbers.
+    final numbers.  What the JSON has beside its runs is left out: n_train, n_test, clip and dtype.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
     and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
