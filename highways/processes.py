@@ -53,7 +53,7 @@ def all_cores() -> int:
     return min(cores, MOST_JOBS)
 
 
-def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR0912
+def in_processes(function, tasks, jobs: int, listen=None):
     """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
     process; with jobs=1 all run in this one.
 
@@ -74,8 +74,17 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
         function = partial(function, tell=listen) if listen else function
         yield from (function(*task) for task in tasks)
         return
+    context = _context()
+    running = {}  # (process, task) by pipe
+    try:
+        yield from _results(function, iter(tasks), jobs, listen, context, running)
+    finally:
+        _end_all(running)
+
+
+def _context():
+    """The way in which processes are started here.  Raises CannotStart in a daemon process."""
     # only here: most commands start no processes, and it takes some milliseconds
-    import multiprocessing.connection
     import multiprocessing.resource_tracker
 
     if multiprocessing.current_process().daemon:
@@ -83,46 +92,51 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
             "a daemon process, such as a worker of multiprocessing.Pool, cannot start others: use --jobs 1"
         )
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    todo = iter(tasks)
-    running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
         # the tracker unblocks SIGINT when it starts: so start it before interrupts_deferred() blocks SIGINT
         multiprocessing.resource_tracker.ensure_running()
-    try:
-        while True:
-            for task in islice(todo, jobs - len(running)):
-                with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
-                    pipe, process = _start(context)
-                    running[pipe] = process, task
-            if not running:
-                return
-            pipe, answer = _next_message(running)
-            process, task = running[pipe]
-            if answer == READY:  # only now: sending to a process that dies at its start might hang
-                with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
-                    pipe.send((function, task, listen is not None))
-                continue
-            if isinstance(answer, Message):
-                listen(answer.content)
-                continue
-            with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
-                process.join(10)
-                if process.is_alive():  # although it has answered
-                    process.kill()
-                del running[pipe], pipe, process
-            result, error, trace = answer
-            if error is not None:
-                raise error from RuntimeError(f"in a worker:\n{trace}")
-            yield result
-    finally:
-        with interrupts_deferred():
-            for process, _ in running.values():
-                process.terminate()
-            deadline = time.monotonic() + SECONDS_TO_END
-            for process, _ in running.values():
-                process.join(max(0.0, deadline - time.monotonic()))
+    return context
+
+
+def _results(function, todo, jobs: int, listen, context, running: dict):
+    """Yields the results of in_processes().  `running` always has the processes that are to be ended."""
+    while True:
+        for task in islice(todo, jobs - len(running)):
+            with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
+                pipe, process = _start(context)
+                running[pipe] = process, task
+        if not running:
+            return
+        pipe, answer = _next_message(running)
+        process, task = running[pipe]
+        if answer == READY:  # only now: sending to a process that dies at its start might hang
+            with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
+                pipe.send((function, task, listen is not None))
+            continue
+        if isinstance(answer, Message):
+            listen(answer.content)
+            continue
+        with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
+            process.join(10)
+            if process.is_alive():  # although it has answered
                 process.kill()
-                process.join()
+            del running[pipe], pipe, process
+        result, error, trace = answer
+        if error is not None:
+            raise error from RuntimeError(f"in a worker:\n{trace}")
+        yield result
+
+
+def _end_all(running: dict) -> None:
+    """Ends the processes: tells them to end, and kills those that go on."""
+    with interrupts_deferred():
+        for process, _ in running.values():
+            process.terminate()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for process, _ in running.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+            process.kill()
+            process.join()
 
 
 def _start(context):
