@@ -71,7 +71,8 @@ def in_processes(function, tasks, jobs: int, listen=None):
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
-        function = partial(function, tell=listen) if listen else function
+        if listen:
+            function = partial(function, tell=listen)
         yield from (function(*task) for task in tasks)
         return
     context = _context()
@@ -171,16 +172,13 @@ def _run(pipe) -> None:
     """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
 
     It ignores Ctrl-C, which its parent handles, and ends at SIGTERM, and when its parent ends."""
-    import multiprocessing
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # interrupts_deferred() has blocked it
     write_whole_lines()
-    parent = multiprocessing.parent_process()
     try:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_end_with_parent, daemon=True).start()
     except RuntimeError as error:
         pipe.send((None, CannotStart(f"a worker process is refused a thread: {error}"), traceback.format_exc()))
         return
@@ -194,6 +192,13 @@ def _run(pipe) -> None:
         except Exception as error:  # whatever it is, the parent raises it
             answer = None, error, traceback.format_exc()
         pipe.send(answer)
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _end(*_) -> None:
@@ -213,14 +218,14 @@ def interrupts_deferred():
     for number in INTERRUPTS:
         if signal.getsignal(number) is not None:  # a handler that Python has not set could not be set again
             handlers_before[number] = signal.signal(number, lambda number, _: pressed.append(number))
-    set_mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
-    # processes that the block starts inherit the mask
-    mask_before = set_mask and set_mask(signal.SIG_BLOCK, INTERRUPTS)
+    has_mask = hasattr(signal, "pthread_sigmask")  # Windows has none
+    if has_mask:  # processes that the block starts inherit it
+        mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         yield
     finally:
-        if set_mask:
-            set_mask(signal.SIG_SETMASK, mask_before)
+        if has_mask:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask_before)
         for number, handler in handlers_before.items():
             signal.signal(number, handler)
     if pressed:
