@@ -1180,7 +1180,7 @@ def run_one(
     *, activation="tanh", init="uniform", save=None, report=ignore, **changes,
 ) -> dict:  # fmt: skip
     """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
-    final numbers.
+    final numbers.  What the JSON has beside its runs is left out: n_train, n_test, clip and dtype.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
     and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
@@ -1451,7 +1451,6 @@ def numbers(text: str) -> list[int]:
     return list(dict.fromkeys(int(word) for word in text.split(",")))
 
 
-# from here on the code is in no trial's key: it is a command, and computes nothing (highways/trial_code.py)
 def parse_arguments(argv=None) -> argparse.Namespace:
     """The arguments in `argv`, by default those of the command line."""
     about = "Train a highway and a plain net on MNIST; write what happened to JSON."
@@ -1475,7 +1474,7 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--dtype", choices=("float32", "float64"), help="floating-point type (%(default)s)")
     add("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=int, default=os.cpu_count(), help="nets trained at a time (%(default)s)")
-    add("--quick", action="store_true", help="a smoke test of two epochs on few images, to run_quick.json")
+    add("--quick", action="store_true", help="by default two epochs on few images, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json or run_own.json"
     add("--out", metavar="FILE.json", help=out)
     add("--no-save", action="store_true", help="write no JSON")
@@ -1483,11 +1482,17 @@ def parse_arguments(argv=None) -> argparse.Namespace:
     add("--save", metavar="NET.npz", help="write the trained highway net, too")
 
     # as text: argparse would overlook a --seed beside --seeds whose value is the default
-    parser.set_defaults(**{name: str(value) for name, value in asdict(DEFAULTS).items()})
+    parser.set_defaults(**as_text(asdict(DEFAULTS)))
+    if parser.parse_args(argv).quick:
+        parser.set_defaults(**as_text(QUICK))
     args = parser.parse_args(argv)
     if args.jobs < 1:
         parser.error(f"--jobs must be at least 1, not {args.jobs}")
     return args
+
+
+def as_text(values: dict) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}
 
 
 def path_of_record(args, settings: Settings, data: Dataset) -> Path:
@@ -1582,6 +1587,7 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
     this one."""
     if jobs == 1:
         return [train_and_tell(task) for task in tasks]
+    others = multiprocessing.active_children()
     # spawned, for a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
         futures = [pool.submit(train_and_tell, task) for task in tasks]
@@ -1589,7 +1595,8 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
             return [future.result() for future in futures]
         except BaseException:  # Ctrl-C, an error, a worker that died: the others need not finish
             for process in multiprocessing.active_children():
-                process.kill()
+                if process not in others:
+                    process.kill()
             raise
 
 
@@ -1619,8 +1626,6 @@ def train_pairs(args) -> None:
     """Trains all pairs and writes the JSON."""
     start = time.perf_counter()
     settings = Settings(**{name: getattr(args, name) for name in asdict(DEFAULTS)})
-    if args.quick:
-        settings = replace(settings, **QUICK)
     seeds = args.seeds or [args.seed]
     depths = args.depths or [args.depth]
     planned = [replace(settings, seed=seed, depth=depth) for seed in seeds for depth in depths]

@@ -8,7 +8,7 @@ from importlib import import_module
 HOMES = {
     "TrainedNet": "highways.trained.nets",
     "check_layer": "highways.layer_check",
-    "draw_sweep": "highways.lab.sweeps",
+    "draw_sweep": "highways.lab.showing.sweeps",
     "like_mnist": "highways.digits",
     "load": "highways.trained.nets",
     "read_grey": "highways.digits",

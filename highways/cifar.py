@@ -110,8 +110,11 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
 
 def checksum(train: np.ndarray, test: np.ndarray) -> str:
     """SHA-256 over the sorted SHA-256s of the training records, then over those of the test
-    records, both (n, bytes) with their labels.  The order of the images within train and within
-    test makes no difference."""
+    records, both (n, bytes) with their labels.
+
+    The order of the images within train and within test makes no difference, on purpose: it says
+    which images these are, however a copy arranges them.  A training depends on the order, too; so
+    records and the keys of trials have sha256_as_read()."""
     sha256 = hashlib.sha256()
     for records in (train, test):
         for digest in sorted(hashlib.sha256(record).digest() for record in records):

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks
-from highway_networks import InputError, commit, git  # noqa: F401
+from highway_networks import InputError, check_replaceable, commit, git  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 

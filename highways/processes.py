@@ -53,7 +53,7 @@ def all_cores() -> int:
     return min(cores, MOST_JOBS)
 
 
-def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR0912
+def in_processes(function, tasks, jobs: int, listen=None):
     """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
     process; with jobs=1 all run in this one.
 
@@ -71,11 +71,21 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
-        function = partial(function, tell=listen) if listen else function
+        if listen:
+            function = partial(function, tell=listen)
         yield from (function(*task) for task in tasks)
         return
+    context = _context()
+    running = {}  # (process, task) by pipe
+    try:
+        yield from _results(function, iter(tasks), jobs, listen, context, running)
+    finally:
+        _end_all(running)
+
+
+def _context():
+    """The way in which processes are started here.  Raises CannotStart in a daemon process."""
     # only here: most commands start no processes, and it takes some milliseconds
-    import multiprocessing.connection
     import multiprocessing.resource_tracker
 
     if multiprocessing.current_process().daemon:
@@ -83,46 +93,51 @@ def in_processes(function, tasks, jobs: int, listen=None):  # noqa: C901, PLR091
             "a daemon process, such as a worker of multiprocessing.Pool, cannot start others: use --jobs 1"
         )
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    todo = iter(tasks)
-    running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
         # the tracker unblocks SIGINT when it starts: so start it before interrupts_deferred() blocks SIGINT
         multiprocessing.resource_tracker.ensure_running()
-    try:
-        while True:
-            for task in islice(todo, jobs - len(running)):
-                with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
-                    pipe, process = _start(context)
-                    running[pipe] = process, task
-            if not running:
-                return
-            pipe, answer = _next_message(running)
-            process, task = running[pipe]
-            if answer == READY:  # only now: sending to a process that dies at its start might hang
-                with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
-                    pipe.send((function, task, listen is not None))
-                continue
-            if isinstance(answer, Message):
-                listen(answer.content)
-                continue
-            with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
-                process.join(10)
-                if process.is_alive():  # although it has answered
-                    process.kill()
-                del running[pipe], pipe, process
-            result, error, trace = answer
-            if error is not None:
-                raise error from RuntimeError(f"in a worker:\n{trace}")
-            yield result
-    finally:
-        with interrupts_deferred():
-            for process, _ in running.values():
-                process.terminate()
-            deadline = time.monotonic() + SECONDS_TO_END
-            for process, _ in running.values():
-                process.join(max(0.0, deadline - time.monotonic()))
+    return context
+
+
+def _results(function, todo, jobs: int, listen, context, running: dict):
+    """Yields the results of in_processes().  `running` always has the processes that are to be ended."""
+    while True:
+        for task in islice(todo, jobs - len(running)):
+            with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
+                pipe, process = _start(context)
+                running[pipe] = process, task
+        if not running:
+            return
+        pipe, answer = _next_message(running)
+        process, task = running[pipe]
+        if answer == READY:  # only now: sending to a process that dies at its start might hang
+            with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
+                pipe.send((function, task, listen is not None))
+            continue
+        if isinstance(answer, Message):
+            listen(answer.content)
+            continue
+        with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
+            process.join(10)
+            if process.is_alive():  # although it has answered
                 process.kill()
-                process.join()
+            del running[pipe], pipe, process
+        result, error, trace = answer
+        if error is not None:
+            raise error from RuntimeError(f"in a worker:\n{trace}")
+        yield result
+
+
+def _end_all(running: dict) -> None:
+    """Ends the processes: tells them to end, and kills those that go on."""
+    with interrupts_deferred():
+        for process, _ in running.values():
+            process.terminate()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for process, _ in running.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+            process.kill()
+            process.join()
 
 
 def _start(context):
@@ -157,16 +172,13 @@ def _run(pipe) -> None:
     """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
 
     It ignores Ctrl-C, which its parent handles, and ends at SIGTERM, and when its parent ends."""
-    import multiprocessing
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # interrupts_deferred() has blocked it
     write_whole_lines()
-    parent = multiprocessing.parent_process()
     try:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_end_with_parent, daemon=True).start()
     except RuntimeError as error:
         pipe.send((None, CannotStart(f"a worker process is refused a thread: {error}"), traceback.format_exc()))
         return
@@ -180,6 +192,13 @@ def _run(pipe) -> None:
         except Exception as error:  # whatever it is, the parent raises it
             answer = None, error, traceback.format_exc()
         pipe.send(answer)
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _end(*_) -> None:
@@ -199,14 +218,14 @@ def interrupts_deferred():
     for number in INTERRUPTS:
         if signal.getsignal(number) is not None:  # a handler that Python has not set could not be set again
             handlers_before[number] = signal.signal(number, lambda number, _: pressed.append(number))
-    set_mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
-    # processes that the block starts inherit the mask
-    mask_before = set_mask and set_mask(signal.SIG_BLOCK, INTERRUPTS)
+    has_mask = hasattr(signal, "pthread_sigmask")  # Windows has none
+    if has_mask:  # processes that the block starts inherit it
+        mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         yield
     finally:
-        if set_mask:
-            set_mask(signal.SIG_SETMASK, mask_before)
+        if has_mask:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask_before)
         for number, handler in handlers_before.items():
             signal.signal(number, handler)
     if pressed:

@@ -23,6 +23,8 @@ FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "
 FOLDER = "experiments/results"
 CARD = ("run", "run_sweep", "run_seeds")  # what the card's drawing programs read lies beside them
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
+# and in all digits of a difference that is 0 but for rounding; a loss of 1e-6 is far from it
+CANCELLED = 1e-12
 NAMES = ("seed", "label")  # of a trial
 TIMES = ("seconds", "wallclock_sec")
 
@@ -77,7 +79,7 @@ def agree(first, second) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, float):
-        return math.isclose(first, second, rel_tol=LAST_DIGITS)
+        return math.isclose(first, second, rel_tol=LAST_DIGITS, abs_tol=CANCELLED)
     if isinstance(first, dict):
         return list(first) == list(second) and all(agree(value, second[name]) for name, value in first.items())
     if isinstance(first, list):

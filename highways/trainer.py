@@ -11,6 +11,8 @@ another process keep all three: pickle.dump((net, optimizer, history), file).
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from highway_networks import accuracy, finite_logits, softmax_cross_entropy, train_epoch
@@ -43,7 +45,7 @@ def train_net(
     loss         loss(outputs, y) gives the loss of a batch and its gradient by the outputs
     validation   (x, y) by which every epoch is measured: "validation_acc", or "validation_loss" of targets
     schedule     schedule(step) is the rate of that step; steps count from 0, through all epochs
-    stop         stop(history), asked after every epoch, ends the training where it is true
+    stop         stop(history), asked after every epoch and of the history given, ends the training where it is true
     history      what an earlier call returned, with which this one goes on
 
     A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
@@ -58,15 +60,16 @@ def train_net(
         validation = tuple(map(np.asanyarray, validation))
     if loss is softmax_cross_entropy and y.dtype.kind == "f":
         raise ValueError("y holds floats, not labels: give a loss, loss(outputs, y) -> (value, gradient by outputs)")
-    steps_an_epoch = len(x) // batch_size
+    steps = itertools.count(len(history) * (len(x) // batch_size))
+
+    def set_rate():
+        if schedule is not None:
+            optimizer.lr = schedule(next(steps))
+
+    if history and stop is not None and stop(history):
+        return history
     while len(history) < epochs:
         epoch = len(history) + 1
-        step = iter(range((epoch - 1) * steps_an_epoch, epoch * steps_an_epoch))
-
-        def set_rate(step=step):
-            if schedule is not None:
-                optimizer.lr = schedule(next(step))
-
         order = np.random.default_rng([seed, epoch]).permutation(len(x))
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}

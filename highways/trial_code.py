@@ -17,8 +17,8 @@ import highway_networks as hn
 from highways import HOMES
 from highways.files import ROOT, InputError
 
-# what reads and writes files: another way of reading the same numbers changes none, and data have checksums
-READS_ONLY = ("highways.files", "highways.record_types", "highways.cifar")
+# what reads and writes files, or runs processes: another way of it changes no number, and data have checksums
+COMPUTES_NOTHING = ("highways.files", "highways.record_types", "highways.cifar", "highways.processes")
 COMMAND_LINE = "parse_arguments"  # the function from which on the core, and no other program, is left out as a command
 
 
@@ -37,7 +37,7 @@ def checksum_of_code(function, kinds=()) -> str:
 
 @functools.cache
 def code_of(text: bytes) -> frozenset[str]:
-    """The checksums of a program and of all of ours that it imports, directly or not, except READS_ONLY."""
+    """The checksums of a program and of all of ours that it imports, directly or not, except COMPUTES_NOTHING."""
     found = {}
     waiting = [text]
     while waiting:
@@ -45,7 +45,7 @@ def code_of(text: bytes) -> frozenset[str]:
         if text in found:
             continue
         found[text] = checksum_of_text(text)
-        files = {file_of_module(module) for module in imported_by(text) if module not in READS_ONLY}
+        files = {file_of_module(module) for module in imported_by(text) if module not in COMPUTES_NOTHING}
         waiting += [_imported_text(file) for file in files if file.is_file()]
     return frozenset(found.values())
 

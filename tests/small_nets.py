@@ -3,9 +3,11 @@
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import layer_by_layer
+from highways.nets import carries, extra_blocks, layer_by_layer, layer_norm, static_gates
 
 STEP = 1e-30
+HOMES = [module.__name__ for module in (hn, carries, extra_blocks, layer_norm, static_gates)]
+BLOCKS = [name for name, block in hn.BLOCKS.items() if block.__module__ in HOMES]  # others may have registered more
 SHAPES = [  # d_in, d_out, hidden, depth, N
     (3, 4, 5, 2, 7),
     (6, 3, 4, 0, 2),  # no block at all

@@ -1,7 +1,9 @@
 """The command line of highway_networks.py: what it prints, writes and refuses."""
 
 import json
+import multiprocessing
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,25 @@ def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     args = hn.parse_arguments(words)
     settings = hn.Settings(**{setting: getattr(args, setting) for setting in vars(hn.DEFAULTS)})
     assert hn.path_of_record(args, settings, mnist) == Path(name)
+
+
+def test_a_task_that_fails_ends_no_other_process():
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    other.start()
+    try:
+        with pytest.raises(ValueError):
+            hn.train_all([{"block": "unknown"}] * 2, jobs=2)
+        assert multiprocessing.active_children() == [other]
+    finally:
+        other.kill()
+        other.join()
+
+
+def test_flags_override_what_quick_sets():
+    quick = hn.parse_arguments(["--quick"])
+    assert (quick.epochs, quick.n_train, quick.n_test, quick.depth) == (2, 1280, 500, 30)
+    args = hn.parse_arguments(["--quick", "--epochs", "1", "--n-train", "256", "--n-test", "500"])
+    assert (args.epochs, args.n_train, args.n_test, args.depth) == (1, 256, 500, 30)
 
 
 def test_a_net_is_saved_and_replaces_another(tmp_path, data_set):

@@ -1,10 +1,14 @@
 """A user's own digits: an image is made like MNIST's, and trained nets read it."""
 
+import subprocess
+import sys
+
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from conftest import in_process
+from conftest import ROOT, in_process
 from PIL import Image
+from small_nets import BLOCKS
 
 import highway_networks as hn
 from highways import like_mnist, load, read_grey
@@ -107,6 +111,12 @@ def write_turned(path):
 def test_an_image_is_read_as_it_looks(tmp_path, name, write):
     write(tmp_path / name)
     np.testing.assert_allclose(read_grey(tmp_path / name), UPRIGHT / 255, atol=0.1)
+
+
+def test_the_command_knows_every_block_of_the_library():
+    words = [sys.executable, "-c", "import highways.trained.classify, highway_networks as hn; print(*hn.BLOCKS)"]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {*BLOCKS} <= {*process.stdout.split()}
 
 
 @pytest.mark.parametrize("name", ["highway-30", "record-mnist"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_nets import random_net
+from small_nets import BLOCKS, random_net
 
 import highway_networks as hn
 from experiments.shared_trials.matched_blocks import parameters_per_layer
@@ -56,6 +56,17 @@ def test_a_record_of_maxout_nets_holds_no_gates():
     run = hn.run_one("maxout", depth=2, hidden=4, epochs=1, n_train=128, n_test=20)
     assert not {"gate_bias", "layer_T_history", "final_T_per_layer"} & run.keys()
     assert "T" not in run["layer_history"]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_block_is_recorded_and_saved(block, data_set, tmp_path):
+    data = hn.load_mnist(data_set)
+    run = hn.run_one(block, data=data, depth=2, hidden=4, epochs=1, save=tmp_path / "net.npz")
+    assert run["block"] == block
+    net = hn.DeepNet.load(tmp_path / "net.npz")
+    assert hn.record_of(net.block) == {name: run[name] for name in ("block", "block_settings") if name in run}
+    again = net.predict(hn.inputs_for(net, data.x_test)).argmax(axis=1)
+    assert (again == data.y_test).mean() == run["final_test_acc"]
 
 
 def test_maxout_keeps_the_size_of_a_state_at_the_start():

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_nets import SHAPES, STEP, random_net
+from small_nets import BLOCKS, SHAPES, STEP, random_net
 
 import highway_networks as hn
-import highways.nets.carries  # this and the next register blocks
-import highways.nets.static_gates  # noqa: F401
 
 pytestmark = pytest.mark.quick
 
@@ -49,7 +47,7 @@ def name_of(net, i):
     return f"{name}{indices}"
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_the_gradient_of_every_parameter_is_the_complex_step(block, activation):
     assert_gradient_is_right(*random_net(block, SHAPES[0], activation=activation))
@@ -61,7 +59,7 @@ SHAPE = st.tuples(AT_LEAST_ONE, st.integers(2, 5), AT_LEAST_ONE, st.integers(0, 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    block=st.sampled_from([*hn.BLOCKS]),
+    block=st.sampled_from(BLOCKS),
     activation=st.sampled_from([*hn.ACTIVATIONS]),
     shape=SHAPE,
     seed=st.integers(0, 2**32),
@@ -91,7 +89,7 @@ def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
         assert_gradient_is_right(*random_net(block, SHAPES[0]))
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_real_dtypes_agree_with_complex(block, activation):
     exact, x, y = random_net(block, (7, 5, 6, 9, 11), activation=activation)

@@ -23,7 +23,7 @@ FORBIDDEN = {
     "highway_networks.py": (*ABOVE_THE_LIBRARY, "highways", "straightforward"),
     "straightforward.py": (*ABOVE_THE_LIBRARY, "highways"),
     "conv_highway_networks.py": (*ABOVE_THE_LIBRARY, "highways.lab"),
-    # __init__.py offers highways.lab.sweeps by name
+    # __init__.py offers functions of highways.lab by name
     "highways/[!_]*.py": (*ABOVE_THE_LIBRARY, *IN_FOLDERS, "importlib"),  # which would import by a string
     "highways/nets/**/*.py": (*ABOVE_THE_LIBRARY, "highways.conv", "highways.lab"),
     "highways/conv/**/*.py": (*ABOVE_THE_LIBRARY, "highways.lab", "highways.records"),

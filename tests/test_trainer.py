@@ -61,6 +61,21 @@ def test_it_stops_where_the_history_says_so(examples):
     assert len(history) == 4
 
 
+@pytest.mark.parametrize("first", [2, 3, 5])
+def test_a_training_that_goes_on_stops_where_it_would_have_stopped(examples, first):
+    def stop(history):
+        return len(history) == 3
+
+    whole, optimizer = net_and(Adam)
+    expected = train_net(whole, optimizer, *examples, 10, batch_size=16, stop=stop)
+    assert len(expected) == 3
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, first, batch_size=16, stop=stop)
+    history = train_net(net, optimizer, *examples, 10, batch_size=16, stop=stop, history=history)
+    assert history == expected
+    np.testing.assert_array_equal(net.parameters, whole.parameters)
+
+
 def test_targets_are_measured_by_their_loss(examples):
     def squared_error(outputs, y):
         return ((outputs - y) ** 2).mean(), 2 * (outputs - y) / outputs.size

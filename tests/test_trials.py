@@ -97,6 +97,21 @@ def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
     runner.lock.release()
 
 
+def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
+    """Nor does it in a log of an earlier version, whose lines have the names as they were declared."""
+    first = {"b": 1, "a": 2}
+    second = {"a": 2, "b": 1}
+    key = json.loads(trials_module.key_of_trial(returns_its_setting, first, None))
+    as_declared = json.dumps({**key, "trial": first})
+    line = trials_module.line_of_log(as_declared, {"seconds": 7.0}, "0" * 12)
+    (tmp_path / "log.jsonl").write_text(json.dumps(line) + "\n")
+    runner = runner_in(tmp_path)
+    rows = runner.run(returns_its_setting, [first, second])
+    assert [list(row) for row in rows] == [["b", "a", "seconds"], ["a", "b", "seconds"]]
+    assert [row["seconds"] for row in rows] == [7.0, 7.0]
+    assert len(trials_of(tmp_path)) == 1
+
+
 def test_a_setting_that_is_listed_twice_runs_once(tmp_path):
     settings = [{"a": 1}, {"a": 2}, {"a": 1}]
     found = runner_in(tmp_path).run(lambda setting: {"is": setting["a"]}, settings)
@@ -109,7 +124,7 @@ def test_a_worker_with_other_code_or_data_is_refused():
     t = setting(epochs=1)
     trial = fully_connected.trial
     data_of = fully_connected.data_of
-    key = {"trial": t, "data": data_of(t).sha256, "code": checksum_of_code(trial, (t["block"],))}
+    key = json.loads(trials_module.key_of_trial(trial, t, data_of(t)))
     _, result, _ = trials_module._run_trial(trial, data_of, t, json.dumps(key), NOWHERE)
     assert result["diverged"] is False
     for wrong in ({"code": "0"}, {"data": "0"}):
@@ -157,7 +172,7 @@ def test_the_code_of_a_trial_is_what_it_imports():
         checksum_of("experiments/shared_trials/fully_connected.py"),
     } <= fully & conv
     assert checksum_of("highways/conv/winograd.py") in conv - fully
-    for file in ("highways/files.py", "highways/lab/trials.py", "highways/conv/progress.py"):
+    for file in ("highways/files.py", "highways/processes.py", "highways/lab/trials.py", "highways/conv/progress.py"):
         assert checksum_of(file) not in fully | conv
 
 

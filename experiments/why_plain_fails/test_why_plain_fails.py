@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT, verdict_on
-from small_nets import STEP, logits_from, random_net
+from small_nets import BLOCKS, STEP, logits_from, random_net
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected, hundred_layer_nets
@@ -232,6 +232,13 @@ def test_the_formula_is_the_derivative_and_needs_each_of_its_terms(block):
     _, y = layer_by_layer.block_forward(net, 2, x[:1])
     _, y_moved = layer_by_layer.block_forward(net, 2, moved[None])
     np.testing.assert_allclose(J[0, :, 3], (y_moved - y)[0] / 1e-6, atol=1e-4)
+
+
+@pytest.mark.parametrize("block", sorted({*BLOCKS} - {*KINDS}))
+def test_there_is_no_formula_for_other_blocks(block):
+    net, x, _ = random_net(block, (5, 3, 5, 6, 7), dtype=np.float64)
+    with pytest.raises(ValueError):
+        jacobians.by_formula(net, 2, x)
 
 
 @pytest.mark.parametrize("block", KINDS)

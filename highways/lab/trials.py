@@ -136,8 +136,10 @@ class Runner:
         found = []
         for setting, key in zip(settings, keys, strict=True):
             if key in logged:
-                self.commits.add(logged[key]["git"])
-                found.append(setting_and_result(logged[key]))
+                line = logged[key]
+                self.commits.add(line["git"])
+                as_declared = {name: line["trial"][name] for name in with_records(setting)}
+                found.append(setting_and_result({**line, "trial": as_declared}))
             else:
                 found.append(OfAnotherPart(setting))
         return found
@@ -246,13 +248,17 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
 
 
 def key_of(setting: dict, data: str | None, code: str | None) -> str:
-    """The key of a trial: its setting, and the checksums of its data and its code.
+    """The key of a trial: its setting, in the order of its names, and the checksums of its data and its code."""
+    in_order = dict(sorted(with_records(setting).items()))
+    return json.dumps({"trial": in_order, "data": data, "code": code})
 
-    The order of the names counts: equal settings in another order are another trial."""
+
+def with_records(setting: dict) -> dict:
+    """The setting with a block or an activation as records have it."""
     for named in (setting.get("block"), setting.get("activation")):
         if isinstance(named, hn.Named):
             setting = {**setting, **hn.record_of(named)}
-    return json.dumps({"trial": setting, "data": data, "code": code})
+    return setting
 
 
 def key_of_trial(function, setting: dict, data) -> str:

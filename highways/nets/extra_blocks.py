@@ -196,7 +196,6 @@ class Maxout(Block):
     square."""
 
     name = "maxout"
-    pieces = ("W_H", "W_T")  # the weights of both
     gates = 1
     has_gate = False
     kept = ("won",)
@@ -219,7 +218,6 @@ class HighwayMaxout(Block):
     A highway block whose H is maxout.  W_C, a second gate elsewhere, is the second piece."""
 
     name = "highway-maxout"
-    pieces = ("W_H", "W_C")
     gates = 2
     # won: 1 where the second piece is the larger;  P = T (H - x),  q = 1 / T
     kept = ("won", "P", "q")

@@ -30,11 +30,12 @@ def uniform(rng: np.random.Generator, size: int) -> np.ndarray:
     return rng.uniform(-limit, limit, size=(size, size))
 
 
+PIECES = {"maxout": ("W_H", "W_T"), "highway-maxout": ("W_H", "W_C")}  # the weights of H, where they are not W_H alone
 DISTRIBUTIONS = {"orthogonal": orthogonal, "laplace": laplace, "uniform": uniform}
 
 
 def redraw(net: DeepNet, distribution: str, gain: float, rng: np.random.Generator) -> None:
     """Draws the blocks' weights anew, with the standard deviation gain / sqrt(width)."""
-    for name in getattr(net.block, "pieces", ("W_H",)):
+    for name in PIECES.get(net.block.name, ("W_H",)):
         for W in getattr(net, name):
             W[:] = gain * DISTRIBUTIONS[distribution](rng, net.hidden)

@@ -31,7 +31,10 @@ def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> dict[str, np.ndarr
     plain       transform: dH/dx
     residual    transform: dH/dx      carry: I
     highway     transform: T dH/dx    carry: (1 - T) I    gate: (H - x) dT/dx
-    """
+
+    Raises ValueError for other blocks."""
+    if net.block.name not in ("plain", "residual", "highway"):
+        raise ValueError(f"there is no formula for the Jacobian of {net.block.name}: by_complex_step() has it")
     z = x @ net.W_H[layer].T + net.b_H[layer]
     H = np.empty_like(z)
     dH_dz = np.empty_like(z)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import highways.nets.extra_blocks  # noqa: F401  registers "residual"
-from highway_networks import Block
+from highway_networks import Block, Highway
+from highways.nets.extra_blocks import Residual
 
 TINY = 1e-5  # added to a variance
 
@@ -26,24 +26,12 @@ class PlainKeepingH(Block):
 
 
 class Normalised(Block):
-    """A block and, after it, layer normalisation without a gain or a bias of its own:
-    y = (s - mean of s) / (standard deviation of s), s the block's output, over the units of an example."""
+    """Layer normalisation of the output s of another block, the next base of a class; it has no gain and no bias.
 
-    block = "plain"
-
-    def __init__(self, **settings):
-        self.inner = Block.find(self.block, **settings)
-        self.gates = self.inner.gates
-        self.kept = (*self.inner.kept, "by")
-
-    def parameters(self, hidden):
-        return self.inner.parameters(hidden)
-
-    def start(self, net, gate_bias):
-        self.inner.start(net, gate_bias)
+    y = (s - mean of s) / (standard deviation of s), over the units of an example."""
 
     def forward(self, layer):
-        self.inner.forward(layer)
+        super().forward(layer)
         y = layer.y
         y -= y.mean(axis=0)
         layer.by[...] = 1 / np.sqrt((y * y).mean(axis=0) + TINY)  # the same for all units of an example
@@ -55,24 +43,21 @@ class Normalised(Block):
         dy -= dy.mean(axis=0)
         dy -= layer.y * along_y
         dy *= layer.by
-        return self.inner.backward(layer, dy)
-
-    def transform_gate(self, layer):
-        return self.inner.transform_gate(layer)
+        return super().backward(layer, dy)
 
 
-class NormalisedHighway(Normalised):
+class NormalisedHighway(Normalised, Highway):
     name = "normalised-highway"
-    block = "highway"
+    kept = (*Highway.kept, "by")
 
 
-class NormalisedResidual(Normalised):
+class NormalisedResidual(Normalised, Residual):
     name = "normalised-residual"
-    block = "residual"
+    kept = (*Residual.kept, "by")
 
 
-class NormalisedPlain(Normalised):
+class NormalisedPlain(Normalised, PlainKeepingH):
     """Keeps H, which a plain block alone has in y."""
 
     name = "normalised-plain"
-    block = "plain-keeping-H"
+    kept = (*PlainKeepingH.kept, "by")

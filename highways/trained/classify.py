@@ -12,7 +12,9 @@ import numpy as np
 
 import highways.nets.activations
 import highways.nets.carries
-import highways.nets.extra_blocks  # noqa: F401  these three register the kinds of blocks that a net may have
+import highways.nets.extra_blocks
+import highways.nets.layer_norm
+import highways.nets.static_gates  # noqa: F401  these register the activations and blocks that a net may have
 from highway_networks import DeepNet, finite_logits, inputs_for
 from highways.commands import Parser, first_line, path_name, run_command, run_program
 from highways.digits import SIDE, like_mnist, read_grey

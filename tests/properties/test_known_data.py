@@ -2,6 +2,7 @@
 
 import gzip
 
+import pytest
 from conftest import idx_bytes, write_data_set
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ import highway_networks as hn
 NAMES = hn.FILES
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of labels that skip a class
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     garbage=st.binary(max_size=60),
@@ -21,6 +23,7 @@ NAMES = hn.FILES
 )
 @example(garbage=b"0", which=0, at=40, is_compressed=False, is_whole=False)  # one byte too many
 @example(garbage=b"\x09", which=0, at=2, is_compressed=False, is_whole=False)  # bytes with a sign
+@example(garbage=b"\x04", which=1, at=8, is_compressed=False, is_whole=False)  # a label that skips a class
 def test_any_bytes_are_read_as_what_they_say_or_refused(tmp_path, garbage, which, at, is_compressed, is_whole):
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
     path = folder / NAMES[which]

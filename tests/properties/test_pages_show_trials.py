@@ -74,6 +74,13 @@ def test_a_summary_moves_with_its_trials_and_not_with_last_digits(noise):
     assert not agree(with_summary(question, moved)["summary"], RECORD["summary"])
 
 
+def test_what_cancels_agrees_with_0_and_small_losses_differ():
+    assert agree({"mean": 0.0}, {"mean": 1e-17})
+    assert agree([-1e-16], [2e-16])
+    assert not agree(1e-6, 1.001e-6)
+    assert not agree(0.0, 1e-11)
+
+
 NUMBER = st.integers(-1000, 1000).map(lambda number: number / 64)
 RANK = {False: 0, None: 1, True: 2}
 
