@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from docs import publish
 from experiments import __main__ as command_line
-from experiments import find_question, publish
+from experiments import find_question, register_pictures_and_tables
 from highways.lab.showing import registry
 from highways.records import load_results
 
-publish.register_pictures_and_tables()
+register_pictures_and_tables()
 
 
 def command(name, folder, *words):

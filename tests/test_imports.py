@@ -1,5 +1,5 @@
 """Imports point one way, so that a folder of the project can be read without those above it:
-NumPy <- highway_networks <- highways.nets <- experiments <- pages, docs <- the programs that run and publish all."""
+NumPy <- highway_networks <- highways.nets <- experiments <- pages, docs.article <- docs.publish."""
 
 import ast
 import functools
@@ -11,11 +11,7 @@ from conftest import ROOT
 from experiments import file_of, question_names, rooms
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
-PROGRAMS = (
-    "experiments.__main__",
-    "experiments.add",
-    "experiments.publish",
-)  # stand above all others, and nothing imports them
+PROGRAMS = ("experiments.__main__", "experiments.add", "docs.publish")  # nothing imports them
 ABOVE_THE_LIBRARY = ("experiments", "benchmarks", "docs", "pages", *DRAWING)
 IN_FOLDERS = ("highways.nets", "highways.conv", "highways.lab", "highways.trained")
 # what no module of a folder, or no file of a pattern, may import
@@ -39,8 +35,12 @@ FORBIDDEN = {
     "visualize_highway_networks.py": (*ABOVE_THE_LIBRARY, "highway_networks", "highways"),
     "make_highway_networks_gif.py": ("experiments", "benchmarks", "docs", "pages", "highway_networks", "highways"),
     "pages/**/*.py": (*DRAWING, *PROGRAMS, "docs"),
-    "docs/**/*.py": (*DRAWING, *PROGRAMS, "pages"),
-    "experiments/**/*.py": (*DRAWING, *PROGRAMS, "benchmarks", "docs", "pages"),
+    "docs/article/*.py": (*DRAWING, *PROGRAMS, "pages"),
+    "docs/publish.py": (*DRAWING, *PROGRAMS),
+    "experiments/*/*.py": (*DRAWING, *PROGRAMS, "benchmarks", "docs", "pages"),
+    "experiments/[!_]*.py": (*DRAWING, *PROGRAMS, "benchmarks", "docs", "pages"),
+    # the command asks experiments.add, too
+    "experiments/__main__.py": (*DRAWING, "benchmarks", "docs", "pages"),
 }
 # the only modules of this project that some files may import
 OF_PICTURES = ("highways.lab.showing", "highways.records", "highways.statistics", "highways.files")
@@ -82,10 +82,8 @@ def is_within(module: str, *folders: str) -> bool:
 
 
 def files_of(pattern: str) -> list[Path]:
-    """The files of a pattern that are neither tests nor PROGRAMS; there is one at least."""
-    programs = [ROOT / f"{program.replace('.', '/')}.py" for program in PROGRAMS]
-    paths = [path for path in sorted(ROOT.glob(pattern)) if path not in programs]
-    paths = [path for path in paths if not path.name.startswith("test_")]
+    """The files of a pattern that are no tests; there is one at least."""
+    paths = [path for path in sorted(ROOT.glob(pattern)) if not path.name.startswith("test_")]
     assert paths
     return paths
 

@@ -1,5 +1,5 @@
 """Serves promise 5, pages show the committed trials: what makes a picture or a page stale.
-tests/test_your_own_question.py runs `python -m experiments publish`, and .ci/run asks it whether anything differs."""
+tests/test_your_own_question.py runs `python -m docs.publish`, and .ci/run asks it whether anything differs."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from experiments import publish
+from docs import publish
 from highways.commands import run_command
 from highways.files import read_json
 from highways.trial_code import checksum_of_text, code_of

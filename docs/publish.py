@@ -1,7 +1,7 @@
 """Makes everything that follows from the measurements, and writes what differs from the files.
 
-    python -m experiments publish            writes, and names each file that it wrote
-    python -m experiments publish --check    changes nothing; names each file that it would write
+    python -m docs.publish            writes, and names each file that it wrote
+    python -m docs.publish --check    changes nothing; names each file that it would write
 
 That is, in this order:
 
@@ -19,11 +19,12 @@ the syntax of the code that draws it, without words) and the digest of the file.
 anew.  Each is written as soon as it is made: after an interrupt the same command goes on with the next one.  A page
 that holds pictures of itself is made, they are taken of it if anything else in it has changed, and it is made again.
 
-This program stands above all that it publishes, so that it may import it.  Nothing imports this one.
+This program stands above all that it publishes, and nothing imports it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -43,8 +44,8 @@ from experiments import all_questions, committed, index, register_pictures_and_t
 from experiments.judging import judged_record, keeping_what_agrees, read_results, with_summary
 from experiments.study import COMMANDS
 from experiments.table1 import protocols_table
-from highways.files import ROOT, InputError, json_bytes, read_json
-from highways.lab.question import PROGRAM
+from highways.commands import Parser, first_line, run_command, run_program
+from highways.files import ROOT, InputError, Lock, json_bytes, read_json
 from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
@@ -53,6 +54,7 @@ from highways.trial_code import checksum_of_text, code_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
+PROGRAM = "python -m docs.publish"
 # modules that register pictures and tables when they are imported, beside the rooms' show.py
 SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, protocols_table, trained_nets)
 LEDGER = "experiments/results/claims.json"
@@ -202,18 +204,18 @@ def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
 
 def draw_for_card(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        run_program(VISUALIZE, "--only", name, "--out", folder)
+        run_drawing(VISUALIZE, "--only", name, "--out", folder)
         return (Path(folder) / f"{name}.png").read_bytes()
 
 
 def make_gif() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "highway_networks.gif"
-        run_program(GIF, "--out", out)
+        run_drawing(GIF, "--out", out)
         return out.read_bytes()
 
 
-def run_program(program: str, *words) -> None:
+def run_drawing(program: str, *words) -> None:
     """Runs a drawing program of the card, which nothing here imports."""
     process = subprocess.run([sys.executable, ROOT / program, *words], capture_output=True, text=True, check=False)
     if process.returncode:
@@ -336,5 +338,21 @@ def name_differences(texts: dict[str, bytes], reasons: dict[str, str]) -> int:
     lines += [f"{name} {why}" for name, why in reasons.items() if why]
     for line in lines:
         print(line)
-    print(f"{PROGRAM} publish makes them anew" if lines else "nothing differs")
+    print(f"{PROGRAM} makes them anew" if lines else "nothing differs")
     return 1 if lines else 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = Parser(prog=PROGRAM, description=first_line(__doc__))
+    parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
+    check = parser.parse_args(argv).check
+
+    def work(save):
+        with contextlib.nullcontext() if check else Lock(ROOT / "experiments" / "results"):
+            return make_anew(check, save)
+
+    return run_command(PROGRAM, work)
+
+
+if __name__ == "__main__":
+    run_program(main)
