@@ -131,7 +131,7 @@ OWN_BLOCKS = ("mp-gate", "p-norm-gate")
 
 def load_gradient_check():
     """tests/ is no package: its complex-step check is loaded from its file."""
-    path = Path(hn.__file__).parent / "tests" / "test_gradients.py"
+    path = Path(hn.__file__).parent / "tests" / "numbers" / "test_gradients.py"
     spec = importlib.util.spec_from_file_location("gradient_check", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

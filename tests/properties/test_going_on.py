@@ -1,4 +1,4 @@
-"""Serves promise 2, a stopped training goes on: it ends as if it had not been stopped, to the bit, after any stops."""
+"""A stopped training ends as if it had not been stopped, to the bit, after any stops."""
 
 import json
 

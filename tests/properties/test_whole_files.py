@@ -1,4 +1,4 @@
-"""Serves promise 1, files are whole: whatever kills a command, its file is the whole old one or the whole new one, and
+"""Whatever kills a command, its file is the whole old one or the whole new one, and
 nothing but its own output is replaced."""
 
 import json

@@ -80,7 +80,7 @@ def write_digit(path, image):
     imageio.imwrite(path, paper.clip(0, 255).astype(np.uint8))
 
 
-SWEEP = "A sweep"  # of twelve nets, in processes; tests/test_sweeps.py tries the function
+SWEEP = "A sweep"  # of twelve nets, in processes; test_sweeps.py tries the function
 
 
 @pytest.mark.parametrize("section", [pytest.param(SWEEP, marks=pytest.mark.thorough), *sorted({*SECTIONS} - {SWEEP})])

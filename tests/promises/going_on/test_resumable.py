@@ -1,4 +1,4 @@
-"""Serves promise 2, a stopped training goes on: a question's long trial ends with the same numbers."""
+"""A question's long trial that was stopped ends with the same numbers."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """What the tests in test_together.py let several ranks do.
 
-    mpiexec -n 3 python tests/of_ranks.py FOLDER FUNCTION ...
+    mpiexec -n 3 python tests/helpers/of_ranks.py FOLDER FUNCTION ...
 
 Each rank writes the results of FUNCTION(ranks, FOLDER), by their names, to FOLDER/INDEX.pickle."""
 
@@ -8,7 +8,7 @@ import pickle
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 

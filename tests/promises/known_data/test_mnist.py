@@ -1,5 +1,4 @@
-"""Serves promise 3, data are known by their checksums: data sets in MNIST's layout, which damage is refused, the cache
-and the download."""
+"""Data sets in MNIST's layout: which damage is refused, the cache and the download."""
 
 import hashlib
 import subprocess

@@ -1,5 +1,5 @@
-"""Serves promise 5, pages show the committed trials: `python -m experiments add` takes finished trainings among them,
-all or none, and refuses what is not the question's."""
+"""`python -m experiments add` takes finished trainings among a question's trials, all or none, and refuses what is not
+the question's."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Serves promise 2, a stopped training goes on: train_net() ends with the numbers of a training that never stopped."""
+"""train_net() ends with the numbers of a training that never stopped."""
 
 import pickle
 

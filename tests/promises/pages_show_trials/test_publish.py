@@ -1,5 +1,5 @@
-"""Serves promise 5, pages show the committed trials: what makes a picture or a page stale.
-tests/test_your_own_question.py runs `python -m docs.publish`, and .ci/run asks it whether anything differs."""
+"""What makes a picture or a page stale.  test_your_own_question.py runs `python -m docs.publish`, and .ci/run asks it
+whether anything differs."""
 
 import hashlib
 import re

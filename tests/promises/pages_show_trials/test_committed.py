@@ -1,5 +1,4 @@
-"""Serves promise 5, a record that was edited is refused: committed records are read, judged and shown only if they are
-what their commands and commits made, of known data.  tests/properties/test_pages_show_trials.py changes any entry."""
+"""Committed records are read, judged and shown only if they are what their commands and commits made, of known data."""
 
 import copy
 import json

@@ -1,9 +1,17 @@
 """Small convolutional nets for tests, and the convolution as it is defined."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import highway_networks as hn
+from highways.conv import images, protocols
 from highways.conv.net import ConvNet
+from highways.conv.training import Training
+
+# a training of a few seconds
+SMALL = protocols.settings_of(net="mnist-3", epochs=4, n_train=300, n_test=80)
+DIVERGES = replace(SMALL, lr=1e30)
 
 
 def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
@@ -32,3 +40,9 @@ def convolved(x, W, b, pad):
             window = x[:, :, i : i + side, j : j + side]
             parts.append(np.einsum("ncij,oc->noij", window, W[:, i, j]))
     return sum(parts) + b[:, None, None]
+
+
+def training(settings=SMALL, data=None) -> Training:
+    """A Training for these images; without them, for some with 14 x 14 pixels and three classes."""
+    about = images.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""}
+    return Training(settings, about)

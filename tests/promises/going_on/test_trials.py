@@ -1,5 +1,4 @@
-"""Serves promise 2, a stopped question goes on: how a logged trial is found again, and when it is served in place of a
-new run."""
+"""How a logged trial is found again, and when it is served in place of a new run."""
 
 import functools
 import importlib

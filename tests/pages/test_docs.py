@@ -28,7 +28,7 @@ FOLLOWED_ELSEWHERE = (
     "docs/your_own_question.md",
     "highways/trained/README.md",
     "benchmarks/records/README.md",
-    "experiments/results/README.md",  # needs pandas; tests/test_publish.py has its numbers
+    "experiments/results/README.md",  # needs pandas; test_publish.py has its numbers
 )
 TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
 

@@ -1,4 +1,4 @@
-"""Serves promise 4, no wrong number in silence: garbage in a flag and infinite numbers in JSON are refused."""
+"""Garbage in a flag and infinite numbers in JSON are refused."""
 
 import contextlib
 import json

@@ -45,7 +45,7 @@ def test_the_frameworks_train_as_we_do(kind):
 
 @pytest.mark.parametrize("block", hn.PAIR)
 def test_the_straightforward_program_trains_as_we_do(block):
-    """tests/test_net.py compares its gradients and its Adam to the last digits."""
+    """test_net.py compares its gradients and its Adam to the last digits."""
     check_training(rivals.Straightforward, block)
 
 

@@ -1,5 +1,4 @@
-"""Serves promise 4, no wrong number in silence: several ranks train one net in the same run each time, and as one
-process does but for rounding."""
+"""Several ranks of MPI train one net in the same run each time, and as one process does but for rounding."""
 
 import json
 import os
@@ -71,7 +70,7 @@ def three(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
     write_eight(folder)
     write_shapes(folder)
-    process = mpiexec(3, "tests/of_ranks.py", folder, *(function.__name__ for function in functions))
+    process = mpiexec(3, "tests/helpers/of_ranks.py", folder, *(function.__name__ for function in functions))
     assert process.returncode == 0, process.stderr
     results = [pickle.loads((folder / f"{index}.pickle").read_bytes()) for index in range(3)]
     return lambda function: [of_rank[function.__name__] for of_rank in results]

@@ -1,5 +1,4 @@
-"""Serves promise 1, files are whole: two commands never write to one place, nothing but a command's own is replaced,
-and a replaced link stays one."""
+"""Two commands never write to one place, nothing but a command's own is replaced, and a replaced link stays one."""
 
 import contextlib
 import json

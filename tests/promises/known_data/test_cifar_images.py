@@ -1,5 +1,4 @@
-"""Serves promise 3, data are known by their checksums: CIFAR's files, which damage is refused, the cache and the
-download; and the input pipeline."""
+"""CIFAR's files: which damage is refused, the cache and the download; and the input pipeline."""
 
 import gzip
 import hashlib

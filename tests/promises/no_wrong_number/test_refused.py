@@ -1,5 +1,4 @@
-"""Serves promise 4, no wrong number in silence: what nets, optimisers and epochs refuse, since a gradient, an answer or
-a training would be wrong.  tests/properties/test_no_wrong_number.py draws arrays and settings."""
+"""What nets, optimisers and epochs refuse, since a gradient, an answer or a training would be wrong."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 MARK = "@pytest.mark.frameworks"
-TESTS = sorted([*(ROOT / "tests").glob("test_*.py"), *(ROOT / "benchmarks").glob("**/test_*.py")])
+TESTS = sorted([*(ROOT / "tests").glob("**/test_*.py"), *(ROOT / "benchmarks").glob("**/test_*.py")])
 FILES = [path for path in TESTS if f"\n{MARK}" in path.read_text(encoding="utf-8")]
 
 
