@@ -4,11 +4,9 @@ import contextlib
 
 import numpy as np
 import pytest
+from small_nets import ACTIVATIONS, BLOCKS
 
 import highway_networks as hn
-import highways.nets.activations
-import highways.nets.carries
-import highways.nets.extra_blocks  # noqa: F401  so that its blocks are known
 from highways.check_block import check_block, check_gradient
 
 
@@ -211,11 +209,11 @@ def test_at_a_kink_each_slope_between_those_beside_it_is_right(slope_at_0, is_ri
         check_gradient(net, x, np.array([0, 1, 2, 1]))
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS)
 def test_every_block_of_ours_passes(block):
     check_block(block)
 
 
-@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_every_activation_of_ours_passes(activation):
     check_block("highway", activation)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import setting
+from small_nets import BLOCKS
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected, search
@@ -22,7 +23,7 @@ def test_layers_have_as_many_parameters():
     assert sizes == {"highway": 5100, "plain": 5112}
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS)
 def test_training_lowers_the_loss_and_measures_it(block):
     t = setting(block=block, effective_lr=0.5, width=50)
     net, result = fully_connected.train(t)

@@ -2,55 +2,18 @@
 
 import numpy as np
 import pytest
+from complex_step import assert_gradient_is_right
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_nets import SHAPES, STEP, random_net
+from small_nets import ACTIVATIONS, BLOCKS, SHAPES, random_net
 
 import highway_networks as hn
-import highways.nets.carries  # this and the next register blocks
-import highways.nets.static_gates  # noqa: F401
 
 pytestmark = pytest.mark.quick
 
 
-def loss_of(net, x, y):
-    return hn.softmax_cross_entropy(net.forward(x), y)[0]
-
-
-def complex_step(net, x, y):
-    """dL/dp_i = Im L(p + i STEP e_i) / STEP for every parameter."""
-    derivative = np.empty(len(net.parameters))
-    for i in range(len(derivative)):
-        net.parameters[i] += 1j * STEP
-        derivative[i] = loss_of(net, x, y).imag / STEP
-        net.parameters[i] = net.parameters[i].real
-    return derivative
-
-
-def assert_gradient_is_right(net, x, y):
-    logits = net.forward(x)
-    d_logits = hn.softmax_cross_entropy(logits, y)[1]
-    gradient = net.backward(d_logits).real.copy()
-    net.forward(x)
-    assert (net.backward(d_logits).real == gradient).all()  # the second does not add to the first
-    expected = complex_step(net, x, y)
-    allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
-    excess = np.abs(gradient - expected) - allowed
-    worst = int(np.argmax(excess))
-    assert excess[worst] <= 0, f"{name_of(net, worst)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}"
-
-
-def name_of(net, i):
-    """Parameter i by its array and indices, such as W_T[0, 2, 1].  The parameter is lost: it becomes NaN."""
-    net.parameters[i] = np.nan
-    names = [name for name in vars(net.grad) if not name.startswith("_")]
-    found = {name: np.argwhere(np.isnan(getattr(net, name))).tolist() for name in names}
-    [(name, [indices])] = [(name, places) for name, places in found.items() if places]  # one array, one place
-    return f"{name}{indices}"
-
-
-@pytest.mark.parametrize("block", hn.BLOCKS)
-@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_the_gradient_of_every_parameter_is_the_complex_step(block, activation):
     assert_gradient_is_right(*random_net(block, SHAPES[0], activation=activation))
 
@@ -61,8 +24,8 @@ SHAPE = st.tuples(AT_LEAST_ONE, st.integers(2, 5), AT_LEAST_ONE, st.integers(0, 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    block=st.sampled_from([*hn.BLOCKS]),
-    activation=st.sampled_from([*hn.ACTIVATIONS]),
+    block=st.sampled_from(BLOCKS),
+    activation=st.sampled_from(ACTIVATIONS),
     shape=SHAPE,
     seed=st.integers(0, 2**32),
 )
@@ -91,8 +54,8 @@ def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
         assert_gradient_is_right(*random_net(block, SHAPES[0]))
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
-@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_real_dtypes_agree_with_complex(block, activation):
     exact, x, y = random_net(block, (7, 5, 6, 9, 11), activation=activation)
     for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 2e-5)):

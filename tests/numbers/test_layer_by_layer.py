@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_nets import STEP, logits_from, random_net, states_of
+from small_nets import ACTIVATIONS, BLOCKS, STEP, logits_from, random_net, states_of
 
 import highway_networks as hn
 from highways.nets import layer_by_layer
@@ -10,8 +10,8 @@ from highways.nets import layer_by_layer
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
-@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_layer_by_layer_a_net_has_the_same_logits_and_gates(block, activation):
     net, x, _ = random_net(block, (4, 3, 6, 5, 7), dtype=np.float64, activation=activation)
     logits = logits_from(net, layer_by_layer.first_state(net, x))
@@ -24,7 +24,7 @@ def test_layer_by_layer_a_net_has_the_same_logits_and_gates(block, activation):
         state = y
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS)
 def test_the_gradient_at_every_layer(block):
     """|dL/dx_l| of one image is compared with the complex step, unit by unit.  That of several is their mean."""
     net, xs, ys = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64)
