@@ -280,7 +280,7 @@ def test_a_search_goes_down_until_the_best_rate_is_passed(monkeypatch):
     assert searched(monkeypatch, losses) == [(15.0, 1), (5.0, 1), (5.0, 2), (1.5, 1), (1.5, 2)]
 
 
-def test_a_search_of_what_does_not_train_tries_all_rates_with_one_seed(monkeypatch):
+def test_a_search_that_finds_nothing_tries_all_rates_once(monkeypatch):
     assert searched(monkeypatch, {(5.0, 1): None}) == [(15.0, 1), (5.0, 1), (1.5, 1), (0.5, 1)]
 
 

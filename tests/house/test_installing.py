@@ -117,7 +117,7 @@ def names_of_packages(lines: str) -> set[str]:
     return {name.lower() for name in re.findall(r"^[A-Za-z][\w.-]*", lines, re.M)}
 
 
-def test_the_lock_has_a_version_and_a_hash_of_all_that_is_required():
+def test_the_lock_has_version_and_hash_of_every_requirement():
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pins = "".join(line for line in lock.splitlines(keepends=True) if not line.startswith("#"))
     locked = re.findall(r"^([\w.-]+)==([\d.]+) \\\n    --hash=sha256:[0-9a-f]{64}\n", pins, re.M)

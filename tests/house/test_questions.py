@@ -235,7 +235,7 @@ def test_committed_finals_have_seeds_that_selected_nothing():
 
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
-def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, name):
+def test_a_search_asks_for_exactly_the_committed_trials(monkeypatch, tmp_path, name):
     """Even the order of the settings counts, because the log finds a trial by them.
 
     In a committed trial the settings come first; "losses" is the first result."""

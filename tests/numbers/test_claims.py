@@ -196,7 +196,7 @@ def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
 
 
 @pytest.mark.parametrize("end", [-300.0, 300.0])
-def test_the_parts_of_a_claim_that_can_be_judged_again_are_its_tests(records, rows, monkeypatch, end):
+def test_the_repeatable_parts_of_a_claim_are_its_tests(records, rows, monkeypatch, end):
     """Whatever the tests answer: pages/claims.html moves their bounds, and counts their answers."""
     can_be_judged_again = {row["id"] for row in rows if not why_fixed(row)}
     monkeypatch.setattr(rules, "interval", lambda *sample_and_level: (end, end))
@@ -259,7 +259,7 @@ def test_a_control_must_pass_the_parts_that_hold():
     assert not controls.passes(once, Judgement(Verdict("not clear"), ""))
 
 
-def test_every_claim_of_which_a_part_holds_has_a_control_or_says_why_not(rows):
+def test_every_claim_that_holds_has_a_control_or_says_why_not(rows):
     holds = ("reproduced", "in part")
     some_part_holds = {row["id"] for row in rows if row["kind"] == "claim" and row["verdict"] in holds}
     without = []

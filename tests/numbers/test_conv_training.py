@@ -116,7 +116,7 @@ def test_training_moves_images_and_drops_units():
     np.testing.assert_allclose(t.forward(x), expected, rtol=1e-6)
 
 
-def test_the_rate_of_the_first_step_where_a_part_of_a_batch_is_left_over():
+def test_the_first_rate_where_part_of_a_batch_is_left_over():
     """Of 350 images an epoch uses three batches of 100, so four epochs have 12 steps."""
     t = training(replace(SMALL, n_train=350))
     t.step(np.zeros_like(t.parameters))
@@ -239,7 +239,7 @@ def test_images_that_are_not_bytes_are_refused(shapes, kind):
 
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(301, 80), (300, 81), (-5, 80), (300, -1), (0, 80), (300, 0)])
-def test_a_selection_of_no_images_or_of_more_than_there_are_is_refused(shapes, n_train, n_test):
+def test_selecting_no_images_or_too_many_is_refused(shapes, n_train, n_test):
     data = hn.load_mnist(shapes)
     with pytest.raises(ValueError):
         conv_images.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))

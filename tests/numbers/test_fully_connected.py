@@ -127,7 +127,7 @@ def test_a_setting_that_does_not_fit_its_block_is_refused():
         fully_connected.train(setting(n_train=100))
 
 
-def test_without_a_gate_bias_a_net_of_a_trial_has_the_headline_s():
+def test_a_trial_s_default_gate_bias_is_the_headline_s():
     t = setting()
     del t["gate_bias"]
     assert (fully_connected.make(t).b_T == hn.Settings.gate_bias).all()

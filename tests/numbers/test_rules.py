@@ -275,7 +275,7 @@ def test_values_that_differ_by_rounding_alone_are_equal():
     assert interval(values) == pytest.approx(interval([0.3, 0.3, 0.3]))
 
 
-def test_each_test_of_a_rule_is_kept_as_the_reader_would_put_it():
+def test_a_rule_keeps_its_tests_as_a_reader_would_put_them():
     above([1, 2, 3], 0)  # nothing is open, so this one is not kept
     with kept() as tests:
         below([1, 2, None], 0, baseline=[1, 2])

@@ -112,7 +112,7 @@ def test_the_final_gates_stand_beside_their_start():
     assert levels(ax) == [pytest.approx(1 / (1 + math.exp(1.5)))]
 
 
-def test_every_seed_is_drawn_and_the_mean_is_of_those_that_did_not_diverge():
+def test_every_seed_is_drawn_and_diverged_ones_leave_the_mean():
     record = ours([(0, 4), (7, 4), (2, 4)])
     for pair, accuracy in zip(record["runs"], (0.5, 0.7, None), strict=True):
         pair["highway"]["final_test_acc"] = accuracy

@@ -170,7 +170,7 @@ def test_the_settings_of_a_block_are_in_the_record_of_a_run(data_set):
         assert "block_settings" not in run
 
 
-def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
+def test_a_block_may_change_arrays_and_keep_values_of_its_own():
     def forward(self, layer):
         layer.mine = np.tanh(layer.z)
         layer.mine = layer.mine + 1

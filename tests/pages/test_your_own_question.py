@@ -153,7 +153,7 @@ def test_the_page_that_shows_the_marks_keeps_them(clone):
     assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
 
 
-def test_the_page_of_claims_has_the_claim_with_the_names_of_its_samples(clone):
+def test_the_page_of_claims_names_the_claim_and_its_samples(clone):
     page = (clone / "pages" / "claims.html").read_text(encoding="utf-8")
     [row] = re.findall('<tbody id="claim=narrow-nets-learn".*?</tbody>', page, re.DOTALL)
     assert "test accuracy, width 10" in row

@@ -56,7 +56,7 @@ def test_a_file_is_whole_at_any_moment(tmp_path):
 @unix
 @pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_command_that_is_stopped_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number):
+def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number):
     target = tmp_path / "run.json"
     for _ in range(2):
         target.write_text(OLD)

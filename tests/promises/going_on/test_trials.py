@@ -262,7 +262,7 @@ def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
     assert checksum_of_code(functools.partial(mine.trial)) == checksum_of_code(mine.trial)
 
 
-def test_the_file_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monkeypatch):
+def test_a_block_s_file_is_part_of_its_trials_code(my_trials, monkeypatch):
     """A trial only names its block, or has it as an object."""
 
     def keys(factor=1):
@@ -404,6 +404,6 @@ def test_a_log_that_another_part_writes_is_only_read(tmp_path):
     assert len(trials_of(tmp_path)) == 1
 
 
-def test_what_a_trial_imports_from_highways_is_part_of_its_code_where_it_is_defined():
+def test_a_trial_s_code_has_what_highways_offers_by_name():
     trainer = (files.ROOT / "highways" / "trainer.py").read_bytes()
     assert checksum_of_text(trainer) in code_of(b"from highways import train_net\n")

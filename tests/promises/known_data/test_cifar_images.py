@@ -379,7 +379,7 @@ def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
                 use(right.reshape(shape))
 
 
-def test_whitening_divides_by_the_deviation_and_not_by_the_size_of_a_pixel():
+def test_whitening_divides_by_the_deviation_not_by_a_pixel_s_size():
     """The pixels are far from 0, and come in two parts."""
     x = np.random.default_rng(0).normal(100, [1, 2, 3], (500, 3))
     mean, whitening = whitening_of([x[:200], x[200:]])

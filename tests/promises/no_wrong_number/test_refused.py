@@ -143,7 +143,7 @@ OPTIMIZERS = [hn.Adam, SGD, lambda p, lr: SGD(p, lr, learned=np.ones(3)), Nester
     ],
     ids=["masked", "a list", "whole numbers", "one for all", "of other parameters", "a column"],
 )
-def test_a_gradient_that_is_no_array_of_a_float_for_each_parameter_is_refused(make, gradient, error):
+def test_a_gradient_of_another_shape_or_dtype_is_refused(make, gradient, error):
     parameters = np.ones(3)
     optimizer = make(parameters, lr=0.1)
     with pytest.raises(error):

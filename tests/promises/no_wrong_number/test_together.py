@@ -80,7 +80,7 @@ def three(tmp_path_factory):
 
 
 @with_mpi
-def test_every_rank_is_handed_the_same_arrays_in_the_order_of_the_ranks(three):
+def test_every_rank_gets_the_same_arrays_in_the_order_of_ranks(three):
     first, *others = three(of_ranks.exchange_often)
     assert all(other == first for other in others)
     for turn, numbers in enumerate(first):
@@ -221,7 +221,7 @@ def test_ranks_are_compared_by_images_commit_and_code(shapes, eight, monkeypatch
 
 @with_mpi
 @linux
-def test_a_command_of_which_a_rank_is_killed_ends_and_keeps_the_last_checkpoint(tmp_path, shapes):
+def test_a_killed_rank_ends_the_command_and_leaves_the_checkpoint(tmp_path, shapes):
     out = tmp_path / "run.json"
     words = (*CONV, "--epochs", 10**6, "--data-dir", shapes, "--out", out)
     command = [MPIEXEC, "-n", 2, sys.executable, ROOT / "conv_highway_networks.py", *words]

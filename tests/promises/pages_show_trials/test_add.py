@@ -96,7 +96,7 @@ def test_the_added_run_enters_its_row(tmp_path):
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
-def test_a_run_of_two_ranks_says_so_and_does_not_time_an_epoch(tmp_path):
+def test_a_run_of_two_ranks_says_so_and_times_no_epoch(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, wallclock_sec=0.001, ranks=2))
     trial = results["trials"]["final"][-1]
     assert trial["ranks"] == ranks_of(trial) == 2
@@ -173,7 +173,7 @@ PAPER |= {"seed": 7}  # no committed run has it
         {"schedule": "warm cosine"},
     ],
 )
-def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path, change):
+def test_a_run_with_other_settings_is_not_taken_for_the_authors(tmp_path, change):
     new = added(tmp_path, "cifar", training("cifar", **PAPER))["trials"]["final"][-1]
     assert (new["protocol"], new["seed"]) == ("paper", 7)
     with pytest.raises(InputError):

@@ -107,7 +107,7 @@ def draw(record):
         ("the file", True),
     ],
 )
-def test_a_picture_is_stale_if_its_data_its_code_or_its_file_change(tmp_path, monkeypatch, what, is_stale):
+def test_a_picture_is_stale_if_its_data_code_or_file_change(tmp_path, monkeypatch, what, is_stale):
     program = tmp_path / "draws.py"
     program.write_text(DRAWS)
     (tmp_path / "loss.json").touch()
