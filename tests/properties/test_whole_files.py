@@ -82,9 +82,26 @@ def shapes(tmp_path):
     return write_data_set(tmp_path / "shapes", side=14)
 
 
+OTHER_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@st.composite
+def almost_a_record(draw):
+    """A record of one of the programs without its runs or its environment, and with some other entries."""
+    record = json.loads(draw(st.sampled_from([OLD, OLD_OF_CONV])))
+    record |= draw(st.dictionaries(st.text(max_size=8) | st.sampled_from([*record]), OTHER_JSON, max_size=3))
+    for name in draw(st.sets(st.sampled_from(["runs", "env"]), min_size=1)):
+        record.pop(name, None)
+    return record
+
+
 @pytest.mark.parametrize("program", [hn, cn])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary() | st.from_type(dict).map(lambda value: json.dumps(value, default=str).encode()))
+@given(content=st.binary() | OTHER_JSON.map(json_bytes) | almost_a_record().map(json_bytes))
 @example(content=json.dumps(SARIF).encode())  # has "runs", too
 @example(content=None)  # the record of the other program
 def test_a_file_of_another_kind_is_never_replaced(tmp_path, shapes, program, content):
