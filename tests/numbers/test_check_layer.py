@@ -173,23 +173,23 @@ def affine_carry(x, W_H, b_H, W_T, b_T):
     return seeded(carry=lambda x, H, T: (x @ W + 0.1) * (1 - T))(x, W_H, b_H, W_T, b_T)
 
 
-# what is found by the arrays, and by x alone, with the weights of the start inside
+# what is found by the arrays, and by the mean T at the start, None where that does not show it
 IN_BOTH_WAYS = {
     "the carry gate is T": ("carry", "b_T", seeded(carry=lambda x, H, T: x * T)),
-    "x is not carried": ("carry", "carry", seeded(carry=lambda x, H, T: 1 - T)),
-    "x is added": ("carry", "carry", seeded(carry=lambda x, H, T: x)),
-    "1 + T": ("carry", "carry", seeded(carry=lambda x, H, T: x * (1 + T))),
-    "T up to 2": ("carry", "carry", seeded(gate=lambda z: 2 * sigmoid(z))),
-    "no sigmoid": ("carry", "T", seeded(gate=lambda z: z)),
-    "softplus": ("carry", "T", seeded(gate=lambda z: np.logaddexp(0, z))),
-    "two sigmoids": ("carry", "T", seeded(gate=lambda z: sigmoid(sigmoid(z)))),
-    "a softmax over the units": ("b_T", "T", seeded(gate=softmax)),
-    "a gate that sees H": ("T", "T", gate_of_H),
-    "an affine carry": ("carry", "carry", affine_carry),
+    "x is not carried": ("carry", "b_T", seeded(carry=lambda x, H, T: 1 - T)),
+    "x is added": ("carry", "b_T", seeded(carry=lambda x, H, T: x)),
+    "1 + T": ("carry", "b_T", seeded(carry=lambda x, H, T: x * (1 + T))),
+    "T up to 2": ("carry", None, seeded(gate=lambda z: 2 * sigmoid(z))),
+    "no sigmoid": ("carry", "b_T", seeded(gate=lambda z: z)),
+    "softplus": ("carry", None, seeded(gate=lambda z: np.logaddexp(0, z))),
+    "two sigmoids": ("carry", "b_T", seeded(gate=lambda z: sigmoid(sigmoid(z)))),
+    "a softmax over the units": ("b_T", None, seeded(gate=softmax)),
+    "a gate that sees H": ("T", None, gate_of_H),
+    "an affine carry": ("carry", "b_T", affine_carry),
     "a bias that is never added": ("b_T", "b_T", bias_never_added),
-    "tanh on the sum": ("carry", "carry", on_the_sum(np.tanh)),
-    "ReLU on the sum": ("carry", "T", on_the_sum(relu)),
-    "a plain layer": ("b_T", "carry", seeded(gate=np.ones_like)),
+    "tanh on the sum": ("carry", None, on_the_sum(np.tanh)),
+    "ReLU on the sum": ("carry", "b_T", on_the_sum(relu)),
+    "a plain layer": ("b_T", "b_T", seeded(gate=np.ones_like)),
     "a bias along the wrong axis": ("call", "call", bias_of_columns),
     "x changed in place": ("x", "x", in_place),
     "a mean over the batch": ("rows", "rows", mixed_by_batch),
@@ -202,18 +202,19 @@ IN_ONE_WAY = {
     "b_T = 0": ("b_T", at_start(equation_3, b_T=np.zeros(D))),
     "b_T = 2": ("b_T", at_start(equation_3, b_T=np.full(D, 2.0))),
     "b_T = -12": ("b_T", at_start(equation_3, b_T=np.full(D, -12.0))),
-    "carried through weights": ("carry", linear_carry),
+    "carried through weights": ("b_T", linear_carry),
     "an input in each column": ("call", lambda x: at_start(equation_3)(x.T).T if len(x) == D else x @ x),
 }
 
 
-def part_found(*words) -> str:
-    """What check_layer() says differs."""
-    [deviation] = check_layer(*words)
-    return deviation.part
+def part_found(*words) -> str | None:
+    """What check_layer() says differs, if anything."""
+    parts = [deviation.part for deviation in check_layer(*words)]
+    assert len(parts) <= 1
+    return parts[0] if parts else None
 
 
-def test_every_fault_is_found_and_named():
+def test_every_fault_is_found_by_the_arrays_and_most_at_the_start():
     for name, (by_arrays, by_x, layer) in IN_BOTH_WAYS.items():
         assert part_found(layer, D) == by_arrays, name
         assert part_found(at_start(layer), D) == by_x, name
