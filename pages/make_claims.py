@@ -21,7 +21,7 @@ from highways.commands import duration, run_program
 from highways.files import ROOT
 from highways.lab.judging.claim import Claim, tested_as_text
 from highways.lab.judging.controls import ANSWERS, by_outcome, listed, verdict_on
-from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED
+from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, SEEN, history_of
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
 from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
@@ -165,14 +165,12 @@ def asked_by(test: dict) -> str:
 # ---- As HTML ------------------------------------------------------------------------------------
 
 
-def marked(text: str, ids=()) -> str:
-    """The text as HTML: typeset, with what stands in ticks as code, or as a link to the claim of this id."""
+def marked(text: str) -> str:
+    """The text as HTML: typeset, with what stands in ticks as code."""
     parts = []
     for number, part in enumerate(text.split("`")):
         if number % 2 == 0:
             parts.append(html.escape(typeset(part)))
-        elif part in ids:
-            parts.append(f'<a href="#claim={part}"><code>{part}</code></a>')
         else:
             parts.append(f"<code>{html.escape(part)}</code>")
     return "".join(parts)
@@ -273,7 +271,7 @@ def parts_in_html(row: dict) -> str:
     return "\n".join(["<table>", head, *lines, "</table>"])
 
 
-def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
+def details_in_html(row: dict, claim: Claim, turns: str) -> str:
     """All that a row leaves out, as a list of terms and what is said of them."""
     entries = [("In full", f"<p>{marked(capital(row['claim']))}</p>")]
     if len(row["ours"]) > LONG:
@@ -288,9 +286,8 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
     why_none = why_no_control(claim, row)
     if why_none:
         entries.append(("No control", f"<p>{marked(capital(why_none))}</p>"))
-    note = "; ".join(text for text in (claim.seen, claim.note) if text)
-    if note:
-        entries.append(("Caveats", f"<p>{marked(capital(note), ids)}</p>"))
+    if claim.note:
+        entries.append(("Caveat", f"<p>{marked(capital(claim.note))}</p>"))
     commands = " and ".join(f"<code>{command}</code>" for command in row["commands"])
     if commands:
         entries.append(
@@ -299,6 +296,8 @@ def details_in_html(row: dict, claim: Claim, turns: str, ids) -> str:
     file = Path(inspect.getsourcefile(claim.rule)).resolve().relative_to(ROOT)
     rule = f'<code>{claim.rule.__name__}()</code> in <a href="../{file}">{file}</a>'
     entries.append(("Its rule", f'<p>{rule}; <a href="../{file.parent}/README.md">the experiment</a></p>'))
+    if claim.seen:
+        entries.append(("Its history", f'<p>{capital(SEEN)}: <a href="../{history_of(claim)}">which part</a></p>'))
     return "\n".join(f"<dt>{name}</dt><dd>{says}</dd>" for name, says in entries if says)
 
 
@@ -306,7 +305,7 @@ def minutes_as_text(minutes: float) -> str:
     return duration(60 * minutes) if minutes > 1.5 else "less than two minutes"
 
 
-def row_in_html(row: dict, claim: Claim, ids) -> str:
+def row_in_html(row: dict, claim: Claim) -> str:
     """A claim as a body of the table: a row, and below it the details."""
     number = primary_number(row["id"])
     source = marked(row["source"])
@@ -332,7 +331,7 @@ def row_in_html(row: dict, claim: Claim, ids) -> str:
 </tr>
 <tr class="more"><td colspan="5"><details><summary>details<span class="unseen">: {title}</span></summary>
 <dl>
-{details_in_html(row, claim, turns, ids)}
+{details_in_html(row, claim, turns)}
 </dl></details></td></tr>
 </tbody>"""
 
@@ -340,9 +339,8 @@ def row_in_html(row: dict, claim: Claim, ids) -> str:
 def table_in_html(rows: list[dict]) -> str:
     """The bodies of the table: the ten primary claims first, the others in the ledger's order."""
     claims = {claim.id: claim for question in all_questions() for claim in question.claims}
-    ids = {row["id"] for row in rows}
     in_order = sorted(rows, key=lambda row: primary_number(row["id"]) or len(PRIMARY) + 1)
-    return "\n".join(row_in_html(row, claims[row["id"]], ids) for row in in_order)
+    return "\n".join(row_in_html(row, claims[row["id"]]) for row in in_order)
 
 
 def options(counts: dict[str, int]) -> str:

@@ -37,7 +37,7 @@ PAGE_PARTS = (
     WORDS,
     *(f"{name}.js" for name in PROGRAMS.split()),
 )
-RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "routing_or_multiplication", "claims")
+RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "routing_whole_trainings", "claims")
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long
@@ -322,7 +322,7 @@ def words_from(record: dict) -> dict[str, str]:
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
     scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")["summary"]
     cuts = select(scenes, cut=20)
-    cycles = load_results(ROOT / "experiments" / "results" / "routing_or_multiplication.json")["summary"]
+    cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
     product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
         "n_nets": str(cuts["seeds"]),

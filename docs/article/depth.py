@@ -46,22 +46,16 @@ def gains_of_orthogonal_plain_nets(read) -> str:
 
 
 FINALS = "experiments/results/figure_1_finals.json"
-WIDE = "experiments/results/figure_1_wide.json"
 ONE_LAYER = "experiments/results/one_hidden_layer.json"
 
 
-@table("article-factor-of-figure-2", of=FINALS)
-@table("article-factor-after-400-epochs", of=WIDE)
-@table("article-one-layer-at-the-rate-of-figure-2", of=FINALS, over=ONE_LAYER)
-@table("article-one-layer-after-400-epochs", of=WIDE, over=ONE_LAYER)
-def plain_after_400_epochs(read, of: str, over: str = FINALS) -> str:
+@table("article-plain-over-highway-after-400-epochs", over=FINALS)
+@table("article-plain-over-one-layer-after-400-epochs", over=ONE_LAYER)
+def plain_after_400_epochs(read, over: str) -> str:
     """The loss of plain nets of 100 layers over that of highway nets, or of one hidden layer, after 400 epochs."""
-    trials = read(of)["trials"]
-    plain = with_settings(trials["final"], depth=99, block="plain") if of == FINALS else trials
-    if over == ONE_LAYER:
-        others = read(ONE_LAYER)["trials"]["longer"]
-    else:
-        others = with_settings(read(FINALS)["trials"]["final"], depth=99, block="highway")
+    deep = with_settings(read(FINALS)["trials"]["final"], depth=99)
+    others = with_settings(deep, block="highway") if over == FINALS else read(ONE_LAYER)["trials"]["longer"]
+    plain = with_settings(deep, block="plain")
     factor, low, high = ratio([net["loss"] for net in plain], [net["loss"] for net in others])
     factor, low, high = (spaced(int(float(f"{value:.3g}"))) for value in (factor, low, high))
     return f"{factor} (95 %: {low} to {high})"

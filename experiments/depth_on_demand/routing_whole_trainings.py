@@ -101,5 +101,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     needs=("routing_or_multiplication",),
-    awaits=True,
 )

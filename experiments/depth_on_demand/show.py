@@ -213,6 +213,7 @@ def slope_as_text(stat: dict) -> str:
 
 # ---- Routing or multiplication -------------------------------------------------------------------
 
+ROUTING = "experiments/results/routing_whole_trainings.json"
 GATED = {  # {kind: its name, what its carry gate sees, what its branch gate sees}
     "both": ("both gates see x", "x", "x"),
     "branch": ("the branch gate sees x", "-", "x"),
@@ -228,13 +229,14 @@ GATED_TASKS = {"cycle": "steps along a cycle", "rule 30": "rule 30"}
 CHANCE = {"cycle": 1 / 8, "rule 30": 1 / 2}
 
 
-@picture("routing_or_multiplication")
-def routing_or_multiplication(record):
+@picture("routing_whole_trainings")
+def routing_whole_trainings(record):
     """A row for each kind, a mark for each search: test accuracy, mean over k."""
+    trials = record["trials"]["final"]
     fig, axes = panels(1, len(GATED_TASKS), 4.2, sharey=True)
     for ax, (task, name) in zip(axes, GATED_TASKS.items(), strict=True):
         for place, kind in enumerate(GATED):
-            found = accuracy_of_searches(record, task, kind)
+            found = accuracy_of_searches(with_settings(trials, of=task, kind=kind))
             color = COLOR["highway"] if sees_x_in_branch(kind) else OTHERS[-1]
             ax.plot(found, [place] * len(found), "o", color=color, ms=5, alpha=0.6)
             ax.plot([np.mean(found)], [place], "|", color=color, ms=15, mew=2)
@@ -243,7 +245,7 @@ def routing_or_multiplication(record):
     names = [name for name, _, _ in GATED.values()]
     axes[0].set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
     below = "a mark: one of five searches; a line: their mean; blue: x multiplies the branch; dotted: guessing"
-    headline(fig, finding_of_gains(record["summary"]), below)
+    headline(fig, finding_of_product(record["summary"]), below)
     return fig
 
 
@@ -252,24 +254,27 @@ def sees_x_in_branch(kind: str) -> bool:
     return GATED[kind][2] in ("x", "1 - carry") or kind == "product"
 
 
-def accuracy_of_searches(record, task: str, kind: str) -> list[float]:
+def accuracy_of_searches(trials: list[dict]) -> list[float]:
     """A value for each search: the mean over its nets and over k."""
     found = []
-    for search in range(record["settings"]["searches"]):
-        nets = with_settings(record["trials"]["final"], of=task, kind=kind, search=search)
+    for search in sorted({trial["search"] for trial in trials}):
+        nets = with_settings(trials, search=search)
         finished = [net["accuracy"] for net in nets if not net["diverged"]]
         if finished:
             found.append(float(np.mean(finished)))
     return found
 
 
-def finding_of_gains(rows: list[dict]) -> str:
-    """What a gate gains by seeing x, in the branch and in the carry, as a sentence."""
-    gains = {}
-    for gate in ("branch", "carry"):
-        of_gate = with_settings(rows, gain=f"{gate} sees x")
-        gains[gate] = " and ".join(signed(row["accuracy"]["mean"]) for row in of_gate)
-    return f"A gate that sees x gains {gains['branch']} in the branch, {gains['carry']} in the carry"
+def finding_of_product(rows: list[dict]) -> str:
+    """How many problems the product answers, and how many the best kind with gates, as a sentence."""
+    product = []
+    gated = []
+    for task in GATED_TASKS:
+        means = {row["kind"]: row["accuracy"]["mean"] for row in with_settings(rows, task=task) if "kind" in row}
+        product.append(means["product"])
+        gated.append(max(mean for kind, mean in means.items() if kind not in ("product", "residual")))
+    of_product, of_gated = (" and ".join(f"{mean:.2f}" for mean in means) for means in (product, gated))
+    return f"A product without gates answers {of_product}, the best gates {of_gated}"
 
 
 def signed(value: float) -> str:
@@ -279,43 +284,19 @@ def signed(value: float) -> str:
 
 @table("routing-or-multiplication")
 def routing_table(read) -> str:
-    """A row for each kind: what its gates see; its accuracy after a short training and after a whole one."""
-    record = read("experiments/results/routing_or_multiplication.json")
+    """A row for each kind: what its gates see, and its accuracy on each task."""
+    rows = read(ROUTING)["summary"]
     lines = []
     for kind, (name, carry, branch) in GATED.items():
-        cells = []
-        for task in GATED_TASKS:
-            row = with_settings(record["summary"], kind=kind, task=task)[0]
-            short = best_after_search(record, task, kind)
-            n_worse = n_that_break_down(record, task, kind)
-            cells += [f"{np.mean(short):.3f} ± {np.std(short, ddof=1):.3f}", as_cell(row), str(n_worse)]
+        cells = [as_cell(with_settings(rows, kind=kind, task=task)[0]) for task in GATED_TASKS]
         lines.append(f"| {name} | {carry} | {branch} | {' | '.join(cells)} |")
-    names = []
-    for name in GATED_TASKS.values():
-        names += [f"{name}, 1500 steps", "6000 steps", "worse"]
-    return markdown_table(f"| | carry sees | branch sees | {' | '.join(names)} |", lines)
-
-
-def best_after_search(record: dict, task: str, kind: str) -> list[float]:
-    """The accuracy of the best draw of each search, after its short training."""
-    found = []
-    for search in range(record["settings"]["searches"]):
-        draws = with_settings(record["trials"]["search"], of=task, kind=kind, search=search)
-        found.append(max(draw["chosen_by"] for draw in draws if not draw["diverged"]))
-    return found
-
-
-def n_that_break_down(record: dict, task: str, kind: str) -> int:
-    """How many whole trainings end less accurate than the short one by which their settings were chosen."""
-    best = best_after_search(record, task, kind)
-    nets = with_settings(record["trials"]["final"], of=task, kind=kind)
-    return sum(1 for net in nets if net["diverged"] or np.mean(net["accuracy"]) < best[net["search"]])
+    return markdown_table(f"| | carry sees | branch sees | {' | '.join(GATED_TASKS.values())} |", lines)
 
 
 @table("routing-or-multiplication-gains")
 def gains_table(read) -> str:
     """A row for each gate: what it gains if it sees x, a mean over the other gate."""
-    rows = read("experiments/results/routing_or_multiplication.json")["summary"]
+    rows = read(ROUTING)["summary"]
     lines = []
     for gate in ("branch", "carry"):
         gains = [row["accuracy"] for row in with_settings(rows, gain=f"{gate} sees x")]

@@ -15,7 +15,6 @@ from experiments.depth_on_demand import (
     routing_or_multiplication,
     routing_or_multiplication_trial,
     routing_whole_trainings,
-    show,
     untold_need,
     untold_need_trial,
 )
@@ -401,12 +400,14 @@ def of_product(**accuracies: float) -> dict:
 @pytest.mark.parametrize(
     ("claim", "record", "verdict"),
     [
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.6), "reproduced"),
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.4), "not reproduced"),
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.6, scaled=0.5), "reproduced"),
+        ("branch-gate-beside-a-whole-carry", of_product(added=0.4, scaled=0.5), "not reproduced"),
         ("product-before-the-second-matrix", of_product(gated=0.9, added=0.6), "reproduced"),
         ("product-before-the-second-matrix", of_product(gated=0.6, added=0.6), "not clear"),
         ("bounded-product-does-as-well", of_product(bounded=0.71), "reproduced"),
         ("bounded-product-does-as-well", of_product(bounded=0.6), "not reproduced"),
+        ("even-activation-does-what-the-product-does", of_product(absolute=0.9), "reproduced"),
+        ("even-activation-does-what-the-product-does", of_product(absolute=0.6), "not reproduced"),
         ("relu-does-what-the-product-does", of_product(relu=0.9), "reproduced"),
         ("relu-does-what-the-product-does", of_product(relu=0.6), "not reproduced"),
     ],
@@ -414,22 +415,6 @@ def of_product(**accuracies: float) -> dict:
 def test_verdicts_on_the_product(claim, record, verdict):
     before = gains(0.2, 0.0, product=0.2)  # of nets without gates residual has 0.5, product 0.7
     assert verdict_on("which_product", claim, record, before) == verdict
-
-
-def test_a_net_breaks_down_if_it_ends_below_its_short_training():
-    search = [
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "chosen_by": 0.3},
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "chosen_by": 0.6},
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": True, "chosen_by": None},
-    ]
-    final = [
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "accuracy": [0.8, 0.5]},
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": False, "accuracy": [0.8, 0.3]},
-        {"of": "cycle", "kind": "both", "search": 0, "diverged": True, "accuracy": None},
-    ]
-    record = {"settings": {"searches": 1}, "trials": {"search": search, "final": final}}
-    assert show.best_after_search(record, "cycle", "both") == [0.6]
-    assert show.n_that_break_down(record, "cycle", "both") == 2
 
 
 class Trainer:

@@ -1,15 +1,18 @@
-"""Which product do problems of known depth need, and would a ReLU do as well?
+"""Which product do problems of known depth need, and would another activation do as well?
 
     python -m experiments which_product                        -> experiments/results/which_product.json
 
 In `routing_or_multiplication` x + W_2 (tanh(W_1 x) * V x), a product without a gate, answers most cycles.  It
 differs in three things from a branch with a gate, x + B * W_2 tanh(W_1 x): it multiplies before W_2, its second
-factor is not bounded, and its carry is whole.  Here are the kinds between the two, and a residual block of ReLU:
+factor is not bounded, and its carry is whole.  And it is even in x at the start, where tanh is odd.  Here are kinds
+between the two, and residual blocks of other activations:
 
     added      x + B * W_2 tanh(W_1 x)                   a gate that sees x, and a whole carry
+    scaled     x + B * W_2 tanh(W_1 x)                   the same, but B is one learned number a unit
     gated      x + W_2 (tanh(W_1 x) * sigmoid(V x))      a product with a gate before W_2
     bounded    x + W_2 (tanh(W_1 x) * tanh(V x))         a product of bounded factors
     relu       x + W_2 max(W_1 x, 0)                     no product
+    absolute   x + W_2 |W_1 x|                           no product, but even in x at the start
 
 They are searched and trained like the kinds of `routing_whole_trainings`, with which they are compared.
 RULES.md says what was fixed before the runs, and what was expected.
@@ -26,7 +29,7 @@ from highways.lab.judging.rules import corrected, is_above, within
 from highways.lab.question import Question
 from highways.lab.trials import Runner
 
-KINDS = ("added", "gated", "bounded", "relu")
+KINDS = ("added", "scaled", "gated", "bounded", "relu", "absolute")
 BUDGETS = {
     "quick": {"width": 6, "depth": 2, "steps": 4, "search_steps": 2, "draws": 2, "candidates": 2, "searches": 2,
               "seeds": 1, "n_test": 20},
@@ -68,8 +71,8 @@ def differences(here: dict, before: dict, kind: str, other: str) -> list[Sample]
 
 @claim("branch-gate-beside-a-whole-carry", kind="open question", source=SOURCE, about=ABOUT, over=OVER)
 def branch_gate_beside_a_whole_carry(here, before):
-    """does a branch gate that sees x, in x + B H, answer more problems than a residual block of two matrices?"""
-    samples = differences(here, before, "added", "residual")
+    """in x + B H, does a branch gate B that sees x answer more problems than a static one?"""
+    samples = differences(here, before, "added", "scaled")
     return corrected(*(is_above(sample, 0) for sample in samples)), short.as_text(samples)
 
 
@@ -85,6 +88,13 @@ def bounded_product_does_as_well(here, before):
     """before W_2, is a factor tanh(V x) as good as V x? (within {LEVEL})"""
     samples = differences(here, before, "bounded", "product")
     return [within(sample, -LEVEL, LEVEL) for sample in samples], short.as_text(samples)
+
+
+@claim("even-activation-does-what-the-product-does", kind="open question", source=SOURCE, about=ABOUT, over=OVER)
+def even_activation_does_what_the_product_does(here, before):
+    """does a residual block of |z| answer as many problems as the product, or more? (not less by {LEVEL})"""
+    samples = differences(here, before, "absolute", "product")
+    return corrected(*(is_above(sample, -LEVEL) for sample in samples)), short.as_text(samples)
 
 
 @claim("relu-does-what-the-product-does", kind="open question", source=SOURCE, about=ABOUT, over=OVER)

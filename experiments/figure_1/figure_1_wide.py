@@ -55,9 +55,6 @@ def shallow(record: dict, figure_1_finals: dict, one_hidden_layer: dict) -> tupl
     source="paper, Figure 1",
     about={"depth": DEPTH, "epochs": 400, **ALL},
     over=("figure_1_wide", "figure_1_finals"),
-    note="settings chosen by trainings of 20 epochs; at the rate of the narrower search the "
-    "ratio was over 100, too, but it was not clear: that rate was the highest searched, and "
-    "a higher one might lower the ratio",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
 )
 def two_orders_at_100_in_400_epochs_wide(r, figure_1_finals):

@@ -13,7 +13,6 @@ from experiments.figure_1.full_mnist_trial import blog
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.headline_nets import BEST_PLAIN
 from experiments.shared_trials.hundred_layer_nets import setting_of, trial
-from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import ONE_HIDDEN_LAYER, Control, with_group
 from highways.lab.judging.rules import above, below
@@ -88,8 +87,6 @@ def rows(record: dict) -> list[dict]:
 
 # ---- Claims -------------------------------------------------------------------------------------
 
-THE_BLOGS = "the settings are those of the blog's program"
-
 
 def best_plain(record: dict, of_controls: dict) -> tuple[dict]:
     """Plain nets of 30 blocks with the best start of `controls` in the place of those of 20 layers."""
@@ -103,7 +100,7 @@ def best_plain(record: dict, of_controls: dict) -> tuple[dict]:
     "blog-plain-20",
     source="blog",
     about={"depth": BLOG_DEPTH, "n_train": 60000},
-    note=f"{THE_BLOGS}; with settings searched for them they train: see the paper's Figure 1",
+    note="with settings searched for them they train",
     controls=(Control(BEST_PLAIN, best_plain, over=("controls",)),),
 )
 def blog_plain_20(r):
@@ -124,7 +121,7 @@ def shallow_of_blog(record: dict, thousand_layers: dict) -> tuple[dict]:
     "blog-highway-much-better",
     source="blog",
     about={"depth": BLOG_DEPTH, "n_train": 60000},
-    seen=f"{THE_BLOGS}; {CHOSEN_AFTER}; widths: highway 50, plain 71",
+    seen=True,
     controls=(Control(ONE_HIDDEN_LAYER, shallow_of_blog, over=("thousand_layers",)),),
 )
 def blog_highway_much_better(r):

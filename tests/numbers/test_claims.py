@@ -178,6 +178,15 @@ def test_every_claim_is_judged(rows):
     assert sum(sum(of_kind.values()) for of_kind in of_kinds.values()) == len(rows)
 
 
+def test_a_row_says_where_the_history_of_its_rule_stands(rows):
+    history = {claim.id: ledger.history_of(claim) for claim in judging.all_claims() if claim.seen}
+    assert history["lesions-tell-the-depth-needed"] == "experiments/lesion/RULES.md#depth_needed"
+    assert history["skipping-saves-a-tenth"] == "experiments/data_movement/RULES.md"
+    for row in rows:
+        assert row["seen"] == (row["id"] in history)
+        assert row["note"].startswith(f"{ledger.SEEN}: see {history.get(row['id'])}") == row["seen"]
+
+
 @pytest.mark.parametrize("name", ["blocks", "long_training", "optimization", "thousand_layers"])
 def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
     """A trial that diverged has None in place of what it could not measure."""

@@ -58,9 +58,10 @@ class Claim:
     about: dict = field(default_factory=dict)
     # the names of the results that judge it; by default those of the claim's question
     over: tuple[str, ...] = ()
+    # what a reader must know to read the verdict rightly
     note: str = ""
-    # what of the rule was chosen or changed when runs had been seen; comes before the note
-    seen: str = ""
+    # whether part of the rule was chosen or changed after runs had been seen: RULES.md of the room says which
+    seen: bool = False
     # nets that lack what the claim is about, put through the same rule: the ledger says which pass
     controls: tuple[Control, ...] = ()
     # why it has no controls, if it has none

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from highways.files import InputError
+import inspect
+from pathlib import Path
+
+from highways.files import ROOT, InputError
 from highways.lab.judging import controls, rules
 from highways.lab.judging.claim import KINDS, Claim, NotMeasured, judge, measured
 from highways.lab.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
@@ -10,6 +13,7 @@ from highways.records import seconds_on_two_cores
 
 FOR_NOT_MEASURED = "-"  # shown instead of measurements
 NOT_TRIED = "no control was tried"
+SEEN = "part of the rule was chosen or changed after runs had been seen"
 
 
 def judge_all(
@@ -52,7 +56,7 @@ def judge_all(
             **as_json(judgement),
             "tests": tests,
             "note": note_of(claim, of_controls, judgement.verdict),
-            "seen": claim.seen != "",
+            "seen": claim.seen,
             "controls": of_controls,
             "passed_by": passed_by(of_controls),
             "commands": [commands[name] for name in names],
@@ -112,8 +116,13 @@ def passed_by(of_controls: list[dict]) -> str:
 
 
 def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
-    """The claim's note, and which controls pass its rule, or why it has no control."""
-    notes = [text for text in (claim.seen, claim.note) if text]
+    """Where the rule's history stands if runs had been seen; the claim's note; and which controls pass its rule, or
+    why it has no control."""
+    notes = []
+    if claim.seen:
+        notes.append(f"{SEEN}: see {history_of(claim)}")
+    if claim.note:
+        notes.append(claim.note)
     if of_controls:
         notes.append(controls.as_text(of_controls, verdict, claim.kind))
     if claim.no_control:
@@ -122,6 +131,15 @@ def note_of(claim: Claim, of_controls: list[dict], verdict: Verdict) -> str:
     if is_judged and not claim.controls and not claim.no_control:
         notes.append(NOT_TRIED)
     return "; ".join(notes)
+
+
+def history_of(claim: Claim) -> str:
+    """Where the history of a claim's rule stands: in the section on its question in RULES.md, or in that page."""
+    question = Path(inspect.getsourcefile(claim.rule)).resolve()
+    page = question.with_name("RULES.md")
+    sections = page.read_text(encoding="utf-8").splitlines()
+    address = page.relative_to(ROOT).as_posix()
+    return f"{address}#{question.stem}" if f"## {question.stem}" in sections else address
 
 
 def counts(rows: list[dict]) -> dict[str, dict[str, int]]:
