@@ -62,8 +62,8 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out the tests that import a framework, unless -m frameworks asks for them: tests/test_frameworks.py runs
-    them in other processes.  Frameworks start threads, and a process that has threads cannot fork safely."""
+    """Leaves out the tests that import a framework, unless -m frameworks asks for them: test_frameworks.py runs them
+    in other processes.  Frameworks start threads, and a process that has threads cannot fork safely."""
     if config.option.markexpr == "frameworks":
         return
     left_out = [item for item in items if item.get_closest_marker("frameworks")]

@@ -1,17 +1,14 @@
-"""Answers questions about highway networks: trains, measures, judges, publishes.
+"""Answers questions about highway networks: trains, measures, judges.
 
 python -m experiments                          lists the questions: what they ask, need, and how long they take
 python -m experiments lesion                   answers one           -> experiments/results/lesion.json
 python -m experiments lesion --quick           a smoke test of it    -> experiments/results/quick/lesion.json
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
-python -m experiments publish                  makes summaries, verdicts, pictures and pages anew
-python -m experiments publish --check          names those that are not as publish would write them
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import re
 import sys
@@ -198,7 +195,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
-# ---- Adding and publishing -----------------------------------------------------------------------
+# ---- Adding -------------------------------------------------------------------------------------
 
 
 def add_runs(argv) -> int:
@@ -207,45 +204,20 @@ def add_runs(argv) -> int:
     return add.main(argv)
 
 
-def publish_results(argv) -> int:
-    parser = Parser(
-        prog=f"{PROGRAM} publish",
-        description="Makes everything that follows from the measurements, and writes what differs from the files.",
-    )
-    parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
-    args = parser.parse_args(argv)
-
-    def work(save):
-        with contextlib.nullcontext() if args.check else Lock(ROOT / "experiments" / "results"):
-            from experiments import publish  # only here: it draws, and so it imports matplotlib
-
-            return publish.make_anew(args.check, save)
-
-    return run_command(parser.prog, work)
-
-
 # ---- The command --------------------------------------------------------------------------------
-
-OTHER_COMMANDS = {
-    "add": add_runs,
-    "publish": publish_results,
-}
 
 
 def main(argv: list[str]) -> int:
-    if argv and argv[0] in OTHER_COMMANDS:
-        return OTHER_COMMANDS[argv[0]](argv[1:])
+    if argv[:1] == ["add"]:
+        return add_runs(argv[1:])
     parser = Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add | publish] [FLAG ...]",
+        usage=f"{PROGRAM} [-h] [NAME | add] [FLAG ...]",
         description=first_line(__doc__),
         epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
-    explained = (
-        "a question to answer; or 'add', to add finished trainings to a question's results; "
-        "or 'publish', to make verdicts, pictures and pages anew"
-    )
-    choices = [*question_names(), *OTHER_COMMANDS]
+    explained = "a question to answer; or 'add', to add finished trainings to a question's results"
+    choices = [*question_names(), "add"]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)
     name = parser.parse_args(argv[:1]).name
     if name is None:

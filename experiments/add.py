@@ -168,7 +168,7 @@ def main(argv) -> int:
     parser = Parser(
         prog=f"{PROGRAM} add",
         description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
-        epilog=f"Then '{PROGRAM} publish' makes verdicts, pictures and pages anew.",
+        epilog="Then 'python -m docs.publish' makes verdicts, pictures and pages anew.",
     )
     takers = " and ".join(question.name for question in all_questions() if question.accept)
     parser.add_argument(
@@ -193,6 +193,6 @@ def main(argv) -> int:
                 results = with_runs(question, results, Path(file), record)
                 n_added += len(record["runs"])
             save({path: record_bytes(with_summary(question, results), RESULTS)})
-            print(f"{path}: runs added: {n_added}; '{PROGRAM} publish' makes verdicts, pictures and pages anew")
+            print(f"{path}: runs added: {n_added}; 'python -m docs.publish' makes verdicts, pictures and pages anew")
 
     return run_command(parser.prog, work)

@@ -51,7 +51,7 @@ def check_ledger(record: dict) -> None:
     """Raises InputError for a ledger that judged other results than the committed ones."""
     for name, digest in record["judged"].items():
         if read_json(ROOT / path_of(name)).get("digest") != digest:
-            raise InputError(f"claims.json was made from another {name}: python -m experiments publish makes it anew")
+            raise InputError(f"claims.json was made from another {name}: python -m docs.publish makes it anew")
 
 
 def checked(name: str, record: dict) -> dict:

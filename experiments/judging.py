@@ -98,7 +98,7 @@ def judged_record(records: dict) -> dict:
     return sealed({
         "experiment": "claims",
         "source": "all of them",
-        "command": f"{PROGRAM} publish",
+        "command": "python -m docs.publish",
         "settings": {},
         "env": environment(),
         "judged": {name: record["digest"] for name, record in records.items()},

@@ -37,7 +37,7 @@ class Rule:
     nets: int
 
 
-# computed from experiments/results/will_it_train.json and the records it needs; tests/test_will_it_train.py compares
+# computed from experiments/results/will_it_train.json and the records it needs; test_will_it_train.py compares
 RULES = {
     "sgd": Rule(-2.3877, -2.3051, 4.2526, 0.9111, (0.8323, 0.9608), 0.8222, 90),
     "adam": Rule(-7.7703, -6.3305, 2.4341, 0.9000, (0.8186, 0.9532), 0.9333, 90),

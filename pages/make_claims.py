@@ -49,7 +49,7 @@ FEW = 3  # samples that a row names
 
 def why_fixed(row: dict) -> str:
     """Why no bound of a row can be moved; "" if each part is what one of its tests answers, whatever that is:
-    tests/test_claims.py asks every claim."""
+    test_claims.py asks every claim."""
     if row["verdict"] == "not tested":
         return "it is not tested yet"
     if row["parts"] is None:

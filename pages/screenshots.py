@@ -1,5 +1,5 @@
 """Takes pictures of pages/index.html and pages/explorer.html in a real browser: two into viz/, and one of each scene
-into pages/index/pictures/, for readers whose browser runs no scripts.  python -m experiments publish asks for them.
+into pages/index/pictures/, for readers whose browser runs no scripts.  python -m docs.publish asks for them.
 
 Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium
 chromium-driver

@@ -1,4 +1,4 @@
-"""The browser pages that `python -m experiments publish` makes, with what each is made from."""
+"""The browser pages that `python -m docs.publish` makes, with what each is made from."""
 
 from __future__ import annotations
 

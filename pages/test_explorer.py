@@ -140,7 +140,7 @@ def test_a_range_is_closed_as_the_lesion_experiment_closes_a_set(mnist):
     assert len(set(expected.tolist())) > 5
 
 
-def test_an_answer_is_decided_at_the_block_after_which_it_stays_the_same(mnist):
+def test_an_answer_is_decided_where_it_changes_last(mnist):
     net = hn.DeepNet(784, 10, 8, 5, "highway", 0, gate_bias=0.0)
     x = hn.scale_pixels(mnist.x_test[:300], np.float32)
     decided = measure.decided_at(net, x)

@@ -3,7 +3,7 @@
     python -m benchmarks.records mnist        -> benchmarks/records/mnist_99/DATE.json
     python -m benchmarks.records cifar        -> benchmarks/records/cifar_94/DATE.json
 
-`python -m experiments publish` puts a row for each log in the folders into the table of benchmarks/records/README.md.
+`python -m docs.publish` puts a row for each log in the folders into the table of benchmarks/records/README.md.
 The rules are on that page.  A log of the same day is replaced, unless it was given another name.
 
 If the command is stopped, it goes on from the last epoch when it is called again: until the log is written, what is

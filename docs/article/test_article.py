@@ -97,7 +97,7 @@ def test_the_numbers_of_the_factorial_design(mark, numbers):
     assert numbers_in(registry.TABLES[mark](RECORDS.__getitem__)) == numbers
 
 
-def test_gates_rescue_where_fixed_ones_fail_and_rules_without_a_gradient_look_at_kinds_and_biases():
+def test_gates_rescue_where_fixed_ones_fail():
     cells = [
         cell("none", 100, True, True, 0.3),
         cell("convex", 100, False, True, 2.3),  # its gates are open by 12 in all
@@ -116,7 +116,7 @@ def test_the_numbers_of_kinds():
     assert numbers_in(plain) == [2, 2, 3, 10, 0.903, 0.91]  # 1000 times the losses
 
 
-def test_the_ten_claims_are_those_of_the_question_with_bounds_of_the_ledger():
+def test_the_ten_claims_have_the_bounds_of_the_ledger():
     rows = {row["id"]: row for row in read_json(ROOT / "experiments/results/claims.json")["trials"]}
     assert list(ten_claims.TEN_CLAIMS) == [name for names in PRIMARY.values() for name in names]
     for name, primary in ten_claims.TEN_CLAIMS.items():
@@ -150,7 +150,7 @@ def test_numbers_as_the_table_of_claims_shows_them(text, shown):
     assert show.table_of_claims.compact(text) == shown
 
 
-def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
+def test_cells_that_need_a_rate_fail_at_other_rates():
     at_all_rates = {"loss": [[0.1, 0.2], [0.3, 0.1]]}
     one_seed_diverges = {"loss": [[0.1, 0.2], [0.3, None]]}
     at_no_rate = {"loss": [[0.1, 2.2], [2.3, 2.3]]}
@@ -161,7 +161,7 @@ def test_cells_that_need_a_rate_train_at_some_rates_and_fail_at_others():
     assert why_deep_nets_train.cells_that_need_a_rate(lambda _: record) == "1"
 
 
-def test_a_factor_is_a_whole_number_and_levels_are_of_nets_that_fit():
+def test_factors_are_whole_and_levels_are_of_nets_that_fit():
     final = [
         {"block": block, "depth": 99, "loss": loss}
         for block, losses in (("plain", (0.2, 0.3)), ("highway", (1e-4, 1.5e-4)))
@@ -179,7 +179,7 @@ def test_a_factor_is_a_whole_number_and_levels_are_of_nets_that_fit():
     assert registry.TABLES["article-highway-that-fit-on-cifar"](made_up.__getitem__) == "0.1410 to 0.1420"
 
 
-def test_of_rules_made_when_runs_had_been_seen_those_of_tested_rows_count():
+def test_rules_made_after_seeing_runs_count_for_tested_rows_alone():
     rows = [{"verdict": verdict, "seen": seen} for verdict in ("in part", "not tested") for seen in (True, False)]
     ledger = {"experiments/results/claims.json": {"trials": rows}}
     assert numbers_in(registry.TABLES["article-rules-after"](ledger.__getitem__)) == [1, 2]
@@ -208,7 +208,7 @@ def test_the_inputs_and_classes_of_the_tasks_are_those_of_their_nets():
     assert (x.shape[1], chains["chains"]) == studies.INPUTS_AND_CLASSES["chains"]
 
 
-def test_a_study_that_trains_what_an_earlier_one_chose_has_the_draws_of_that_search():
+def test_a_study_of_chosen_settings_has_the_draws_of_their_search():
     [study] = [study for study in studies.STUDIES if study.name == "`figure_1_finals`"]
     records = {studies.path_of(name): {"settings": {}} for name in (study.record, study.search)}
     records[studies.path_of(study.record)]["settings"] = {"epochs": 400, "seeds": 3}

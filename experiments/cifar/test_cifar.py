@@ -254,7 +254,7 @@ def test_s_is_the_deviation_from_a_straight_line():
 
 
 @pytest.mark.parametrize("partial", [[], [stopped(epochs=12)], [stopped(parent={"epoch": 100})]])
-def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(partial):
+def test_short_runs_and_branches_are_not_compared_with_the_log(partial):
     assert judged(LOG_CLAIM, recorded(partial=partial)) == ("-", "not tested")
 
 

@@ -296,7 +296,7 @@ def test_a_unit_whose_gate_is_shut_carries():
     np.testing.assert_allclose(by_block, after, atol=1e-15)
 
 
-def test_the_largest_saving_is_chosen_on_one_half_and_judged_on_the_other():
+def test_the_saving_is_chosen_on_one_half_and_judged_on_another():
     names = ("policy", "threshold", "choice_accuracy", "test_accuracy", "cost_over_whole")
     policies = [
         ("unit", 0.1, 0.96, 0.97, 0.9),

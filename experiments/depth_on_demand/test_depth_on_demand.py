@@ -491,7 +491,7 @@ def test_gradients_of_tied_and_untied_blocks(block, tied):
     assert gradient.size == start.size - tied * (net.depth - 1) * n_of_a_block
 
 
-def test_an_answer_is_read_and_moved_from_the_block_that_computes_it_on(monkeypatch):
+def test_an_answer_can_be_read_and_moved_once_computed(monkeypatch):
     """A net of four blocks whose third computes whether two of its inputs differ: no probe reads that before."""
     net = hn.DeepNet(3, 2, 3, 4, "two-matrices", 0)
     net.parameters[:] = 0

@@ -323,7 +323,7 @@ def test_verdicts(claim):
         ("class-differences-on-cifar", {"class_difference_sparsity": 0.2}),
     ],
 )
-def test_a_claim_on_cifar_100_must_hold_after_100_epochs_and_after_200(claim_id, wrong):
+def test_a_cifar_100_claim_must_hold_after_100_and_200_epochs(claim_id, wrong):
     def verdict(after_100, after_200):
         return verdict_on("gates_over_training", claim_id, *records_of_both_lengths(after_100, after_200))
 
@@ -335,7 +335,7 @@ def test_a_claim_on_cifar_100_must_hold_after_100_epochs_and_after_200(claim_id,
 # ---- fifty_layers: the nets that are kept ---------------------------------------------------------
 
 
-def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(kept, tmp_path, monkeypatch):
+def test_a_kept_net_is_used_and_a_missing_one_trained_again(kept, tmp_path, monkeypatch):
     setting = kept.setting
     net = fifty_layer_nets.net_of(setting, kept.folder)
     assert net.about["trial"] == setting

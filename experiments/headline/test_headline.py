@@ -103,7 +103,7 @@ def test_verdict_on_shut_gates(shut, without, open_after, verdict):
     assert verdict_on("shut_gates", "accurate-without-blocks", {"trials": trials}, record) == verdict
 
 
-def test_a_control_takes_the_place_of_a_net_of_its_seed_and_depth():
+def test_a_control_replaces_the_net_of_its_seed_and_depth():
     runs = [{"seed": seed, "depth": 30, "highway": {"final_test_acc": 0.9}, "plain": {}} for seed in (0, 1)]
     finals = []
     for control in (headline_nets.NO_BLOCKS, headline_nets.BEST_PLAIN):

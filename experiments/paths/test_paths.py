@@ -41,7 +41,7 @@ def along_one_path(net, parts, top, transforms):
 
 
 @pytest.mark.parametrize("block", ["highway", "residual", "re-zero", "plain"])
-def test_the_polynomial_is_the_sum_over_all_paths_and_with_the_gates_the_gradient(block):
+def test_the_polynomial_sums_all_paths_and_with_gates_is_the_gradient(block):
     net = small_net(block)
     parts, top, exact = parts_and_ends(net)
     sums = paths_trial.summed_paths(net, parts, top, through_gates=False)
@@ -56,7 +56,7 @@ def test_the_polynomial_is_the_sum_over_all_paths_and_with_the_gates_the_gradien
     assert sum(found["along"]) == pytest.approx(1)
 
 
-def test_single_paths_have_the_lengths_of_the_polynomial_where_there_is_but_one():
+def test_a_single_path_has_the_polynomial_s_length():
     net = small_net("residual")
     parts, top, _ = parts_and_ends(net)
     found = paths_trial.single_paths(net, parts, top, {"seed": 1, "paths": 2})

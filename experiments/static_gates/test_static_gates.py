@@ -194,7 +194,7 @@ def test_all_variants_search_the_same_draws():
     assert [setting["width"] for setting in sampled] == [50, 50, 50, 50, 68]
 
 
-def test_a_seed_gives_all_variants_of_a_width_the_same_weights_of_h():
+def test_a_seed_gives_all_variants_the_same_weights_of_h():
     nets = []
     for variant in ("full", "unit", "scalar", "random"):
         nets.append(fully_connected.make({**SETTING, "variant": variant, **static_gates.VARIANTS[variant]}))
@@ -262,7 +262,7 @@ def test_the_verdicts(claim, changes, verdict):
 
 
 @pytest.mark.parametrize(("gate_bias", "is_at_the_end"), [(-7.5, True), (-1.6, True), (-7.2, False), (-1.8, False)])
-def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it(gate_bias, is_at_the_end):
+def test_a_loss_that_a_wider_search_might_lower_does_not_count(gate_bias, is_at_the_end):
     record = made_up(unit={"loss": (10, 0)})
     for trial in record["trials"]["final"]:
         if static_gates.is_of(trial, "unit", "MNIST"):
@@ -343,7 +343,7 @@ def test_who_alone_loses_a_seed_is_the_worse_one(who, needed):
     assert static_gates.rows(record)  # with what is there
 
 
-def test_a_trained_net_does_not_need_gates_without_which_it_errs_no_more():
+def test_gates_without_which_a_net_errs_no_more_are_unneeded():
     record = made_up()
     for trial in record["trials"]["final"]:
         if "replaced" in trial and trial["data"] == "MNIST":

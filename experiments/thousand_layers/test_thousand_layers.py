@@ -182,7 +182,7 @@ def test_one_rate_is_drawn_from_each_part_of_the_range():
     np.testing.assert_array_equal(np.floor(parts), range(16))
 
 
-def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
+def test_past_a_thousand_layers_the_deepest_residual_net_s_setting_holds():
     net = {"block": "residual", "depth": 999, "effective_lr": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
     final = [{**net, "seed": 1}, {**net, "seed": 2}, {**net, "seed": 1, "depth": 199, "scale": 0.1}]
     final.append({**net, "seed": 1, "block": "highway"})

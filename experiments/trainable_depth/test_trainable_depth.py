@@ -1,13 +1,13 @@
 """The room trainable_depth: the verdicts on made-up results, and what its numbers need."""
 
 import functools
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from complex_step import assert_gradient_is_right
 from conftest import judgement_on, verdict_on
+from small_nets import SHAPES, random_net
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
@@ -129,22 +129,10 @@ def test_a_law_whose_rates_are_too_large_is_not_reproduced():
 OWN_BLOCKS = ("mp-gate", "p-norm-gate")
 
 
-def load_gradient_check():
-    """tests/ is no package: its complex-step check is loaded from its file."""
-    path = Path(hn.__file__).parent / "tests" / "test_gradients.py"
-    spec = importlib.util.spec_from_file_location("gradient_check", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-CHECK = load_gradient_check()
-
-
 @pytest.mark.parametrize("block", OWN_BLOCKS)
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_the_gradient_of_every_parameter_is_the_complex_step(block, activation):
-    CHECK.assert_gradient_is_right(*CHECK.random_net(block, CHECK.SHAPES[0], activation=activation))
+    assert_gradient_is_right(*random_net(block, SHAPES[0], activation=activation))
 
 
 @pytest.mark.parametrize("mixing", ["convex", "identity"])
@@ -153,7 +141,7 @@ def test_the_gradient_of_every_parameter_of_streams_is_the_complex_step(mixing, 
     rng = np.random.default_rng(0)
     net = StreamNet(4, 3, 5, 6, rng, mixing, activation=activation, gate_bias=-0.5, dtype=np.complex128)
     net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)
-    CHECK.assert_gradient_is_right(net, rng.normal(size=(7, 4)), rng.integers(0, 3, 7))
+    assert_gradient_is_right(net, rng.normal(size=(7, 4)), rng.integers(0, 3, 7))
 
 
 @pytest.mark.parametrize("bias", [-100.0, 0.0, 8.0])
@@ -292,7 +280,7 @@ def test_a_search_goes_down_until_the_best_rate_is_passed(monkeypatch):
     assert searched(monkeypatch, losses) == [(15.0, 1), (5.0, 1), (5.0, 2), (1.5, 1), (1.5, 2)]
 
 
-def test_a_search_of_what_does_not_train_tries_all_rates_with_one_seed(monkeypatch):
+def test_a_search_that_finds_nothing_tries_all_rates_once(monkeypatch):
     assert searched(monkeypatch, {(5.0, 1): None}) == [(15.0, 1), (5.0, 1), (1.5, 1), (0.5, 1)]
 
 

@@ -424,7 +424,7 @@ def test_bounds_lie_between_what_trains_and_what_does_not():
     assert trained_cells.bounds(values, np.array([1, 0, 0, 1, 1, 1], bool)) == (-1.5, math.inf)
 
 
-def test_rows_of_the_factorial_have_the_bounds_and_the_share_of_the_gate():
+def test_rows_of_the_factorial_have_the_gate_s_bounds_and_share():
     record = factorial(trains_where_it_fades_little, fades)
     row = select(what_trains.rows(record), row="predictor", predictor="gradient")
     assert row["right_where_tested"] == 1
@@ -547,7 +547,7 @@ def test_rows_count_the_starts_that_proceed_and_fail():
             assert row["p"] < 0.05
 
 
-def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
+def test_an_h_that_never_trains_plain_says_nothing_of_starts():
     assert initialisations.trained_by_plain(from_starts(plain_trains_with_tanh), 99) == ["tanh"]
     record = from_starts(lambda cell, seed: 0.1 if cell["kind"] == "highway" else 2.3)
     assert initialisations.spreads(record, "highway", 99) == [None] * 3

@@ -259,7 +259,7 @@ def test_look_measures_the_singular_values_of_the_product_of_all_jacobians(block
     assert [len(look[name]) for name in lists] == [6, 6, 6, 6]
 
 
-def test_stretches_are_geometric_means_and_values_lost_in_rounding_count_as_the_bound():
+def test_stretches_are_geometric_means_and_rounded_values_count_as_the_bound():
     """A value below 1e-15 of the image's largest counts as that: 1e-30 as 4e-15."""
     values = np.array([[[4.0, 1.0, 1e-30], [9.0, 4.0, 0.25]]])
     np.testing.assert_allclose(jacobian_trial.stretches(values), [[6, 2, (4e-15 * 0.25) ** 0.5]])

@@ -2,7 +2,7 @@
 
     python -m highways.trained.make mnist-16-short run_conv_0.npz    writes .safetensors and .onnx, and nets.json
 
-Weights become float16 if then every test image still has the same answer.  `python -m experiments publish` puts what
+Weights become float16 if then every test image still has the same answer.  `python -m docs.publish` puts what
 nets.json says into the table of highways/trained/README.md.
 """
 

@@ -1,4 +1,4 @@
-"""Serves promise 1, files are whole: a full disk leaves the old file."""
+"""A full disk leaves the old file."""
 
 import os
 

@@ -1,5 +1,5 @@
-"""Serves promise 1, files are whole: a command, or a worker of it, is killed or interrupted at a random moment; its
-target is the whole old file or the whole new one, and no process is left that could write to it later."""
+"""A command, or a worker of it, is killed or interrupted at a random moment: its target is the whole old file or the
+whole new one, and no process is left that could write to it later."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Serves promise 2, a stopped training goes on: it ends as if it had not been stopped, to the bit, after any stops."""
+"""A stopped training ends as if it had not been stopped, to the bit, after any stops."""
 
 import json
 
@@ -28,9 +28,7 @@ def data(tmp_path_factory):
     block=st.sampled_from(["highway", "plain", "residual"]),
     seed=st.integers(0, 2**31),
 )
-def test_a_training_that_is_stopped_after_any_epochs_ends_with_the_same_bits(
-    tmp_path, data, stops, protocol, block, seed
-):
+def test_a_training_stopped_after_any_epochs_ends_with_the_same_bits(tmp_path, data, stops, protocol, block, seed):
     chosen = protocols.settings_of(
         net="mnist-3", protocol=protocol, block=block, epochs=EPOCHS, n_train=300, n_test=80, seed=seed
     )

@@ -1,4 +1,4 @@
-"""Serves promise 3, data are known by their checksums: any other bytes are refused, or are named as the user's own."""
+"""Any bytes but the known ones are refused, or are named as the user's own."""
 
 import gzip
 

@@ -1,5 +1,5 @@
-"""Serves promise 4, no wrong number in silence: any array, setting or rate gives a right number, or is refused, or said
-to have diverged.  Half of the examples are such that they must be taken.  (Ranks of MPI: tests/test_together.py.)"""
+"""Any array, setting or rate gives a right number, or is refused, or said to have diverged.  Half of the examples are
+such that they must be taken."""
 
 import math
 import warnings

@@ -1,7 +1,4 @@
-"""Serves promise 5, pages, pictures and verdicts show the committed trials: an edited record is refused, and a summary
-and a verdict follow their trials.
-
-.ci/run asks publish --check as on three processors."""
+"""An edited record is refused, and a summary and a verdict follow their trials."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Serves promise 1, files are whole: whatever kills a command, its file is the whole old one or the whole new one, and
+"""Whatever kills a command, its file is the whole old one or the whole new one, and
 nothing but its own output is replaced."""
 
 import json
@@ -56,7 +56,7 @@ def test_a_file_is_whole_at_any_moment(tmp_path):
 @unix
 @pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_command_that_is_stopped_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number):
+def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number):
     target = tmp_path / "run.json"
     for _ in range(2):
         target.write_text(OLD)
@@ -82,9 +82,26 @@ def shapes(tmp_path):
     return write_data_set(tmp_path / "shapes", side=14)
 
 
+OTHER_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@st.composite
+def almost_a_record(draw):
+    """A record of one of the programs without its runs or its environment, and with some other entries."""
+    record = json.loads(draw(st.sampled_from([OLD, OLD_OF_CONV])))
+    record |= draw(st.dictionaries(st.text(max_size=8) | st.sampled_from([*record]), OTHER_JSON, max_size=3))
+    for name in draw(st.sets(st.sampled_from(["runs", "env"]), min_size=1)):
+        record.pop(name, None)
+    return record
+
+
 @pytest.mark.parametrize("program", [hn, cn])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary() | st.from_type(dict).map(lambda value: json.dumps(value, default=str).encode()))
+@given(content=st.binary() | OTHER_JSON.map(json_bytes) | almost_a_record().map(json_bytes))
 @example(content=json.dumps(SARIF).encode())  # has "runs", too
 @example(content=None)  # the record of the other program
 def test_a_file_of_another_kind_is_never_replaced(tmp_path, shapes, program, content):

@@ -12,7 +12,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
     takes-FILE                               how long the measurement of this record took
     the name of a table or a sentence that a show.py registers
 
-`python -m experiments publish` writes the pages.
+`python -m docs.publish` writes the pages.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def value_of(name: str, read) -> str:
         shown, claim_id = name.split(": ", 1)
         claims = read("experiments/results/claims.json")["trials"]
         if claim_id not in [claim["id"] for claim in claims]:
-            raise InputError(f"claims.json has no claim {claim_id}: python -m experiments publish judges all claims")
+            raise InputError(f"claims.json has no claim {claim_id}: python -m docs.publish judges all claims")
         claim = select(claims, id=claim_id)
         if shown == "verdict":
             return cell(Verdict.of(claim).as_text(claim["kind"]))

@@ -1,7 +1,7 @@
 """What is shown of the results: pictures and tables, each registered where it is defined.
 
 `experiments/ROOM/show.py` has the pictures and the tables of one room, from JSON alone.
-`python -m experiments publish` draws the pictures and puts the tables on the pages.
+`python -m docs.publish` draws the pictures and puts the tables on the pages.
 """
 
 from __future__ import annotations

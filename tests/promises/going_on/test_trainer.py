@@ -1,0 +1,119 @@
+"""train_net() ends with the numbers of a training that never stopped."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from highway_networks import Adam, DeepNet, scale_pixels
+from highways import train_net
+from highways.nets.optimizers import SGD
+
+CLASSES = 3
+
+
+@pytest.fixture(scope="module")
+def examples():
+    """Points around three centres."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, CLASSES, 90)
+    x = rng.normal(size=(CLASSES, 5))[y] + 0.3 * rng.normal(size=(90, 5))
+    return x.astype(np.float32), y
+
+
+def net_and(optimizer_of):
+    net = DeepNet(5, CLASSES, 8, 3, "highway", rng=1)
+    return net, optimizer_of(net.parameters)
+
+
+@pytest.mark.parametrize("optimizer_of", [Adam, lambda p: SGD(p, 0.05, decay=0.99)], ids=["Adam", "SGD"])
+@pytest.mark.parametrize("in_another_process", [False, True])
+def test_a_training_that_goes_on_ends_as_if_it_had_not_stopped(examples, optimizer_of, in_another_process):
+    whole, optimizer = net_and(optimizer_of)
+    expected = train_net(whole, optimizer, *examples, epochs=5, batch_size=16, validation=examples)
+    net, optimizer = net_and(optimizer_of)
+    history = train_net(net, optimizer, *examples, epochs=2, batch_size=16, validation=examples)
+    if in_another_process:
+        net, optimizer, history = pickle.loads(pickle.dumps((net, optimizer, history)))
+    history = train_net(net, optimizer, *examples, epochs=5, batch_size=16, validation=examples, history=history)
+    assert history == expected
+    np.testing.assert_array_equal(net.parameters, whole.parameters)
+    assert history[-1]["validation_acc"] > 0.9
+
+
+def test_the_schedule_counts_steps_through_all_epochs(examples):
+    asked = []
+
+    def schedule(step):
+        asked.append(step)
+        return 0.01 / (1 + step)
+
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=2, batch_size=16, schedule=schedule)
+    history = train_net(net, optimizer, *examples, epochs=3, batch_size=16, schedule=schedule, history=history)
+    assert asked == list(range(15))
+    assert [row["lr"] for row in history] == [0.01 / 5, 0.01 / 10, 0.01 / 15]
+
+
+def test_it_stops_where_the_history_says_so(examples):
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=50, batch_size=16, stop=lambda rows: rows[-1]["epoch"] == 4)
+    assert len(history) == 4
+
+
+@pytest.mark.parametrize("first", [2, 3, 5])
+def test_a_training_that_goes_on_stops_where_it_would_have_stopped(examples, first):
+    def stop(history):
+        return len(history) == 3
+
+    whole, optimizer = net_and(Adam)
+    expected = train_net(whole, optimizer, *examples, 10, batch_size=16, stop=stop)
+    assert len(expected) == 3
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, first, batch_size=16, stop=stop)
+    history = train_net(net, optimizer, *examples, 10, batch_size=16, stop=stop, history=history)
+    assert history == expected
+    np.testing.assert_array_equal(net.parameters, whole.parameters)
+
+
+def test_targets_are_measured_by_their_loss(examples):
+    def squared_error(outputs, y):
+        return ((outputs - y) ** 2).mean(), 2 * (outputs - y) / outputs.size
+
+    x, _ = examples
+    targets = x[:, :CLASSES]
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, x, targets, 20, batch_size=16, loss=squared_error, validation=(x, targets))
+    assert history[-1]["validation_loss"] < 0.5 * history[0]["validation_loss"]
+    assert history[-1]["train_acc"] is None
+    unknown = targets * np.nan
+    [row] = train_net(net, optimizer, x, targets, 1, batch_size=16, loss=squared_error, validation=(x, unknown))
+    assert "diverged" in row
+
+
+def test_a_training_that_diverges_says_so_and_does_not_go_on(examples):
+    net, optimizer = net_and(lambda parameters: SGD(parameters, 1e38))
+    history = train_net(net, optimizer, *examples, epochs=5, batch_size=16)
+    assert "diverged" in history[-1]
+    with pytest.raises(ValueError):
+        train_net(net, optimizer, *examples, epochs=9, batch_size=16, history=history)
+
+
+def test_lists_train_as_arrays_do_and_a_mask_is_refused(examples):
+    x, y = examples
+    lists = (x.tolist(), y.tolist())
+    histories = []
+    for data in (examples, lists):
+        net, optimizer = net_and(Adam)
+        histories.append(train_net(net, optimizer, *data, epochs=1, batch_size=16, validation=data))
+    assert histories[0] == histories[1]
+    for data in ((np.ma.masked_less(x, 0), y), (x, np.ma.masked_less(y, 1))):
+        with pytest.raises((TypeError, ValueError)):
+            train_net(*net_and(Adam), *data, epochs=1, batch_size=16)
+
+
+def test_images_train(examples):
+    x = np.random.default_rng(0).integers(0, 256, (90, 5)).astype(np.uint8)
+    net, optimizer = net_and(Adam)
+    [row] = train_net(net, optimizer, scale_pixels(x, np.float32), examples[1], epochs=1, batch_size=16)
+    assert row["epoch"] == 1

@@ -1,0 +1,424 @@
+"""How a logged trial is found again, and when it is served in place of a new run."""
+
+import functools
+import importlib
+import json
+import sys
+import types
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import setting
+
+import highway_networks as hn
+from experiments.shared_trials import fully_connected
+from highways import files, trial_code
+from highways.files import InputError
+from highways.lab import trials as trials_module
+from highways.lab.trials import Runner
+from highways.nets.extra_blocks import Residual
+from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of
+
+NOWHERE = files.ROOT / "absent" / "net.npz"
+
+
+def runner_in(folder, jobs=1):
+    return Runner("log", "default", {}, folder=folder, jobs=jobs)
+
+
+def trials_of(folder) -> list[dict]:
+    """The lines of the log."""
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
+    def run(data, code):
+        monkeypatch.setattr(trials_module, "checksum_of_code", lambda function, needs: code)
+        runner = runner_in(tmp_path)
+        rows = runner.run(
+            lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
+        )
+        assert [row["is"] for row in rows] == [1, 2]
+        assert runner.data_sets == {"set": data}
+        return len(trials_of(tmp_path))
+
+    assert run("0", "x") == 2
+    assert run("0", "x") == 2
+    assert run("1", "x") == 4
+    assert run("1", "y") == 6
+    assert run("0", "x") == 6
+    first = trials_of(tmp_path)[0]
+    assert {name: first[name] for name in ("trial", "data", "code")} == {"trial": {"a": 1}, "data": "0", "code": "x"}
+
+
+def parameters_of(t):
+    return {"scale": hn.Block.find(t["block"]).scale}
+
+
+def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
+    def run(*scales):
+        runner = runner_in(tmp_path)
+        return runner.run(parameters_of, [{"block": Residual(scale), "seed": 0} for scale in scales])
+
+    rows = run(0.1, 0.02)
+    assert [row["scale"] for row in rows] == [0.1, 0.02]
+    assert [row["block"] for row in rows] == ["residual"] * 2
+    assert [row["block_settings"] for row in rows] == [{"scale": 0.1}, {"scale": 0.02}]
+    assert [row["scale"] for row in run(0.02, 0.5)] == [0.02, 0.5]
+    assert len(trials_of(tmp_path)) == 3
+
+
+def returns_what_is_bound(t, factor=None, load=None, folder=None):
+    return {"folder": folder}
+
+
+@pytest.mark.parametrize("bound", [10, None, Residual(0.1)])
+def test_what_is_bound_to_the_function_of_a_trial_is_refused(tmp_path, bound):
+    """The log's key lacks it, so that another value would be served this one's result."""
+    runner = runner_in(tmp_path)
+    for function in (
+        functools.partial(returns_what_is_bound, factor=bound),
+        functools.partial(returns_what_is_bound, bound),
+    ):
+        with pytest.raises(ValueError):
+            runner.run(function, [{"seed": 0}])
+
+
+def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
+    runner = runner_in(tmp_path, jobs=2)
+    first = runner.run(parameters_of, [{"block": "residual"}])
+    assert first[0]["scale"] is None
+    runner.lock.release()
+    monkeypatch.setattr(trials_module, "_run_trial", None)  # running a trial would fail
+    runner = runner_in(tmp_path, jobs=2)
+    assert runner.run(parameters_of, [{"block": "residual"}]) == first
+    runner.lock.release()
+
+
+def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
+    """Nor does it in a log of an earlier version, whose lines have the names as they were declared."""
+    first = {"b": 1, "a": 2}
+    second = {"a": 2, "b": 1}
+    key = json.loads(trials_module.key_of_trial(returns_its_setting, first, None))
+    as_declared = json.dumps({**key, "trial": first})
+    line = trials_module.line_of_log(as_declared, {"seconds": 7.0}, "0" * 12)
+    (tmp_path / "log.jsonl").write_text(json.dumps(line) + "\n")
+    runner = runner_in(tmp_path)
+    rows = runner.run(returns_its_setting, [first, second])
+    assert [list(row) for row in rows] == [["b", "a", "seconds"], ["a", "b", "seconds"]]
+    assert [row["seconds"] for row in rows] == [7.0, 7.0]
+    assert len(trials_of(tmp_path)) == 1
+
+
+def test_a_setting_that_is_listed_twice_runs_once(tmp_path):
+    settings = [{"a": 1}, {"a": 2}, {"a": 1}]
+    found = runner_in(tmp_path).run(lambda setting: {"is": setting["a"]}, settings)
+    assert [trial["is"] for trial in found] == [1, 2, 1]
+    assert len(trials_of(tmp_path)) == 2
+
+
+def test_a_worker_with_other_code_or_data_is_refused():
+    """On a cluster each machine has a clone and data of its own."""
+    t = setting(epochs=1)
+    trial = fully_connected.trial
+    data_of = fully_connected.data_of
+    key = json.loads(trials_module.key_of_trial(trial, t, data_of(t)))
+    _, result, _ = trials_module._run_trial(trial, data_of, t, json.dumps(key), NOWHERE)
+    assert result["diverged"] is False
+    for wrong in ({"code": "0"}, {"data": "0"}):
+        with pytest.raises(InputError):
+            trials_module._run_trial(trial, data_of, t, json.dumps(key | wrong), NOWHERE)
+
+
+MY_TRIALS = """\
+FACTOR = 1
+
+def trial(t):
+    return {"is": t["a"] * FACTOR}
+"""
+
+
+@pytest.fixture
+def my_trials(tmp_path, monkeypatch):
+    """my_trials(factor) writes MY_TRIALS outside the clone, with another factor, and imports it anew."""
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "mine").mkdir()
+
+    def load(factor=1):
+        (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", f"FACTOR = {factor}"))
+        importlib.invalidate_caches()
+        sys.modules.pop("my_trials", None)
+        return importlib.import_module("my_trials")
+
+    yield load
+    sys.modules.pop("my_trials", None)
+
+
+def code_in(file: str) -> frozenset[str]:
+    return code_of((files.ROOT / file).read_bytes())
+
+
+def checksum_of(file: str) -> str:
+    return checksum_of_text((files.ROOT / file).read_bytes())
+
+
+def test_the_code_of_a_trial_is_what_it_imports():
+    fully, conv = (code_in(f"experiments/{name}_trial.py") for name in ("figure_1/full_mnist", "table1/table1"))
+    assert {
+        checksum_of("highway_networks.py"),
+        checksum_of("experiments/shared_trials/fully_connected.py"),
+    } <= fully & conv
+    assert checksum_of("highways/conv/winograd.py") in conv - fully
+    for file in ("highways/files.py", "highways/processes.py", "highways/lab/trials.py", "highways/conv/progress.py"):
+        assert checksum_of(file) not in fully | conv
+
+
+PROGRAM = '''
+def f(x):
+    """One."""
+    if not x:
+        raise ValueError(f'a {x}')
+    print('a', x)
+    warnings.warn(f'a {x:.3f}')
+    return 0.5 * registry['a'](x)
+
+def parse_arguments(x=1):
+    return x
+'''
+
+
+def checksum_with(old: str, new: str) -> str:
+    assert PROGRAM.count(old)
+    return checksum_of_text(PROGRAM.replace(old, new).encode())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    return", "    # as it is\n    return"),
+        ("def f(x):", "# bent\n\ndef f(x) :"),
+        ('    """One."""\n', ""),
+        ("ValueError(f'a {x}')", "ValueError(f'{x} b')"),
+        ("print('a', x)", "print(x)"),
+        ("warnings.warn(f'a {x:.3f}')", "warnings.warn(f'{x:.4g}')"),
+        ("\n", "\r\n"),
+    ],
+)
+def test_words_are_not_in_the_key(old, new):
+    assert checksum_with(old, new) == checksum_of_text(PROGRAM.encode())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.5", "0.25"),
+        ("not x", "x"),
+        ("0.5 * ", ""),
+        ("['a']", "['b']"),
+        ("x=1", "x=2"),
+        ("ValueError(f'a {x}')", "ValueError(f'a {x + 1}')"),
+    ],
+)
+def test_what_computes_is_in_the_key(old, new):
+    assert checksum_with(old, new) != checksum_of_text(PROGRAM.encode())
+
+
+def test_the_core_trains_without_its_command_line(monkeypatch):
+    """The command line is not in the key; of another program, such as the one above, it is."""
+    core = types.ModuleType("core")
+    core.__file__ = hn.__file__
+    monkeypatch.setitem(sys.modules, "core", core)
+    text, _, _ = (files.ROOT / "highway_networks.py").read_text().partition(f"\ndef {COMMAND_LINE}(")
+    exec(compile(text, "core", "exec"), vars(core))
+    assert not hasattr(core, "main")
+    x = np.random.default_rng(0).integers(0, 256, (60, 9)).astype(np.uint8)
+    y = np.arange(60) % 3
+    data = hn.Dataset.of(x, y, x, y)
+    for block in ("highway", "plain"):
+        runs = []
+        for module in (core, hn):
+            run = module.run_one(block, data=data, depth=2, hidden=4, epochs=2, batch_size=16)
+            del run["wallclock_sec"]
+            runs.append(run)
+        assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"from experiments.a import a_trial as other, a, show",
+        b"def g():\n    from experiments.a.a_trial import f",
+        b"import experiments.a.a_trial",
+    ],
+)
+def test_imports_are_followed(tmp_path, monkeypatch, line):
+    """But not into what only reads and writes files."""
+    monkeypatch.setattr(trial_code, "ROOT", tmp_path)
+    texts = {
+        "experiments/a/a_trial.py": b"import experiments.b.stack, highways.files\n",
+        "experiments/b/stack.py": b"from experiments.a import a_trial  # each imports the other\n",
+        "experiments/c/c_trial.py": b"# not imported by a trial\n",
+        "highways/files.py": b"import experiments.c.c_trial\n",
+    }
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text)
+    imported = (line, texts["experiments/a/a_trial.py"], texts["experiments/b/stack.py"])
+    assert code_of(line) == {checksum_of_text(text) for text in imported}
+
+
+def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
+    mine = my_trials()
+    bound = functools.partial(fully_connected.trial, other=mine.trial)
+    assert checksum_of_code(bound) != checksum_of_code(fully_connected.trial)
+    assert checksum_of_code(functools.partial(mine.trial)) == checksum_of_code(mine.trial)
+
+
+def test_a_block_s_file_is_part_of_its_trials_code(my_trials, monkeypatch):
+    """A trial only names its block, or has it as an object."""
+
+    def keys(factor=1):
+        mine = my_trials(factor)
+        block = type("Mine", (Residual,), {"__module__": mine.__name__})
+        monkeypatch.setitem(hn.BLOCKS, "mine", block)
+        return checksum_of_code(fully_connected.trial, ("mine",)), checksum_of_code(fully_connected.trial, (block(),))
+
+    before = keys()
+    assert before[0] == before[1] != checksum_of_code(fully_connected.trial, ("highway",))
+    assert keys() == before
+    after = keys(100)
+    assert after[0] == after[1] != before[0]
+
+
+def test_an_edit_after_the_first_trials_is_not_the_code_that_runs(my_trials, tmp_path):
+    """So the edited text is not served their results."""
+    mine = my_trials()
+    runner = runner_in(tmp_path)
+    assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
+    (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100"))
+    assert runner.run(mine.trial, [{"a": 2}])[0]["is"] == 2
+    runner.lock.release()
+    runner = runner_in(tmp_path)
+    assert [row["is"] for row in runner.run(my_trials(100).trial, [{"a": 1}, {"a": 2}])] == [100, 200]
+
+
+def run_two(tmp_path, trial) -> list[dict]:
+    runner = runner_in(tmp_path)
+    return runner.run(trial, [{"a": 1}, {"a": 2}])
+
+
+def test_a_changed_file_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path):
+    for factor, expected in ((1, [1, 2]), (1, [1, 2]), (100, [100, 200])):
+        assert [row["is"] for row in run_two(tmp_path, my_trials(factor).trial)] == expected
+    assert len(trials_of(tmp_path)) == 4
+
+
+@pytest.mark.parametrize(
+    "bad", [lambda line: b'{"trial": {', lambda line: b"\xff\xfe", lambda line: line.replace(b'"is": 2', b'"is": 3')]
+)
+def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, bad):
+    trial = my_trials().trial
+    log = tmp_path / "log.jsonl"
+    rows = run_two(tmp_path, trial)
+    first, second = log.read_bytes().splitlines()
+    log.write_bytes(bad(second) + b"\n" + first + b"\n")
+    again = run_two(tmp_path, trial)
+    assert [row["is"] for row in again] == [row["is"] for row in rows] == [1, 2]
+    assert log.read_bytes().splitlines()[0] == first
+
+
+@pytest.mark.parametrize("left", ["a whole trial", "a part", "another text"])
+def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, left):
+    """A whole trial is kept; anything else is cut off."""
+    trial = my_trials().trial
+    log = tmp_path / "log.jsonl"
+    run_two(tmp_path, trial)
+    whole = log.read_bytes()
+    first, second = whole.splitlines(keepends=True)
+    ends = {"a whole trial": second[:-1], "a part": second[:-2], "another text": b"{}"}
+    log.write_bytes(first + ends[left])
+    assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
+    assert len(trials_of(tmp_path)) == 2
+    assert log.read_bytes().startswith(whole if left == "a whole trial" else first)
+
+
+def returns_its_setting(t):
+    return {"first": 1, "a": "replaced", "last": 2}
+
+
+def test_a_result_replaces_no_setting(tmp_path):
+    for _ in range(2):  # as it was run, and as the log has it
+        runner = runner_in(tmp_path)
+        [row] = runner.run(returns_its_setting, [{"a": 1, "b": 2}])
+        runner.lock.release()
+        assert (row["a"], row["b"]) == (1, 2)
+        assert list(row) == ["a", "b", "first", "last", "seconds"]
+
+
+def test_results_name_the_program_that_began(tmp_path, monkeypatch):
+    def check_out(commit):
+        """Lets git name this commit, and no changed file."""
+        monkeypatch.setattr(hn, "git", lambda *words: commit if words[0] == "rev-parse" else "")
+
+    hn.commit.cache_clear()
+    check_out("111111111111")
+    runner = runner_in(tmp_path)
+    check_out("222222222222")
+    runner.run(lambda t: {}, [{"a": 1}])
+    assert runner.record("a test", [])["env"]["git"] == "111111111111"
+    assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
+    hn.commit.cache_clear()
+
+
+def half_of(t):
+    return {"half": t["a"] / 2}
+
+
+def quarter_of(t):
+    return {"quarter": t["half"] / 2}
+
+
+def two_stages(folder, part=None) -> list[dict]:
+    """The trials of a question whose second stage needs the first."""
+    with Runner("log", "default", {}, folder=folder, jobs=1, part=part) as runner:
+        halves = runner.run(half_of, [{"a": a} for a in range(5)])
+        runner.run(half_of, [{"a": a} for a in range(10, 13)])  # does not need it
+        return runner.run(quarter_of, [{"half": t["half"]} for t in halves])
+
+
+def without_seconds(trials: list[dict]) -> list[dict]:
+    return [{name: value for name, value in t.items() if name != "seconds"} for t in trials]
+
+
+def test_parts_log_the_trials_that_one_command_runs(tmp_path):
+    whole = two_stages(tmp_path / "whole")
+    folder = tmp_path / "parts"
+    for number in (1, 2):
+        with pytest.raises(trials_module.OthersAreMissing):
+            two_stages(folder, (number, 3))
+    for number in (3, 1, 2):  # the third finds all trials of the first stage
+        two_stages(folder, (number, 3))
+    logs = sorted(folder.glob("*.jsonl"))
+    assert [log.name for log in logs] == [f"log.{number}-of-3.jsonl" for number in (1, 2, 3)]
+    assert sorted(len(log.read_text().splitlines()) for log in logs) == [3, 5, 5]
+    assert without_seconds(two_stages(folder)) == without_seconds(whole)
+    assert (folder / "log.jsonl").read_text() == ""
+
+
+def test_a_log_that_another_part_writes_is_only_read(tmp_path):
+    two_stages(tmp_path)
+    part = tmp_path / "log.1-of-2.jsonl"
+    (tmp_path / "log.jsonl").rename(part)
+    unfinished = part.read_bytes()[:-10]
+    part.write_bytes(unfinished)
+    two_stages(tmp_path)
+    assert part.read_bytes() == unfinished
+    assert len(trials_of(tmp_path)) == 1
+
+
+def test_a_trial_s_code_has_what_highways_offers_by_name():
+    trainer = (files.ROOT / "highways" / "trainer.py").read_bytes()
+    assert checksum_of_text(trainer) in code_of(b"from highways import train_net\n")

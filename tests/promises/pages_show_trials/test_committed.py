@@ -1,0 +1,127 @@
+"""Committed records are read, judged and shown only if they are what their commands and commits made, of known data."""
+
+import copy
+import json
+import shutil
+
+import pytest
+from conftest import ROOT
+
+from experiments import committed, judging
+from experiments.study import COMMANDS
+from highways.files import InputError, known_commits, read_json
+from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
+
+RUNS = "run_shallow"  # of several depths and seeds
+RESULT = "factor_model"
+
+
+def record_of(name: str) -> dict:
+    return read_json(ROOT / path_of(name))
+
+
+@pytest.fixture
+def committed_as(tmp_path, monkeypatch):
+    """committed_as(name, record): puts a record in the place of the committed one, alone in a folder."""
+    monkeypatch.setattr(committed, "ROOT", tmp_path)
+
+    def write(name: str, record: dict) -> str:
+        path = tmp_path / path_of(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record))
+        return path_of(name)
+
+    return write
+
+
+def with_changed_runs(record: dict, change: dict) -> dict:
+    """The record with other settings, in all of its nets, too, and with the digest of that."""
+    record = copy.deepcopy(record) | change
+    for pair in record["runs"]:
+        for block in ("highway", "plain"):
+            pair[block] |= {name: value for name, value in change.items() if name in pair[block]}
+    return sealed(record)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"n_train": 3},
+        {"data_sha256": "0" * 64},
+        {"env": {"python": "3.12", "numpy": "2.0", "git": "58f54ed355e2-dirty"}},
+    ],
+)
+def test_runs_of_other_settings_data_or_programs_are_refused(committed_as, change):
+    record = record_of(RUNS)
+    place = committed_as(RUNS, with_changed_runs(record, change))
+    if not change:
+        assert committed.read_committed(place) == record
+        return
+    with pytest.raises(InputError):
+        committed.read_committed(place)
+
+
+@pytest.mark.parametrize("change", [{"depth": 6}, {"seed": 11}])
+def test_runs_of_other_depths_or_seeds_are_refused(change):
+    record = record_of(RUNS)
+    first, *others = record["runs"]
+    with pytest.raises(InputError):
+        committed.checked(RUNS, {**record, "runs": [first | change, *others]})
+
+
+@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
+def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as):
+    record = record_of(RUNS)
+    place = committed_as(RUNS, sealed({**record, "env": {**record["env"], "git": "deadbeefdead"}}))
+    with pytest.raises(InputError):
+        committed.read_committed(place)
+
+
+@pytest.mark.parametrize("change", [{"final_test_acc": 0.9}, {"diverged": True, "diverged_at": "epoch 3"}])
+def test_a_run_that_contradicts_itself_gets_no_digest(change):
+    record = record_of(RUNS)
+    record["runs"][0]["plain"] |= change
+    with pytest.raises(InputError):
+        record_bytes(record, RUN)
+
+
+def test_results_without_a_digest_or_with_a_trial_twice_are_refused(committed_as):
+    record = record_of(RESULT)
+    place = committed_as(RESULT, {name: value for name, value in record.items() if name != "digest"})
+    with pytest.raises(InputError):
+        committed.read_committed(place)
+    record = record_of("routing")
+    with pytest.raises(InputError):
+        check(sealed({**record, "trials": [*record["trials"], record["trials"][0]]}), RESULTS, "routing.json")
+
+
+def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
+    results = tmp_path / "experiments" / "results"
+    shutil.copytree(ROOT / "experiments" / "results", results, ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    for name in COMMANDS:
+        shutil.copy(ROOT / path_of(name), tmp_path / path_of(name))
+    record = record_of(RESULT)
+    settings = {**record["settings"], "budget": "Quick"}
+    for change in ({"experiment": "lesion"}, {"settings": settings}):
+        (results / f"{RESULT}.json").write_text(json.dumps(sealed({**record, **change})))
+        with pytest.raises(InputError):
+            judging.read_results(tmp_path)
+
+
+def test_a_ledger_that_was_edited_or_judged_other_results_is_refused(committed_as):
+    ledger = record_of("claims")
+    for name in ledger["judged"]:
+        committed_as(name, record_of(name))
+    place = committed_as("claims", ledger)
+    assert committed.read_committed(place) == ledger
+    edited = copy.deepcopy(ledger)
+    edited["trials"][1]["verdict"] = "edited by hand"
+    committed_as("claims", edited)
+    with pytest.raises(InputError):
+        committed.read_committed(place)
+    committed_as("claims", ledger)
+    record = record_of(RESULT)
+    committed_as(RESULT, sealed({**record, "trials": record["trials"][:300]}))
+    with pytest.raises(InputError):
+        committed.read_committed(place)

@@ -1,0 +1,160 @@
+"""What makes a picture or a page stale.  test_your_own_question.py runs `python -m docs.publish`, and .ci/run asks it
+whether anything differs."""
+
+import hashlib
+import re
+import sys
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from docs import publish
+from highways.commands import run_command
+from highways.files import read_json
+from highways.trial_code import checksum_of_text, code_of
+from pages import make_index
+
+
+@pytest.mark.parametrize("page", ["make_index", "make_explorer"])
+def test_a_page_that_computes_T_is_made_from_the_core(page):
+    core = (ROOT / "highway_networks.py").read_bytes()
+    assert checksum_of_text(core) in code_of((ROOT / "pages" / f"{page}.py").read_bytes())
+
+
+@pytest.fixture
+def nothing_but_pictures(tmp_path, monkeypatch):
+    """make(*names): publishes these pictures in an empty folder, where no text differs.
+
+    The picture "interrupted" is never finished: Ctrl-C ends the command."""
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setattr(publish, "current_records", dict)
+    monkeypatch.setattr(publish, "COMMANDS", {})
+    monkeypatch.setattr(publish, "changed_pages", lambda read: {})
+    (tmp_path / "viz").mkdir()
+
+    def make(*names):
+        drawn = []
+
+        def draw(name):
+            if name == "interrupted":
+                raise KeyboardInterrupt
+            drawn.append(name)
+            return name.encode()
+
+        lacks = {"photograph": "browser"}
+        found = []
+        for name in names:
+            found.append(publish.Product(f"viz/{name}.png", "made from", partial(draw, name), lacks.get(name, "")))
+        monkeypatch.setattr(publish, "products", lambda read: found)
+        return run_command("publish", partial(publish.make_anew, False)), drawn
+
+    return make
+
+
+def test_each_picture_is_written_as_soon_as_it_is_drawn(nothing_but_pictures, tmp_path):
+    """So that a repeated command goes on with the one that was interrupted."""
+    assert nothing_but_pictures("first", "second", "interrupted", "third") == (130, ["first", "second"])
+    assert (tmp_path / "viz" / "first.png").read_bytes() == b"first"
+    assert nothing_but_pictures("first", "second", "third") == (0, ["third"])
+    assert nothing_but_pictures("first", "second", "third") == (0, [])
+
+
+def test_without_a_browser_its_pictures_stay_and_are_named(nothing_but_pictures, tmp_path, capsys):
+    (tmp_path / "viz" / "photograph.png").write_bytes(b"old")
+    assert nothing_but_pictures("first", "photograph", "second") == (0, ["first", "second"])
+    assert (tmp_path / "viz" / "photograph.png").read_bytes() == b"old"
+    capsys.readouterr()
+    assert publish.make_anew(True, None) == 1
+    assert "viz/photograph.png" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("what", "is_stale"), [("its pictures", False), ("its words", True)])
+def test_a_page_s_pictures_are_stale_if_anything_else_in_it_changes(tmp_path, monkeypatch, what, is_stale):
+    page = tmp_path / "page.html"
+    text = '<p>one</p><img src="data:image/webp;base64,AAAA">'
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    made_from = []
+    for old, new in [("", ""), ("AAAA", "BBBB") if what == "its pictures" else ("one", "two")]:
+        page.write_text(text.replace(old, new))
+        made_from.append(publish.photograph(tmp_path / "shot.webp", page, bytes).made_from)
+    assert (made_from[0] != made_from[1]) == is_stale
+
+
+def test_the_pictures_of_all_scenes_are_products():
+    products = publish.read_digests()
+    assert {f"pages/index/pictures/{scene}.webp" for scene in make_index.SHOTS} <= set(products)
+
+
+DRAWS = """from highways.lab.showing.registry import Picture
+
+
+def draw(record):
+    return 2 * record["loss"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "is_stale"),
+    [
+        ("nothing", False),
+        ("a comment", False),
+        ("a time", False),
+        ("a number", True),
+        ("the formula", True),
+        ("the file", True),
+    ],
+)
+def test_a_picture_is_stale_if_its_data_code_or_file_change(tmp_path, monkeypatch, what, is_stale):
+    program = tmp_path / "draws.py"
+    program.write_text(DRAWS)
+    (tmp_path / "loss.json").touch()
+    (tmp_path / "viz").mkdir()
+    (tmp_path / "viz" / "drawn.png").write_bytes(b"drawn")
+    record = {"loss": 0.5, "seconds": 3.0}
+    picture = SimpleNamespace(draw=SimpleNamespace(__module__="draws"), files=["loss.json"])
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setitem(sys.modules, "draws", SimpleNamespace(__file__=str(program)))
+    monkeypatch.setattr(publish.registry, "PICTURES", {"drawn": picture})
+    monkeypatch.setattr(publish, "CARD", {})
+    monkeypatch.setattr(publish, "BROWSER_PAGES", [])
+    monkeypatch.setattr(publish, "GIF", program.name)
+
+    def product() -> publish.Product:
+        return next(publish.products(lambda source: record))
+
+    digests = {"viz/drawn.png": {"made_from": product().made_from, "file": hashlib.sha256(b"drawn").hexdigest()}}
+    match what:
+        case "a comment":
+            program.write_text(DRAWS + "# twice\n")
+        case "a time":
+            record["seconds"] = 4.0
+        case "a number":
+            record["loss"] = 0.6
+        case "the formula":
+            program.write_text(DRAWS.replace("2 *", "3 *"))
+        case "the file":
+            (tmp_path / "viz" / "drawn.png").write_bytes(b"edited")
+    assert bool(publish.why_stale(product(), digests)) == is_stale
+
+
+def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():
+    record = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.5}]}
+    again = {"env": {"git": "b"}, "trials": [{"loss": 0.5, "seconds": 4.0}]}
+    other = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.6}]}
+    assert publish.as_bytes(publish.numbers(record)) == publish.as_bytes(publish.numbers(again))
+    assert publish.as_bytes(publish.numbers(record)) != publish.as_bytes(publish.numbers(other))
+
+
+def test_the_numbers_of_the_example_with_pandas():
+    page = (ROOT / "experiments" / "results" / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"(highway|plain) +([\d.]+) +([\d.]+) +(\d+)", page)
+    losses = {}
+    for trial in read_json(ROOT / "experiments" / "results" / "optimization.json")["trials"]["final"]:
+        losses.setdefault((trial["depth"], trial["block"]), []).append(trial["loss"])
+    expected = []
+    for (_, block), values in sorted(losses.items()):
+        expected.append((block, f"{np.mean(values):.6f}", f"{np.std(values, ddof=1):.6f}", str(len(values))))
+    assert found == expected
