@@ -3,7 +3,7 @@
 import numpy as np
 
 import highway_networks as hn
-from highways.nets import carries, extra_blocks, layer_by_layer, layer_norm, static_gates
+from highways.nets import layer_by_layer
 
 
 def of_the_library(registered: dict[str, type]) -> list[str]:
