@@ -175,7 +175,7 @@ def test_factors_are_whole_and_levels_are_of_nets_that_fit():
         "experiments/results/figure_1_finals.json": {"trials": {"final": final}},
         "experiments/results/primary.json": {"trials": {"kinds": kinds}},
     }
-    assert registry.TABLES["article-factor-of-figure-2"](made_up.__getitem__).startswith("2 000 (")
+    assert registry.TABLES["article-plain-over-highway-after-400-epochs"](made_up.__getitem__).startswith("2 000 (")
     assert registry.TABLES["article-highway-that-fit-on-cifar"](made_up.__getitem__) == "0.1410 to 0.1420"
 
 

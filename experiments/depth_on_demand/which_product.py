@@ -92,7 +92,8 @@ def bounded_product_does_as_well(here, before):
 
 @claim("even-activation-does-what-the-product-does", kind="open question", source=SOURCE, about=ABOUT, over=OVER)
 def even_activation_does_what_the_product_does(here, before):
-    """does a residual block of |z| answer as many problems as the product, or more? (not less by {LEVEL})"""
+    """does a residual block whose activation is the absolute value answer as many problems as the product, or more?
+    (not less by {LEVEL})"""
     samples = differences(here, before, "absolute", "product")
     return corrected(*(is_above(sample, -LEVEL) for sample in samples)), short.as_text(samples)
 
