@@ -13,7 +13,7 @@ from experiments.shared_trials import matched_blocks
 from experiments.what_trains import best_start
 from highways.lab.showing.registry import table
 from highways.nets.equal_size import size_of_net
-from highways.records import path_of, with_settings
+from highways.records import path_of, select, with_settings
 from highways.statistics import format_stat, spaced
 
 INPUTS_AND_CLASSES = {"MNIST": (784, 10), "CIFAR-100": (3072, 100), "pointers": (46, 6), "chains": (88, 2)}
@@ -64,10 +64,14 @@ STUDIES = (
           others=("static-unit", 64), data="CIFAR-100"),
     Study("`static_gates`", "static_gates", "", "{depth}", 49, "{trials}", "{epochs}; CIFAR: 100", SEEDS,
           others=("static-unit", 68)),
+    Study("`rates_swapped`", "rates_swapped", "", "49", 49, NO_SEARCH, "{epochs}", "4 searches",
+          others=("static-unit", 64), data="CIFAR-100"),
     Study("`lesion`, `depth_needed`", "fifty_layers", "", "{depth}", 49, "{trials}", "{epochs}; CIFAR: 100", SEEDS),
     Study("`paths`", "paths", "", "{depth}", 30, NO_SEARCH, "{epochs}", SEEDS, others=SAME_WIDTH),
     Study("`depth_on_demand`", "depth_on_demand", "", "12, 18", 12, "{draws}", "8 000 or 12 000 steps", SEEDS,
           width=128, others=("static-unit", 180), data="pointers"),
+    Study("`needed_or_told`", "needed_or_told", "", "12", 12, NO_SEARCH, "8 000 steps", SEEDS, width=128,
+          others=("static-unit", 180), data="pointers"),
     Study("`untold_need`", "untold_need", "", "{depth}", 12, "{draws}", "{steps:,} steps", SEARCHES, width=96,
           others=("two-matrices", 96), data="chains"),
 )  # fmt: skip
@@ -79,7 +83,25 @@ WIDTHS = (23, 9, 13, 22, 10, 14, 11)
 
 @table("article-studies")
 def studies(read) -> str:
-    return table_of(HEADER, [row_of(read, study) for study in STUDIES], WIDTHS)
+    return table_of(HEADER, [*(row_of(read, study) for study in STUDIES), row_of_gated_nets(read)], WIDTHS)
+
+
+def row_of_gated_nets(read) -> str:
+    """Of nets with two matrices in a branch: coupled gates, and the product."""
+    settings = read(path_of("routing_or_multiplication"))["settings"]
+    record = read(path_of("routing_whole_trainings"))
+    on_cycles = with_settings(record["summary"], task="cycle")
+    sizes = [spaced(select(on_cycles, kind=kind)["parameters"]) for kind in ("coupled", "product")]
+    cells = [
+        "`routing_whole_trainings`",
+        str(settings["depth"]),
+        "{width}, {width}".format(**settings),
+        ", ".join(sizes),
+        str(settings["draws"]),
+        f"{spaced(record['settings']['steps'])} steps",
+        SEARCHES.format(**settings),
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def row_of(read, study: Study) -> str:
