@@ -51,6 +51,7 @@ function makeBets() {
   document.querySelectorAll(".claim").forEach((place, i) => {
     const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
       set({ verdicts: replaced(state.verdicts, i, choice) });
+      SCENES.judge.opened = i;
       showBets();
     });
     box.firstChild.after(place.querySelector("p.measured"));
