@@ -21,10 +21,13 @@ function makeChoices(question, choices, choose) {
     button.setAttribute("aria-pressed", "false");
     buttons.append(button);
   });
-  buttons.append(Object.assign(document.createElement("a"), { href: "#stage", className: "back", textContent: "To the stage" }));
+  buttons.append(makeLink("#stage", "To the stage"));
   box.append(asks, buttons);
   return box;
 }
+
+/* A link for low screens, which show the stage and the text of one scene. */
+const makeLink = (href, textContent) => Object.assign(document.createElement("a"), { href, className: "back", textContent });
 
 function makeButton(words, press) {
   const button = Object.assign(document.createElement("button"), { type: "button" });
@@ -48,6 +51,7 @@ function makeBets() {
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
   });
+  NAMES.slice(1).forEach((next, i) => sectionOf(NAMES[i]).append(makeLink(`#${next}`, "Next scene")));
   document.querySelectorAll(".claim").forEach((place, i) => {
     const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
       set({ verdicts: replaced(state.verdicts, i, choice) });
@@ -65,6 +69,13 @@ function bet(scene, i, choice) {
   set({ bets: replaced(state.bets, i, choice) });
   prove(scene);
   showBets();
+}
+
+/* "You were right. "; "" before the answer, and for who did not bet. */
+function verdictOn(scene) {
+  if (!isTold(scene) || betOf(scene) === null) return "";
+  const { choices, right } = SCENES[scene].bet;
+  return betOf(scene) === right ? "You were right. " : `You said: ${choices[betOf(scene)]}. It is: ${choices[right]}. `;
 }
 
 /* Plays on the stage what the answer says. */
@@ -115,7 +126,7 @@ function tellWhatIsSettled() {
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
-    const { choices, right } = SCENES[scene].bet;
+    const { right } = SCENES[scene].bet;
     const chosen = betOf(scene);
     section.querySelectorAll(".bet button:not(.tell)").forEach((button, i) => {
       button.setAttribute("aria-pressed", i === chosen);
@@ -127,11 +138,11 @@ function showBets() {
     write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is not so.`);
-    else says.textContent = isOpen(scene) ? "Watch the stage: it is being tried." : "";
+    write(says, isOpen(scene) ? "Watch the stage: it is being tried." : verdictOn(scene));
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");
+    box.classList.toggle("open", i === SCENES.judge.openNow()); // on the stage
     [...box.querySelectorAll("button")].forEach((button, k) => {
       button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
       button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);

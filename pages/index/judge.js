@@ -97,7 +97,9 @@ SCENES.judge = {
 
   /* A press on a claim that was judged opens it. */
   point(kind, x, y) {
-    if (kind === "up") this.opened = this.ends.findIndex((end) => y < end);
+    if (kind !== "up") return;
+    this.opened = this.ends.findIndex((end) => y < end);
+    showBets();
     redraw();
   },
 

@@ -23,7 +23,7 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
-  write($("caption"), SCENES[state.scene].caption());
+  write($("caption"), verdictOn(state.scene) + SCENES[state.scene].caption());
   if (wasPlaying && !isPlaying()) speakCaption();
   wasPlaying = isPlaying();
   tellWhatIsSettled();
@@ -69,6 +69,7 @@ function showScene(name) {
   for (const link of document.querySelectorAll("#scenes a")) {
     link.setAttribute("aria-current", link.hash === `#${name}`);
   }
+  for (const other of NAMES) sectionOf(other).classList.toggle("current", other === name);
   makeMissing();
   fillLevers();
   goOnWithBet();
@@ -158,6 +159,12 @@ function showLevers() {
   }
 }
 
+/* Scrolls to a scene's text; on a low screen, where it stands alone below the stage, to that. */
+function scrollToScene(scene, behavior = "auto") {
+  const place = getComputedStyle($("stage")).position === "static" ? $("stage") : sectionOf(scene);
+  place.scrollIntoView({ behavior, block: "start" });
+}
+
 /* ---- Keys: they make it a lesson ---- */
 
 let heading = null; // the scene that a key scrolls to; those on the way are not shown
@@ -166,7 +173,7 @@ function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return false; // the browser scrolls on
   heading = next;
-  sectionOf(next).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
+  scrollToScene(next, calm.matches ? "auto" : "smooth");
   sectionOf(next).querySelector("h2").focus({ preventScroll: true });
   showScene(next);
 }
@@ -203,7 +210,11 @@ function takeKey(event) {
     a: () => askAnswer(state.scene),
     s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
-  choicesNow().forEach((button, i) => (actions[i + 1] = () => button.click()));
+  const choose = (button) => {
+    button.click();
+    if (state.scene === "judge") button.closest(".bet").scrollIntoView({ block: "nearest" });
+  };
+  choicesNow().forEach((button, i) => (actions[i + 1] = () => choose(button)));
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
@@ -291,22 +302,23 @@ function start() {
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
+  document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();
   const scene = takeAddress();
-  if (scene !== "whisper") sectionOf(scene).scrollIntoView();
   setOut();
   showScene(scene);
+  if (scene !== "whisper") scrollToScene(scene);
   draw();
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
     if (location.hash === "#stage") return keepAddress(); // a link beside a bet leads there
     const asked = takeAddress();
-    sectionOf(asked).scrollIntoView();
     state.scene = "";
     showScene(asked);
+    scrollToScene(asked);
   });
 }

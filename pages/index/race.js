@@ -179,6 +179,20 @@ function captionOfPair(run, names) {
   return `${trainedFor(run)} New digits read: ${read}.`;
 }
 
+/* With levers as they stand in `values`. */
+function playRace(values) {
+  set(Object.fromEntries(SCENES.race.levers.map((name) => [name, values[name]])));
+  play();
+}
+
+/* What a link such as #race&depth=5 asks for; bets and all else stay. */
+function tryOut(event) {
+  event.preventDefault();
+  showScene("race");
+  scrollToScene("race");
+  playRace(stateOfAddress(event.currentTarget.hash));
+}
+
 SCENES.race = {
   levers: ["second", "init", "b_T", "depth", "rate"],
   hasDigit: true,
@@ -204,9 +218,6 @@ SCENES.race = {
     isSettled: () => runs.race?.step >= PATIENCE,
 
     /* The question is about the standard levers. */
-    prove() {
-      set(Object.fromEntries(SCENES.race.levers.map((name) => [name, STANDARD[name]])));
-      play();
-    },
+    prove: () => playRace(STANDARD),
   },
 };
