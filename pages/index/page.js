@@ -117,6 +117,7 @@ function makeLever(name) {
   if (choices) {
     field = document.createElement("select");
     for (const [value, text] of Object.entries(choices)) field.add(new Option(text, value));
+    if (name === "digit") field.add(Object.assign(new Option("own", ""), { hidden: true, disabled: true }));
   } else if (pattern) Object.assign(field, { type: "text", size: 7 });
   else if (values) Object.assign(field, { type: "range", min: 0, max: values.length - 1, step: 1 });
   else Object.assign(field, { type: "range", min: from, max: to, step });

@@ -37,7 +37,8 @@ function reachedBy(block) {
   let reached = state.at;
   for (const k of ksShown()) {
     const answers = answersFor(k, problemNow(), isHeld());
-    if (standsFrom(answers) <= block) reached = argmax(answers.at(-1));
+    const right = answerTo(problemNow(), k);
+    if (standsFrom(answers) <= block && argmax(answers.at(-1)) === right) reached = right;
   }
   return reached;
 }
@@ -151,7 +152,7 @@ SCENES.pointers = {
     }
     stage.box([left + (right * wide) / SIZE, top - 2, wide / SIZE, height + 4], "frame");
     const stands = standsFrom(answers);
-    if (stands <= state.block) {
+    if (stands <= state.block && argmax(answers.at(-1)) === right) {
       const y = top + (answers.length - stands) * high;
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }

@@ -73,7 +73,8 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
 /* Asks for the next step of the race that is on the stage. */
 function goOn() {
   const run = runNow();
-  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps: 1 });
+  const steps = calm.matches ? Math.min(run?.cutsAt ?? Infinity, run?.until) - run?.step : 1; // then the end alone is seen
+  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps });
 }
 
 function play() {
@@ -170,6 +171,7 @@ function drawPair(run, names, looks) {
 }
 
 function trainedFor({ step }) {
+  if (calm.matches && isPlaying()) return "Training: the end will be shown.";
   if (step) return `After ${step} small steps, ${BATCH} images each.`;
   return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`;
 }
