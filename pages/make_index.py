@@ -60,9 +60,9 @@ EVIDENCE = {
 }
 # The result that the stage shows large, and two lines of words beside it
 LARGE = {
-    "primary-thirty-layers": ("{0:.0f} %", "of digits are read by thirty highway layers,", "{1:.0f} % by thirty plain ones"),
-    "primary-past-1000": ("{1:.1f} %", "of digits are read by 1500 layers; by one", "hidden layer {lost:.1f} points more"),
-    "primary-gates-see-x": ("{3:.0f} points", "fewer training photos read, gates held;", "with blind gates {5:.1f} fewer new ones"),
+    "primary-thirty-layers": ("{0:.0f} %", "read by thirty highway layers,", "{1:.0f} % by thirty plain ones"),
+    "primary-past-1000": ("{1:.1f} %", "read by 1500 layers; one hidden", "layer reads {lost:.1f} points more"),
+    "primary-gates-see-x": ("{3:.0f} points", "fewer photos read, gates held;", "blind gates: {5:.1f} points fewer"),
 }
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
@@ -84,7 +84,7 @@ SHOTS = {
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
     "gate": "The gates of twelve blocks for an easy and a hard problem, and one gate large",
-    "judge": "Three claims, and of each part a bar that lies where it holds or where it fails",
+    "judge": "Three claims, with the result of each and two verdicts, the reader's and ours",
 }
 
 # ---- Images --------------------------------------------------------------------------------------
@@ -230,20 +230,12 @@ def claims_by_id() -> dict[str, dict]:
 
 
 def claims_part() -> list[dict]:
-    """The claims that the reader judges: our verdict, and the parts of its rule."""
+    """The claims that the reader judges: our verdict, the result, and which parts of the rule hold."""
     rows = claims_by_id()
     found = []
     for id, claim in CLAIMS.items():
         row = rows[id]
-        tests = []
-        for test, holds in zip(row["tests"], row["parts"], strict=True):  # a part may leave open what its test decides
-            tests.append({
-                **numbers_of(test),
-                "name": name_of(test),
-                "holds": holds,
-                "bar": bar_of(test),
-                "open": why_open(row, test) if holds is None else "",
-            })  # fmt: skip
+        tests = [{"holds": holds} for holds in row["parts"]]
         large = [minus_signs(filled(words, row)) for words in LARGE[id]]
         found.append({"claim": claim, "verdict": row["verdict"], "large": large, "tests": tests})
     return found
@@ -254,11 +246,13 @@ def claims_in_words() -> str:
     boxes = []
     rows = claims_by_id()
     for id, claim in zip(CLAIMS, claims_part(), strict=True):
-        parts = [part_in_words(part, test) for part, test in zip(claim["tests"], rows[id]["tests"], strict=True)]
+        row = rows[id]
+        parts = [part_in_words(row, *part) for part in zip(row["tests"], row["parts"], strict=True)]
         title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
-        measured = f'<p class="measured">{filled(EVIDENCE[id], rows[id])}</p>'
+        measured = f'<p class="measured">{filled(EVIDENCE[id], row)}</p>'
         rule = "<summary>Part by part: the 95&nbsp;% interval of the mean, and what the rule asked for</summary>"
-        details = f"<details>{rule}<ul>{''.join(parts)}</ul></details>"
+        sides = '<p class="sides"><span>&larr; fails</span><span>holds &rarr;</span></p>'
+        details = f"<details>{rule}{sides}<ul>{''.join(parts)}</ul></details>"
         boxes.append(f'<div class="claim">{title}{measured}{details}</div>')
     return "\n".join(boxes)
 
@@ -334,19 +328,25 @@ def name_of(test: dict) -> str:
     return name
 
 
-def part_in_words(part: dict, test: dict) -> str:
-    """ "✓ highway accuracy: 88.7 to 90.3 %, asked: above 85"."""
-    mark = {True: "✓", False: "✗", None: "?"}[part["holds"]]
-    why = f" ({part['open']})" if part["open"] else ""
-    return f"<li>{mark} {part['name']}: {part['interval']}{unit_of(test)}, asked: {part['asked']}{why}</li>"
+def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
+    """A part of a claim's rule: its mark, name and number; below them the interval as a bar, whose middle is the bound,
+    and the ends of both in words."""
+    mark = {True: "✓", False: "✗", None: "?"}[holds]
+    words = numbers_of(test)
+    low, high = bar_of(test)
+    bar = f'<span class="bar" style="--from: {50 + low:.1f}%; --wide: {high - low:.1f}%"><i></i></span>'
+    why = f"<b>open: {why_open(row, test)}</b>" if holds is None else ""
+    below = f"<span>{words['interval']}</span><span>asked: {words['asked']}</span>{why}"
+    name = f"<span>{mark}</span><span>{name_of(test)}</span><b>{words['number']}</b>"
+    return f'<li>{name}{bar}<span class="below">{below}</span></li>'
 
 
 def bar_of(test: dict) -> list[float]:
-    """The interval's distances from the bound, the larger one 0.45; above zero is what the rule asks for."""
+    """The interval's distances from the bound, the larger one 45; above zero is what the rule asks for."""
     sign = -1 if test["rule"] == "below" else 1
     distances = sorted(sign * (end - test["bounds"][0]) for end in test["interval"])
     largest = max(abs(distance) for distance in distances)
-    return [round(0.45 * distance / largest, 3) for distance in distances]
+    return [45 * distance / largest for distance in distances]
 
 
 def words_from(record: dict) -> dict[str, str]:

@@ -21,13 +21,10 @@ function makeChoices(question, choices, choose) {
     button.setAttribute("aria-pressed", "false");
     buttons.append(button);
   });
-  buttons.append(makeLink("#stage", "To the stage"));
+  buttons.append(Object.assign(document.createElement("a"), { href: "#stage", className: "back", textContent: "To the stage" }));
   box.append(asks, buttons);
   return box;
 }
-
-/* A link for low screens, which show the stage and the text of one scene. */
-const makeLink = (href, textContent) => Object.assign(document.createElement("a"), { href, className: "back", textContent });
 
 function makeButton(words, press) {
   const button = Object.assign(document.createElement("button"), { type: "button" });
@@ -51,11 +48,9 @@ function makeBets() {
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
   });
-  NAMES.slice(1).forEach((next, i) => sectionOf(NAMES[i]).append(makeLink(`#${next}`, "Next scene")));
   document.querySelectorAll(".claim").forEach((place, i) => {
     const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
       set({ verdicts: replaced(state.verdicts, i, choice) });
-      SCENES.judge.opened = i;
       showBets();
     });
     box.firstChild.after(place.querySelector("p.measured"));
@@ -142,7 +137,6 @@ function showBets() {
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");
-    box.classList.toggle("open", i === SCENES.judge.openNow()); // on the stage
     [...box.querySelectorAll("button")].forEach((button, k) => {
       button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
       button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);

@@ -92,7 +92,7 @@ function showButtons() {
   $("play").hidden = !playScene && !ABOUT[state.scene];
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
-  $("wipe").hidden = !SCENES[state.scene].hasDigit || !state.ink;
+  $("wipe").hidden = state.scene !== "whisper" || !state.ink; // elsewhere the menu of digits wipes
   write($("play"), isPlaying() ? "Pause" : "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
@@ -211,11 +211,10 @@ function takeKey(event) {
     a: () => askAnswer(state.scene),
     s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
-  const choose = (button) => {
+  choicesNow().forEach((button, i) => (actions[i + 1] = () => {
+    button.focus(); // scrolls there, and marks it
     button.click();
-    if (state.scene === "judge") button.closest(".bet").scrollIntoView({ block: "nearest" });
-  };
-  choicesNow().forEach((button, i) => (actions[i + 1] = () => choose(button)));
+  }));
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
