@@ -39,7 +39,7 @@ SCENES.judge = {
       stage.text(0, y, claim.slice(0, half), "strong");
       if (!isWide) stage.text(0, (y += step), claim.slice(half + 1), "strong");
       stage.text(0, y + 1.6 * step, large[0], "number");
-      large.slice(1).forEach((line, n) => stage.text(isWide ? 208 : 104, y + (n + 1) * step, line, isWide ? "" : "small"));
+      large.slice(1).forEach((line, n) => stage.text(isWide ? 208 : 0.32 * width, y + (n + 1) * step, line, isWide ? "" : "small"));
       const holding = tests.filter(({ holds }) => holds).length;
       const yours = VERDICTS[state.verdicts[i]];
       const words = yours ? `Yours: ${yours}. Ours: ${verdict} (${holding} of ${tests.length} parts).` : "The rule is sealed until you judge.";

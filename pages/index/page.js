@@ -174,9 +174,9 @@ function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return false; // the browser scrolls on
   heading = next;
+  showScene(next);
   scrollToScene(next, calm.matches ? "auto" : "smooth");
   sectionOf(next).querySelector("h2").focus({ preventScroll: true });
-  showScene(next);
 }
 
 /* The answers to the bet, or to the first claim, that is open. */
