@@ -159,7 +159,7 @@ SCENES.pointers = {
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
     for (let i = 0; i < SIZE; i++) if (wide > 70 || i === right) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
     stage.text(left + wide / 2, top + height + 38, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
+    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["✗ wrong", "✓ right"] : ["✗", "✓"])[Number(answer === right)], "small strong", "middle");
   },
 
   point(kind, x, y) {
