@@ -58,6 +58,12 @@ EVIDENCE = {
     " {0:.0f} and {3:.0f} points on the training images. Nets trained with blind gates end with {1:.1f} and {4:.1f}"
     " times the loss, but lose only {2:.1f} and {5:.1f} points on new images.",
 }
+# The result that the stage shows large, and two lines of words beside it
+LARGE = {
+    "primary-thirty-layers": ("{0:.0f} %", "read by thirty highway layers,", "{1:.0f} % by thirty plain ones"),
+    "primary-past-1000": ("{1:.1f} %", "read by 1500 layers; one hidden", "layer reads {lost:.1f} points more"),
+    "primary-gates-see-x": ("{3:.0f} points", "fewer photos read, gates held;", "blind gates: {5:.1f} points fewer"),
+}
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
     "accuracy lost": "blind gates read fewer",
@@ -78,7 +84,7 @@ SHOTS = {
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
     "gate": "The gates of twelve blocks for an easy and a hard problem, and one gate large",
-    "judge": "Three claims, and of each part a bar that lies where it holds or where it fails",
+    "judge": "Three claims, with the result of each and two verdicts, the reader's and ours",
 }
 
 # ---- Images --------------------------------------------------------------------------------------
@@ -224,15 +230,14 @@ def claims_by_id() -> dict[str, dict]:
 
 
 def claims_part() -> list[dict]:
-    """The claims that the reader judges: our verdict, and the parts of its rule."""
+    """The claims that the reader judges: our verdict, the result, and which parts of the rule hold."""
     rows = claims_by_id()
     found = []
     for id, claim in CLAIMS.items():
         row = rows[id]
-        tests = []
-        for test, holds in zip(row["tests"], row["parts"], strict=True):  # a part may leave open what its test decides
-            tests.append({**numbers_of(test), "name": name_of(test), "holds": holds, "bar": bar_of(test)})
-        found.append({"claim": claim, "verdict": row["verdict"], "tests": tests})
+        tests = [{"holds": holds} for holds in row["parts"]]
+        large = [minus_signs(filled(words, row)) for words in LARGE[id]]
+        found.append({"claim": claim, "verdict": row["verdict"], "large": large, "tests": tests})
     return found
 
 
@@ -241,18 +246,32 @@ def claims_in_words() -> str:
     boxes = []
     rows = claims_by_id()
     for id, claim in zip(CLAIMS, claims_part(), strict=True):
-        parts = [part_in_words(part, test) for part, test in zip(claim["tests"], rows[id]["tests"], strict=True)]
+        row = rows[id]
+        parts = [part_in_words(row, *part) for part in zip(row["tests"], row["parts"], strict=True)]
         title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
-        measured = f'<p class="measured">{evidence_of(id, rows[id])}</p>'
-        rule = "<summary>Part by part: the range that was measured, and what the rule asked for</summary>"
-        details = f"<details>{rule}<ul>{''.join(parts)}</ul></details>"
+        measured = f'<p class="measured">{filled(EVIDENCE[id], row)}</p>'
+        rule = "<summary>Part by part: the 95&nbsp;% interval of the mean, and what the rule asked for</summary>"
+        sides = '<p class="sides"><span>&larr; fails</span><span>holds &rarr;</span></p>'
+        details = f"<details>{rule}{sides}<ul>{''.join(parts)}</ul></details>"
         boxes.append(f'<div class="claim">{title}{measured}{details}</div>')
     return "\n".join(boxes)
 
 
-def evidence_of(id: str, row: dict) -> str:
+def filled(words: str, row: dict) -> str:
+    """Words with the means of a claim's parts."""
     means = [mean_of(test) for test in row["tests"]]
-    return EVIDENCE[id].format(*means, lost=-means[-1])
+    return words.format(*means, lost=-means[-1])
+
+
+def why_open(row: dict, test: dict) -> str:
+    """Why a part is open, although its bar may lie on one side of the bound."""
+    if "b_T of static gates lies at an end of its range" in row["ours"]:
+        return "bias at an end of its range"
+    if test["holds"] is not None:
+        return "another part of the rule decides"
+    low, high = test["interval"]
+    crosses = any(low <= bound <= high for bound in test["bounds"])
+    return "the interval holds the bound" if crosses else "not after Holm's correction"
 
 
 def mean_of(test: dict) -> float:
@@ -261,10 +280,13 @@ def mean_of(test: dict) -> float:
 
 
 def numbers_of(test: dict) -> dict[str, str]:
-    """What was measured, and what the rule asks for: "89.5 %", "above 85"."""
+    """What was measured, its interval, and what the rule asks for: "89.5 %", "88.7 to 90.3", "above 85"."""
     bounds = " and ".join(f"{in_words(test, bound):.3g}" for bound in test["bounds"])
+    most = 100 if unit_of(test) in (" %", " points") else np.inf  # a t-interval may pass what can be
+    low, high = [rounded(test, min(most, in_words(test, end))) for end in test["interval"]]
     return {
-        "number": minus_signs(f"{mean_of(test):.3g}{unit_of(test)}"),
+        "number": f"{rounded(test, mean_of(test))}{unit_of(test)}",
+        "interval": f"{low} to {high}",
         "asked": minus_signs(f"{test['rule']} {bounds}"),
     }
 
@@ -276,7 +298,16 @@ def is_factor(test: dict) -> bool:
 def unit_of(test: dict) -> str:
     if is_factor(test):
         return "×"
-    return "" if "loss" in test["names"][0] else " %"
+    first = test["names"][0]
+    if "loss" in first:
+        return ""
+    is_difference = len(test["names"]) == 2 or first.startswith(("rise", "accuracy lost", "accuracy that"))
+    return " points" if is_difference else " %"
+
+
+def rounded(test: dict, value: float) -> str:
+    digits = 3 if unit_of(test) == "" else 0 if value == 100 else 1
+    return minus_signs(f"{value:.{digits}f}")
 
 
 def in_words(test: dict, value: float) -> float:
@@ -297,19 +328,25 @@ def name_of(test: dict) -> str:
     return name
 
 
-def part_in_words(part: dict, test: dict) -> str:
-    """ "✓ highway accuracy: 88.7 to 90.3 %, asked: above 85"."""
-    mark = {True: "✓", False: "✗", None: "?"}[part["holds"]]
-    interval = minus_signs(" to ".join(f"{in_words(test, end):.3g}" for end in test["interval"]))
-    return f"<li>{mark} {part['name']}: {interval}{unit_of(test)}, asked: {part['asked']}</li>"
+def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
+    """A part of a claim's rule: its mark, name and number; below them the interval as a bar, whose middle is the bound,
+    and the ends of both in words."""
+    mark = {True: "✓", False: "✗", None: "?"}[holds]
+    words = numbers_of(test)
+    low, high = bar_of(test)
+    bar = f'<span class="bar" style="--from: {50 + low:.1f}%; --wide: {high - low:.1f}%"><i></i></span>'
+    why = f"<b>open: {why_open(row, test)}</b>" if holds is None else ""
+    below = f"<span>{words['interval']}</span><span>asked: {words['asked']}</span>{why}"
+    name = f"<span>{mark}</span><span>{name_of(test)}</span><b>{words['number']}</b>"
+    return f'<li>{name}{bar}<span class="below">{below}</span></li>'
 
 
 def bar_of(test: dict) -> list[float]:
-    """The interval's distances from the bound, the larger one 0.9; above zero is what the rule asks for."""
+    """The interval's distances from the bound, the larger one 45; above zero is what the rule asks for."""
     sign = -1 if test["rule"] == "below" else 1
     distances = sorted(sign * (end - test["bounds"][0]) for end in test["interval"])
     largest = max(abs(distance) for distance in distances)
-    return [round(0.9 * distance / largest, 3) for distance in distances]
+    return [45 * distance / largest for distance in distances]
 
 
 def words_from(record: dict) -> dict[str, str]:

@@ -150,7 +150,7 @@ def picture_of_scene(scene: str) -> bytes:
         driver.execute_async_script(FRAMES)
         png = driver.find_element("id", "picture").screenshot_as_png
     with Image.open(io.BytesIO(png)) as image:
-        small = image.convert("RGB").resize((480, 480 * image.height // image.width))
+        small = image.convert("RGB").resize((720, 720 * image.height // image.width))
     file = io.BytesIO()
     small.save(file, "webp", quality=60)
     return file.getvalue()

@@ -68,6 +68,12 @@ def test_without_scripts_every_scene_has_its_picture_and_no_button_is_dead():
     assert all(" hidden" in button for button in re.findall(r"<button[^>]*>", PAGE))
 
 
+def test_an_interval_of_points_ends_where_they_do():
+    test = {"names": ["rise of the error"], "log10": False, "rule": "above", "bounds": [0.01], "interval": [0.36, 1.13]}
+    words = {"number": "74.5 points", "interval": "36.0 to 100", "asked": "above 1"}
+    assert make_index.numbers_of(test) == words
+
+
 def test_old_addresses_lead_to_scenes():
     for old in ("train", "pointers"):
         text = (FILE.parent / f"{old}.html").read_text()
@@ -373,6 +379,12 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "score()") == {"made": 2, "won": 1, "untold": 4}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗ ● ○ ○ ○ ○"  # the third was told without a bet
+    driver.execute_script("showScene('judge')")
+    press("1", "3")
+    assert shown(driver, "[state.verdicts, document.activeElement.closest('.claim').classList.contains('told')]") == [
+        "02-",
+        True,
+    ]
 
 
 @browser_only

@@ -66,6 +66,13 @@ function bet(scene, i, choice) {
   showBets();
 }
 
+/* "You were right. "; "" before the answer, and for who did not bet. */
+function verdictOn(scene) {
+  if (!isTold(scene) || betOf(scene) === null) return "";
+  const { choices, right } = SCENES[scene].bet;
+  return betOf(scene) === right ? "You were right. " : `You said: ${choices[betOf(scene)]}. It is: ${choices[right]}. `;
+}
+
 /* Plays on the stage what the answer says. */
 function prove(scene) {
   showScene(scene);
@@ -114,7 +121,7 @@ function tellWhatIsSettled() {
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
-    const { choices, right } = SCENES[scene].bet;
+    const { right } = SCENES[scene].bet;
     const chosen = betOf(scene);
     section.querySelectorAll(".bet button:not(.tell)").forEach((button, i) => {
       button.setAttribute("aria-pressed", i === chosen);
@@ -126,8 +133,7 @@ function showBets() {
     write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    if (chosen !== null && isTold(scene)) write(says, chosen === right ? "You were right." : `You said: ${choices[chosen]}. It is not so.`);
-    else says.textContent = isOpen(scene) ? "Watch the stage: it is being tried." : "";
+    write(says, isOpen(scene) ? "Watch the stage: it is being tried." : verdictOn(scene));
   }
   document.querySelectorAll(".claim").forEach((box, i) => {
     box.classList.toggle("told", state.verdicts[i] !== "-");

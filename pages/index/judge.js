@@ -25,55 +25,27 @@ function score() {
 SCENES.judge = {
   levers: [],
 
-  /* How many bets were won; then of each claim its parts. */
+  /* How many bets were won; then of each claim its result, and once the reader has judged both verdicts. */
   draw() {
     const { width, height } = stage;
     const { made, won, untold } = score();
     stage.text(0, 26, made ? `${won} of ${made} bets won` : "No bets made yet", "number");
     if (untold) stage.text(width, 26, `${untold} not yet tried`, "", "end");
-    const rows = DATA.claims.reduce((sum, { tests }) => sum + tests.length + (width > 560 ? 2.6 : 3.8), 0);
-    const step = Math.min(40, (height - 44) / rows);
-    let y = 36;
-    DATA.claims.forEach((claim, i) => (y = this.drawClaim(claim, i, y, step)));
-  },
-
-  /* A number is what was measured.  Once the reader has judged, a bar is its range, each on its own scale; the line in the
-     middle is the bound. */
-  drawClaim({ claim, verdict, tests }, i, top, step) {
-    const { width } = stage;
     const isWide = width > 560;
-    const left = isWide ? Math.max(0.48 * width, 360) : Math.max(0.8 * width, 262);
-    const middle = (left + width) / 2;
-    const yours = VERDICTS[state.verdicts[i]];
-    const middleOfWords = isWide ? claim.length : claim.lastIndexOf(" ", 0.6 * claim.length); // else in two lines
-    let y = top + (isWide ? 2.4 : 3.6) * step;
-    stage.text(0, y - (isWide ? 1.2 : 2.1) * step, claim.slice(0, middleOfWords), "strong");
-    if (!isWide) stage.text(0, y - step, claim.slice(middleOfWords), "strong");
-    stage.text(0, y, yours ? `yours: ${yours}; ours: ${verdict}` : "measured:", "small");
-    if (isWide && yours) stage.text(middle, y, "← fails · holds →", "small faint", "middle");
-    const first = y;
-    tests.forEach(({ name, number, asked, bar, holds }, n) => {
-      y += step;
-      const [from, to] = bar.map((value) => middle + (value * (width - left)) / 2);
-      stage.text(0, y, yours ? { true: "✓", false: "✗", null: "?" }[holds] : "·", "small");
-      stage.text(isWide ? 24 : 14, y, name, "small");
-      stage.text(left - (isWide ? 24 : 6), y, number, "small strong", "end");
-      if (!yours) return;
-      const color = stage.colors.color({ true: "highway", false: "plain", null: "faint" }[holds]);
-      stage.tile(`${i % 2}:${3 * i + n + 1}`, [from, y - 10, Math.max(4, to - from), 10], 1, [color]);
-      if (isWide && from < middle) stage.text(middle + 8, y, `asked: ${asked}`, "small faint");
-      else if (isWide) stage.text(middle - 8, y, `asked: ${asked}`, "small faint", "end");
+    const step = Math.min(isWide ? 32 : 22, (height - 40) / (isWide ? 13.5 : 16.5));
+    DATA.claims.forEach(({ claim, verdict, large, tests }, i) => {
+      let y = 40 + step * (1 + i * (isWide ? 4.5 : 5.5));
+      const half = isWide ? claim.length : claim.lastIndexOf(" ", 0.6 * claim.length); // else in two lines
+      stage.text(0, y, claim.slice(0, half), "strong");
+      if (!isWide) stage.text(0, (y += step), claim.slice(half + 1), "strong");
+      stage.text(0, y + 1.6 * step, large[0], "number");
+      large.slice(1).forEach((line, n) => stage.text(isWide ? 208 : 0.32 * width, y + (n + 1) * step, line, isWide ? "" : "small"));
+      const holding = tests.filter(({ holds }) => holds).length;
+      const yours = VERDICTS[state.verdicts[i]];
+      const words = yours ? `Yours: ${yours}. Ours: ${verdict} (${holding} of ${tests.length} parts).` : "The rule is sealed until you judge.";
+      stage.text(0, y + 3 * step, words, yours ? "small" : "small faint");
     });
-    if (yours) stage.line([[middle, first + 6], [middle, y + 4]], "law");
-    else {
-      stage.box([left, first + 6, width - left, y - first], "sealed");
-      stage.text(middle, (first + y) / 2 + 11, isWide ? "sealed until you judge" : "sealed", "small faint", "middle");
-    }
-    return y;
   },
 
-  caption() {
-    if (state.verdicts === "---") return "What we measured. Give your verdict on a claim: then its rule and our verdict appear.";
-    return "A bar is the range that was measured, the number its middle, the line what the rule asked for.";
-  },
+  caption: () => "What we measured. Judge a claim: our verdict appears and, folded below the claim, its rule part by part.",
 };

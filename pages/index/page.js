@@ -23,7 +23,7 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
-  write($("caption"), SCENES[state.scene].caption());
+  write($("caption"), verdictOn(state.scene) + SCENES[state.scene].caption());
   if (wasPlaying && !isPlaying()) speakCaption();
   wasPlaying = isPlaying();
   tellWhatIsSettled();
@@ -69,6 +69,7 @@ function showScene(name) {
   for (const link of document.querySelectorAll("#scenes a")) {
     link.setAttribute("aria-current", link.hash === `#${name}`);
   }
+  for (const other of NAMES) sectionOf(other).classList.toggle("current", other === name);
   makeMissing();
   fillLevers();
   goOnWithBet();
@@ -91,7 +92,7 @@ function showButtons() {
   $("play").hidden = !playScene && !ABOUT[state.scene];
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
-  $("wipe").hidden = !SCENES[state.scene].hasDigit || !state.ink;
+  $("wipe").hidden = state.scene !== "whisper" || !state.ink; // elsewhere the menu of digits wipes
   write($("play"), isPlaying() ? "Pause" : "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
@@ -116,6 +117,7 @@ function makeLever(name) {
   if (choices) {
     field = document.createElement("select");
     for (const [value, text] of Object.entries(choices)) field.add(new Option(text, value));
+    if (name === "digit") field.add(Object.assign(new Option("own", ""), { hidden: true, disabled: true }));
   } else if (pattern) Object.assign(field, { type: "text", size: 7 });
   else if (values) Object.assign(field, { type: "range", min: 0, max: values.length - 1, step: 1 });
   else Object.assign(field, { type: "range", min: from, max: to, step });
@@ -158,6 +160,12 @@ function showLevers() {
   }
 }
 
+/* Scrolls to a scene's text; on a low screen, where it stands alone below the stage, to that. */
+function scrollToScene(scene, behavior = "auto") {
+  const place = getComputedStyle($("stage")).position === "static" ? $("stage") : sectionOf(scene);
+  place.scrollIntoView({ behavior, block: "start" });
+}
+
 /* ---- Keys: they make it a lesson ---- */
 
 let heading = null; // the scene that a key scrolls to; those on the way are not shown
@@ -166,9 +174,9 @@ function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return false; // the browser scrolls on
   heading = next;
-  sectionOf(next).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
-  sectionOf(next).querySelector("h2").focus({ preventScroll: true });
   showScene(next);
+  scrollToScene(next, calm.matches ? "auto" : "smooth");
+  sectionOf(next).querySelector("h2").focus({ preventScroll: true });
 }
 
 /* The answers to the bet, or to the first claim, that is open. */
@@ -203,7 +211,10 @@ function takeKey(event) {
     a: () => askAnswer(state.scene),
     s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
   };
-  choicesNow().forEach((button, i) => (actions[i + 1] = () => button.click()));
+  choicesNow().forEach((button, i) => (actions[i + 1] = () => {
+    button.focus(); // scrolls there, and marks it
+    button.click();
+  }));
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
@@ -291,22 +302,23 @@ function start() {
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
+  document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();
   const scene = takeAddress();
-  if (scene !== "whisper") sectionOf(scene).scrollIntoView();
   setOut();
   showScene(scene);
+  if (scene !== "whisper") scrollToScene(scene);
   draw();
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
     if (location.hash === "#stage") return keepAddress(); // a link beside a bet leads there
     const asked = takeAddress();
-    sectionOf(asked).scrollIntoView();
     state.scene = "";
     showScene(asked);
+    scrollToScene(asked);
   });
 }

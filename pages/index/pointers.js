@@ -37,7 +37,8 @@ function reachedBy(block) {
   let reached = state.at;
   for (const k of ksShown()) {
     const answers = answersFor(k, problemNow(), isHeld());
-    if (standsFrom(answers) <= block) reached = argmax(answers.at(-1));
+    const right = answerTo(problemNow(), k);
+    if (standsFrom(answers) <= block && argmax(answers.at(-1)) === right) reached = right;
   }
   return reached;
 }
@@ -151,14 +152,14 @@ SCENES.pointers = {
     }
     stage.box([left + (right * wide) / SIZE, top - 2, wide / SIZE, height + 4], "frame");
     const stands = standsFrom(answers);
-    if (stands <= state.block) {
+    if (stands <= state.block && argmax(answers.at(-1)) === right) {
       const y = top + (answers.length - stands) * high;
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
     for (let i = 0; i < SIZE; i++) if (wide > 70 || i === right) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
     stage.text(left + wide / 2, top + height + 38, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["wrong", "right"] : ["✗", "✓"])[Number(answer === right)], `small strong ${answer === right ? "" : "miss"}`, "middle");
+    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["✗ wrong", "✓ right"] : ["✗", "✓"])[Number(answer === right)], "small strong", "middle");
   },
 
   point(kind, x, y) {

@@ -73,7 +73,8 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
 /* Asks for the next step of the race that is on the stage. */
 function goOn() {
   const run = runNow();
-  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps: 1 });
+  const steps = calm.matches ? Math.min(run?.cutsAt ?? Infinity, run?.until) - run?.step : 1; // then the end alone is seen
+  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps });
 }
 
 function play() {
@@ -170,6 +171,7 @@ function drawPair(run, names, looks) {
 }
 
 function trainedFor({ step }) {
+  if (calm.matches && isPlaying()) return "Training: the end will be shown.";
   if (step) return `After ${step} small steps, ${BATCH} images each.`;
   return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`;
 }
@@ -177,6 +179,20 @@ function trainedFor({ step }) {
 function captionOfPair(run, names) {
   const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
   return `${trainedFor(run)} New digits read: ${read}.`;
+}
+
+/* With levers as they stand in `values`. */
+function playRace(values) {
+  set(Object.fromEntries(SCENES.race.levers.map((name) => [name, values[name]])));
+  play();
+}
+
+/* What a link such as #race&depth=5 asks for; bets and all else stay. */
+function tryOut(event) {
+  event.preventDefault();
+  showScene("race");
+  scrollToScene("race");
+  playRace(stateOfAddress(event.currentTarget.hash));
 }
 
 SCENES.race = {
@@ -204,9 +220,6 @@ SCENES.race = {
     isSettled: () => runs.race?.step >= PATIENCE,
 
     /* The question is about the standard levers. */
-    prove() {
-      set(Object.fromEntries(SCENES.race.levers.map((name) => [name, STANDARD[name]])));
-      play();
-    },
+    prove: () => playRace(STANDARD),
   },
 };

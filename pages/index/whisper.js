@@ -107,18 +107,26 @@ SCENES.whisper = {
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    this.left = top === LAYERS ? now : undefined; // not while it climbs
-    if (this.left) visited.set(T, now);
+    const isCovered = !isTold("whisper") && !isOpen("whisper"); // the bet is on it
+    this.left = top === LAYERS && !isCovered ? now : undefined; // not while it climbs
+    if (top === LAYERS && now) visited.set(T, now);
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const size = side / (gridNow()[1] === 3 ? 2 : 3);
-    const numbers = stage.text(x, y + side / 2, shareInWords(now), "strong");
-    numbers.style.fontSize = `${now < 0.0095 ? size * 0.62 : size}px`;
+    const lines = isCovered ? ["?"] : shareInWords(now).split(/(?<=×) /); // a small one in two
+    const size = side / (gridNow()[1] === 3 ? 2.2 : 3) / (lines.length > 1 && gridNow()[1] === 3 ? 1.5 : 1);
+    lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - lines.length + 1) * size, line, "strong").style.fontSize = `${size}px`));
     stage.text(x, y + side / 2 + 18, top < LAYERS ? `layer ${top}` : "is left", "small");
+    for (let row = 1; row < gridNow()[1]; row++) this.drawTurn(tilePlace(row * gridNow()[0]));
     if (top < LAYERS) {
       stage.box(tilePlace(top), "chosen");
       redraw();
     }
     this.drawValley();
+  },
+
+  /* An arrow from the row below to the tile at this place. */
+  drawTurn([left, top, side]) {
+    const [x, y] = [left + side / 2, top + side + 2];
+    stage.line([[x, y + 4], [x - 5, y + 4], [x, y - 5], [x + 5, y + 4], [x, y + 4]], "turn");
   },
 
   /* The digit at the bottom, and beside it what was left for each T. */
