@@ -21,6 +21,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
     "lesion",
     "paths",
     "static_gates",
+    "gates_or_products",
     "depth_on_demand",
     "data_movement",
     "blocks",
