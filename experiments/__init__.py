@@ -22,6 +22,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
     "paths",
     "static_gates",
     "depth_on_demand",
+    "gates_or_products",
     "data_movement",
     "blocks",
     "few_layers",

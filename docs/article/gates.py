@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from docs.article.ledger_rows import row_of, table_of
-from experiments.depth_on_demand import routing_or_multiplication as routing
-from experiments.depth_on_demand.routing_whole_trainings import with_searches
-from experiments.depth_on_demand.show import GATED, ROUTING
+from experiments.gates_or_products import routing_or_multiplication as routing
+from experiments.gates_or_products.routing_whole_trainings import with_searches
+from experiments.gates_or_products.show import GATED, ROUTING
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import highways.nets.static_gates  # noqa: F401  registers "static-unit"
 from docs.article.ledger_rows import table_of
 from experiments.depth_on_demand import untold_need_trial  # noqa: F401  registers "two-matrices"
-from experiments.depth_on_demand.show import NAMES, as_cell, described, levels_in, totals
+from experiments.depth_on_demand.show import NAMES, described, levels_in, totals
 from experiments.primary import nets as primary_nets
 from experiments.shared_trials import matched_blocks
 from experiments.what_trains import best_start
 from highways.lab.showing.registry import table
+from highways.lab.showing.tables import accuracy_and_lost
 from highways.nets.equal_size import size_of_net
 from highways.records import path_of, select, with_settings
 from highways.statistics import format_stat, spaced
@@ -186,7 +187,7 @@ def tasks(read) -> str:
     for kind, name in NAMES.items():
         cells = [name]
         for rows in by_level:
-            cells += [as_cell(rows[kind]), chosen(rows[kind])]
+            cells += [accuracy_and_lost(rows[kind]), chosen(rows[kind])]
         lines.append(f"| {' | '.join(cells)} |")
     header = "".join(f" {described(record, level)} | chosen |" for level in levels)
     return table_of(f"| test accuracy |{header}", lines, (11, 14, 27, 14, 27, 14, 27))

@@ -4,8 +4,6 @@ Two tasks; a problem of either is k steps deep, and the net is told k:
 
 pointer     a table f of n numbers below n, a start s and k; the answer is f applied k times to s
 automaton   a ring of n cells, each 0 or 1, and k; the answer is cell n // 2 after k steps of rule 30
-
-All batches are new problems: no net sees a problem twice but by chance.
 """
 
 from __future__ import annotations
@@ -15,16 +13,17 @@ import numpy as np
 import highway_networks as hn
 import highways.nets.carries  # registers "re-zero" and "uncoupled"
 import highways.nets.extra_blocks  # noqa: F401  registers "residual"
+from experiments.shared_trials.problems_of_known_depth import (
+    BATCH,
+    CHOOSING,
+    CLIP,
+    TESTING,
+    TRAINING,
+    automaton_problems,
+    rate_at,
+)
 from highways.nets import initial, layer_by_layer
 from highways.nets.static_gates import with_static_gates  # registers "static-unit", too
-
-BATCH = 128
-CLIP = 5.0
-WARM_UP = 200  # steps in which the rate grows from 0
-RULE = 30
-# the random numbers of training, of choosing settings and of testing come from different streams
-TRAINING, CHOOSING, TESTING = range(3)
-
 
 # ---- Problems -----------------------------------------------------------------------------------
 
@@ -50,19 +49,6 @@ def pointer_problems(n: int, depths: np.ndarray, rng: np.random.Generator):
         next_place = table[np.arange(N), place]
         place = np.where(step < depths, next_place, place)
     return x, place
-
-
-def automaton_problems(n: int, depths: np.ndarray, rng: np.random.Generator):
-    """The cells as -1 and 1, (N, n); the middle cell after `depths` steps, (N,)."""
-    cells = rng.integers(0, 2, (len(depths), n))
-    x = 2 * cells - 1
-    new_value = (RULE >> np.arange(8)) & 1  # by the number that a cell makes with its neighbours
-    for step in range(depths.max()):
-        left = np.roll(cells, 1, axis=1)
-        right = np.roll(cells, -1, axis=1)
-        next_cells = new_value[4 * left + 2 * cells + right]
-        cells = np.where((step < depths)[:, None], next_cells, cells)
-    return x, cells[:, n // 2]
 
 
 def n_classes(setting: dict) -> int:
@@ -95,13 +81,6 @@ def make(setting: dict) -> hn.DeepNet:
     if setting["start"] == "orthogonal":
         initial.redraw(net, "orthogonal", setting["gain"] * setting.get("scale", 1.0), rng)
     return net
-
-
-def rate_at(step: int, setting: dict) -> float:
-    """The rate grows over the first steps, and falls to 0 as a half cosine over all of them."""
-    warm = min(1.0, (step + 1) / WARM_UP)
-    fall = 0.5 * (1 + np.cos(np.pi * step / setting["steps"]))
-    return setting["lr"] * warm * fall
 
 
 @hn.one_blas_thread()

@@ -17,8 +17,9 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
-from experiments.depth_on_demand.routing_or_multiplication import known, latin_hypercube, on_log_scale, on_scale
+from experiments.depth_on_demand.depth_on_demand import stat
 from experiments.depth_on_demand.untold_need_trial import final_trial, search_trial
+from experiments.shared_trials.latin_hypercube import latin_hypercube, on_log_scale, on_scale
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.rules import corrected, is_above, is_below, mean, within
 from highways.lab.question import Question
@@ -136,15 +137,15 @@ def rows(record: dict) -> list[dict]:
             finished = [net for net in nets if not net["diverged"]]
             row = {"row": "net", "kind": kind, "tied": tied, "n_diverged": len(nets) - len(finished)}
             for measure in MEASURES:
-                row[measure] = known([of(net, measure, "slope", 1 / net["depth"]) for net in finished])
-                row[f"{measure}_permuted"] = known([of(net, measure, "permuted", 1 / net["depth"]) for net in finished])
-                row[f"{measure}_p"] = known([net["trained"][measure]["p"] for net in finished])
+                row[measure] = stat([of(net, measure, "slope", 1 / net["depth"]) for net in finished])
+                row[f"{measure}_permuted"] = stat([of(net, measure, "permuted", 1 / net["depth"]) for net in finished])
+                row[f"{measure}_p"] = stat([net["trained"][measure]["p"] for net in finished])
             result.append(row)
             for place in range(record["settings"]["deepest"]):
                 row = {"row": "need", "kind": kind, "tied": tied, "need": place + 1}
                 row["accuracy"] = mean_sd_n([net["accuracy"][place] for net in finished])
                 for measure in MEASURES:
-                    row[measure] = known([net["trained"][measure]["half_way"][place] for net in finished])
+                    row[measure] = stat([net["trained"][measure]["half_way"][place] for net in finished])
                 untrained = [max(net["untrained"]["probe"]["share"][place]) for net in finished]
                 row["untrained_probe"] = mean_sd_n(untrained)
                 result.append(row)

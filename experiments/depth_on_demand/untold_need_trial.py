@@ -14,7 +14,7 @@ from numpy import add, matmul, multiply, subtract
 
 import highway_networks as hn
 import highways.nets.carries  # noqa: F401  registers "uncoupled"
-from experiments.depth_on_demand.depth_on_demand_trial import BATCH, CHOOSING, CLIP, TESTING, TRAINING, rate_at
+from experiments.shared_trials.problems_of_known_depth import BATCH, CHOOSING, CLIP, TESTING, TRAINING, rate_at
 from highways.nets import layer_by_layer
 
 FITTING, PARTNERS, PERMUTING = range(3, 6)  # more streams of random numbers: TRAINING, CHOOSING, TESTING are 0 to 2

@@ -46,6 +46,16 @@ def accuracy_cell(rows: list[dict], **wanted) -> str:
     return f"**{percent(found[0]['test_accuracy'])}, {found[0]['epochs']} epochs**"
 
 
+def accuracy_and_lost(row: dict) -> str:
+    """The mean accuracy with its standard deviation, and how many seeds diverged."""
+    accuracy = row["accuracy"]
+    n_lost = row["n_diverged"]
+    if accuracy["mean"] is None:
+        return f"- ({n_lost} lost)"
+    spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
+    return f"{accuracy['mean']:.3f}{spread}" + (f" ({n_lost} lost)" if n_lost else "")
+
+
 def budget(read, name: str, text: str) -> str:
     """A question's budget in words."""
     return text.format_map(read(f"experiments/results/{name}.json")["settings"])

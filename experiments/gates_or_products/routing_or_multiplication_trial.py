@@ -3,7 +3,7 @@
 Two tasks; a problem of either is k steps deep, and the net is told k:
 
 cycle       a table that is one cycle through all of n numbers, a start and k; where do k steps lead?
-automaton   rule 30 on a ring, as in depth_on_demand_trial.py
+automaton   rule 30 on a ring, as in depth_on_demand
 
 No way in a cycle settles before k, and k is at most n / 2: no way back is shorter.
 """
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.depth_on_demand.depth_on_demand_trial import (
+from experiments.gates_or_products.gated_net import KINDS, GatedNet, train
+from experiments.shared_trials.problems_of_known_depth import (
     BATCH,
     CHOOSING,
     CLIP,
@@ -21,7 +22,6 @@ from experiments.depth_on_demand.depth_on_demand_trial import (
     automaton_problems,
     rate_at,
 )
-from experiments.depth_on_demand.gated_net import KINDS, GatedNet, train
 
 
 def problems(setting: dict, depths: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

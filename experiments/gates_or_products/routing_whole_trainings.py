@@ -11,8 +11,8 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
-from experiments.depth_on_demand import routing_or_multiplication as short
-from experiments.depth_on_demand.routing_or_multiplication_trial import final_trial, search_trial
+from experiments.gates_or_products import routing_or_multiplication as short
+from experiments.gates_or_products.routing_or_multiplication_trial import final_trial, search_trial
 from highways.lab.judging.claim import Claim, claim, claims_of
 from highways.lab.question import Question
 from highways.lab.trials import Runner

@@ -16,10 +16,8 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
-import numpy as np
-
-import highway_networks as hn
-from experiments.depth_on_demand.routing_or_multiplication_trial import final_trial, search_trial
+from experiments.gates_or_products.routing_or_multiplication_trial import final_trial, search_trial
+from experiments.shared_trials.latin_hypercube import latin_hypercube, on_log_scale, on_scale
 from highways.lab.judging.claim import Sample, claim, effect_as_text
 from highways.lab.judging.rules import corrected, is_above, mean, within
 from highways.lab.question import Question
@@ -70,21 +68,6 @@ def tried(settings: dict, task: str, kind: str, search: int) -> list[dict]:
     common = {"of": task, **TASKS[task], "kind": kind, "search": search, **sizes}
     seeded = {"steps": settings["search_steps"], "seed": 100 + search}
     return [{**common, **draw, **seeded} for draw in draws(settings, search)]
-
-
-def latin_hypercube(n: int, sides: int, *seeds: int) -> np.ndarray:
-    """n places (n, sides) in a cube from 0 to 1: of n equal parts of each side, each has one."""
-    rng = np.random.default_rng(seeds)
-    parts = np.array([rng.permutation(n) for _ in range(sides)])
-    return ((parts + rng.random((sides, n))) / n).T
-
-
-def on_log_scale(place: float, low: float, high: float) -> float:
-    return hn.four_digits(low * (high / low) ** place)
-
-
-def on_scale(place: float, low: float, high: float) -> float:
-    return hn.four_digits(low + place * (high - low))
 
 
 def run(runner: Runner) -> dict:

@@ -20,10 +20,10 @@ RULES.md says what was fixed before the runs, and what was expected.
 
 from __future__ import annotations
 
-from experiments.depth_on_demand import routing_or_multiplication as short
-from experiments.depth_on_demand.routing_or_multiplication import ABOUT, LEVEL, SOURCE
-from experiments.depth_on_demand.routing_or_multiplication_trial import search_trial
-from experiments.depth_on_demand.routing_whole_trainings import trained_whole
+from experiments.gates_or_products import routing_or_multiplication as short
+from experiments.gates_or_products.routing_or_multiplication import ABOUT, LEVEL, SOURCE
+from experiments.gates_or_products.routing_or_multiplication_trial import search_trial
+from experiments.gates_or_products.routing_whole_trainings import trained_whole
 from highways.lab.judging.claim import Sample, claim
 from highways.lab.judging.rules import corrected, is_above, within
 from highways.lab.question import Question
