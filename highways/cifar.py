@@ -91,8 +91,8 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     downloads it if there is none, or none that is whole.
 
     An archive must have the published MD5, a folder's files the sizes of the official ones.  If these hold
-    other records, the set is named "CIFAR-10, altered".  The set's `sha256` is its checksum(), the same
-    for any order of the images; sha256_as_read() depends on the order.
+    other records, the set is named "CIFAR-10, altered"; if it holds the official ones in another order,
+    "CIFAR-10, reordered".  The set's `sha256` is its checksum(), the same for any order of the images.
 
     Raises InputError, with the reason, if the set cannot be had, and ValueError for another
     name."""
@@ -113,8 +113,8 @@ def checksum(train: np.ndarray, test: np.ndarray) -> str:
     records, both (n, bytes) with their labels.
 
     The order of the images within train and within test makes no difference, on purpose: it says
-    which images these are, however a copy arranges them.  A training depends on the order, too; so
-    records and the keys of trials have sha256_as_read()."""
+    which images these are, however a copy arranges them.  A training depends on the order, too: a set
+    in another order than the official one has another name."""
     sha256 = hashlib.sha256()
     for records in (train, test):
         for digest in sorted(hashlib.sha256(record).digest() for record in records):
@@ -165,17 +165,20 @@ def _read(name: str, path: Path) -> hn.Dataset:
     highest = max(train[:, n_labels - 1].max(), test[:, n_labels - 1].max())
     if highest >= n_classes:
         raise InputError(f"{path} has the label {highest}; {name}'s are 0 to {n_classes - 1}")
-    return hn.Dataset(
+    data = hn.Dataset(
         x_train=np.ascontiguousarray(train[:, n_labels:]),
         y_train=train[:, n_labels - 1].astype(np.intp),
         x_test=np.ascontiguousarray(test[:, n_labels:]),
         y_test=test[:, n_labels - 1].astype(np.intp),
-        name=name if sha256 == layout.sha256 else f"{name}, altered",
+        name=f"{name}, altered",
         source=str(path),
         n_classes=n_classes,
         sha256=sha256,
         shape=SHAPE,
     )
+    if sha256 != layout.sha256:
+        return data
+    return data._replace(name=name if sha256_as_read(data) == layout.sha256_as_read else f"{name}, reordered")
 
 
 def _records(layout: Layout, contents: dict[str, bytes], names: list[str]) -> np.ndarray:

@@ -62,9 +62,13 @@ def train_net(
         raise ValueError("y holds floats, not labels: give a loss, loss(outputs, y) -> (value, gradient by outputs)")
     steps = itertools.count(len(history) * (len(x) // batch_size))
 
+    rate = optimizer.lr  # of the last step: a step may change optimizer.lr
+
     def set_rate():
+        nonlocal rate
         if schedule is not None:
             optimizer.lr = schedule(next(steps))
+        rate = optimizer.lr
 
     if history and stop is not None and stop(history):
         return history
@@ -73,7 +77,9 @@ def train_net(
         order = np.random.default_rng([seed, epoch]).permutation(len(x))
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}
-            row["lr"] = optimizer.lr
+            row["lr"] = rate
+            if not np.isfinite(net.parameters).all():
+                raise FloatingPointError("after its last step: parameters are not finite")
             if validation is not None:
                 row |= measured_on(net, *validation, loss)
         except FloatingPointError as error:

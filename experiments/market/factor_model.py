@@ -95,7 +95,7 @@ def mean_gate_tells_complexity(r):
     excess = differences(r["trials"])
     over_volatile = excess["where volatile only"]
     over_norm = excess["norm"]
-    return corrected(is_above(over_volatile, 0), is_above(over_norm, 0)), (
+    return corrected(is_above(over_volatile, 0), is_above(over_norm, 0), looks=LOOKS), (
         "AUC, the chance that the mean gate is higher on a turbulent day, "
         f"less that where volatile only {over_volatile:interval}, less that of the norm {over_norm:interval}"
     )

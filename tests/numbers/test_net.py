@@ -455,6 +455,11 @@ def test_a_copied_optimiser_goes_on_as_the_original(make, names, duplicate):
         assert not np.shares_memory(getattr(theirs, name), getattr(ours, name))
 
 
+def test_the_norm_survives_a_sum_of_squares_that_underflow_in_part():
+    gradient = np.full(10_000, 3e-23, np.float32)
+    assert hn.norm_of(gradient) == pytest.approx(3e-21, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("dtype", "size"),
     [

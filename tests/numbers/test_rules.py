@@ -195,6 +195,8 @@ def test_losses_are_compared_by_their_ratio():
     for factor, holds in ((2.9, False), (3.0, None), (3.1, True)):
         assert in_ratio(above, [factor * loss for loss in losses], 3, baseline=losses) is holds
     assert in_ratio(above, [0.1, None], 3, baseline=losses) is None
+    for equal in (0.1, 0.11):  # log10(0.1) is whole, and no count
+        assert in_ratio(above, [equal] * 3, 3, baseline=[0.01, 0.011, 0.012]) is True
     four_times = [4 * loss for loss in losses]
     assert corrected(in_ratio(is_above, four_times, 3, losses), in_ratio(is_below, four_times, 3, losses)) == [
         True,

@@ -66,7 +66,8 @@ def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set
             sleep_between(0.1, 1.5)
             if command.poll() is None:
                 os.killpg(command.pid, number)
-            command.wait(timeout=600)
+            status = command.wait(timeout=600)
+        assert status in (0, -number, 128 + number)  # ended, or stopped by the signal; not refused
         text = target.read_text()
         if text != OLD:
             [pair] = json.loads(text)["runs"]

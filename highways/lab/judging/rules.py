@@ -125,8 +125,8 @@ def interval(values, baseline=0.0, level: float = 0.95, resolution: float | None
 
     Both ends are NaN if a sample has only one value, or equal values of an unknown resolution; and
     if a value is missing (None): the mean of the other seeds would hide those that failed."""
-    a = _spread(np.array(values, float), resolution)
-    b = _spread(np.array(baseline, float), resolution)
+    a = _spread(values, resolution)
+    b = _spread(baseline, resolution)
     if _is_one_run(a) or _is_one_run(b):
         return np.nan, np.nan
     return _TTest.of(a, b).interval(level)
@@ -137,8 +137,8 @@ def p_value(values, baseline=0.0, bound: float = 0.0, resolution: float | None =
     differs from the bound.
 
     It is below 0.05 if interval() excludes the bound, and NaN where the ends of the interval are."""
-    a = _spread(np.array(values, float), resolution) - bound
-    b = _spread(np.array(baseline, float), resolution)
+    a = _spread(values, resolution) - bound
+    b = _spread(baseline, resolution)
     if _is_one_run(a) or _is_one_run(b):
         return np.nan
     return _TTest.of(a, b).p_value()
@@ -150,12 +150,13 @@ def _is_one_run(sample: np.ndarray) -> bool:
     return sample.ndim == 1 and len(sample) == 1
 
 
-def _spread(sample: np.ndarray, resolution: float | None) -> np.ndarray:
-    """The sample; if its values are equal, as many of the same mean, spread evenly over one step."""
+def _spread(values, resolution: float | None) -> np.ndarray:
+    """The values; if they are equal, as many of the same mean, spread evenly over one step."""
+    sample = np.array(values, float)
     if not _has_equal_values(sample):
         return sample
     if resolution is None:
-        resolution = _fourth_digit(sample[0])
+        resolution = _fourth_digit(sample[0], isinstance(values, Logs))
     places = np.linspace(-1, 1, len(sample))
     return sample + places / np.std(places, ddof=1) * resolution / 12**0.5
 
@@ -170,16 +171,15 @@ def _has_equal_values(sample: np.ndarray) -> bool:
 def spread_of_equal(values, resolution: float | None) -> float:
     """The standard deviation that several equal values count with; NaN if it is unknown, or for other
     values."""
-    sample = np.array(values, float)
-    if not _has_equal_values(sample):
+    if not _has_equal_values(np.array(values, float)):
         return np.nan
-    return float(np.std(_spread(sample, resolution), ddof=1))
+    return float(np.std(_spread(values, resolution), ddof=1))
 
 
-def _fourth_digit(value: float) -> float:
-    """A step of the value's fourth digit; NaN for a whole number."""
+def _fourth_digit(value: float, is_log: bool) -> float:
+    """A step of the value's fourth digit; NaN for a whole number, which may be a count."""
     if value == round(value):
-        return np.nan
+        return float(np.log10(1.001)) if is_log else np.nan  # a whole logarithm is that of 1, 0.1, ...
     return 10.0 ** (np.floor(np.log10(abs(value))) - 3)
 
 

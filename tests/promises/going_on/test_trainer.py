@@ -117,3 +117,15 @@ def test_images_train(examples):
     net, optimizer = net_and(Adam)
     [row] = train_net(net, optimizer, scale_pixels(x, np.float32), examples[1], epochs=1, batch_size=16)
     assert row["epoch"] == 1
+
+
+def test_the_rate_of_an_epoch_is_that_of_its_last_step(examples):
+    net, optimizer = net_and(lambda parameters: Adam(parameters, lr=0.01, decay=0.5))
+    history = train_net(net, optimizer, *examples, epochs=2, batch_size=90)
+    assert [row["lr"] for row in history] == [0.01, 0.005]
+
+
+def test_an_epoch_whose_last_step_lost_the_parameters_diverged(examples):
+    net, optimizer = net_and(lambda parameters: SGD(parameters, lr=1e39))
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=90)
+    assert "diverged" in history[-1]
