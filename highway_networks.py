@@ -980,6 +980,9 @@ class Settings:
         for name in ("hidden", "epochs", "batch_size", "n_train", "n_test", "lr", "clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} must be positive and finite, not {getattr(self, name)}")
+        for name in ("hidden", "depth", "epochs", "batch_size", "n_train", "n_test", "seed"):
+            if getattr(self, name) % 1 != 0:
+                raise InputError(f"{name} must be a whole number, not {getattr(self, name)}")
         if self.depth < 0:
             raise InputError(f"depth must be at least 0, not {self.depth}")
         if not 0 <= self.seed <= MOST_SEED:
@@ -1505,13 +1508,15 @@ def path_of_record(args, settings: Settings, data: Dataset) -> Path:
     if args.quick:
         return Path("run_quick.json")
     is_headline = replace(settings, seed=DEFAULTS.seed) == DEFAULTS and data.name == "MNIST"
-    if not is_headline or (args.depths and args.seeds):
+    several = [name for name in ("depths", "seeds") if getattr(args, name)]
+    if not is_headline or len(several) > 1:
         return Path("run_own.json")
-    if args.depths:
-        return Path("run_sweep.json")
-    if args.seeds:
-        return Path("run_seeds.json")
-    return Path("run.json")
+    if not several:
+        return Path("run.json")
+    [name] = several
+    if len(getattr(args, name)) == 1:
+        return Path("run_own.json")
+    return Path({"depths": "run_sweep.json", "seeds": "run_seeds.json"}[name])
 
 
 def is_record(path: Path) -> bool:

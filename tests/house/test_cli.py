@@ -114,6 +114,8 @@ def test_what_the_command_writes_is_taken_in_and_sealed(tmp_path, data_set):
         (("--depths", "1,2"), "run_sweep.json"),
         (("--seeds", "1,2"), "run_seeds.json"),
         (("--depths", "1,2", "--seeds", "1,2"), "run_own.json"),
+        (("--depths", "7"), "run_own.json"),
+        (("--seeds", "3"), "run_own.json"),
         (("--depth", "10"), "run_own.json"),
         (("--n-test", "1000"), "run_own.json"),
         (("--depth", "10", "--quick"), "run_quick.json"),
@@ -123,6 +125,8 @@ def test_what_is_not_the_headline_s_has_a_record_of_its_own(mnist, words, name):
     args = hn.parse_arguments(words)
     settings = hn.Settings(**{setting: getattr(args, setting) for setting in vars(hn.DEFAULTS)})
     assert hn.path_of_record(args, settings, mnist) == Path(name)
+    other = hn.path_of_record(args, settings, mnist._replace(name="Fashion-MNIST"))
+    assert other == Path("run_quick.json" if args.quick else "run_own.json")
 
 
 def test_a_task_that_fails_ends_no_other_process():

@@ -1,5 +1,7 @@
 """What nets, optimisers and epochs refuse, since a gradient, an answer or a training would be wrong."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -294,3 +296,9 @@ def test_a_loss_may_work_in_place():
 def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen):
     with pytest.raises((AttributeError, TypeError, ValueError)):
         train_own(**chosen)
+
+
+@pytest.mark.parametrize("setting", [{"epochs": 2.5}, {"batch_size": 1.5}, {"depth": math.inf}, {"seed": math.nan}])
+def test_settings_that_no_run_can_have_are_refused(setting):
+    with pytest.raises(hn.InputError):
+        hn.Settings(**setting)
