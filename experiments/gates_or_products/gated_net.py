@@ -6,7 +6,8 @@
     u = tanh(W_1 x + b_1) * (V x + b_V)            "product": without a gate, but x is multiplied with x
     u = tanh(W_1 x + b_1) * sigmoid(V x + b_V)     "gated": a product with a gate before W_2
     u = tanh(W_1 x + b_1) * tanh(V x + b_V)        "bounded": a product of bounded factors
-    u = max(W_1 x + b_1, 0)                        "relu"
+    u = max(W_1 x + b_1, 0)                        "relu"; the same in "coupled_relu", a branch of the coupled kind
+    u = max(W_1 x + b_1, 0) * (V x + b_V)          "product_relu"
     u = |W_1 x + b_1|                              "absolute": even in x but for the bias, and no product
     C = 1 - sigmoid(z_C)                           the carry gate; 1 if there is none
     B = sigmoid(z_B)                               the branch gate; 1 if there is none
@@ -31,6 +32,22 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-z))
 
 
+def tanh(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """tanh(z) and its derivative."""
+    t = np.tanh(z)
+    return t, 1 - t * t
+
+
+def relu(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """max(z, 0) and its derivative."""
+    return np.maximum(z, 0), z > 0
+
+
+def absolute(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """|z| and its derivative."""
+    return np.abs(z), np.sign(z)
+
+
 KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "both": ("state", "state"),
     "carry": ("state", "static"),
@@ -47,13 +64,17 @@ KINDS = {  # {kind: what its carry gate sees, what its branch gate sees}
     "bounded": (None, None),
     "relu": (None, None),
     "absolute": (None, None),
+    "coupled_relu": ("state", "coupled"),
+    "product_relu": (None, None),
 }
 COUPLED = "coupled"
 FACTORS = {  # {kind: the second factor, of V x + b_V}, for the kinds whose branch has one
     "product": lambda v: v,
     "gated": sigmoid,
     "bounded": np.tanh,
+    "product_relu": lambda v: v,
 }
+ACTIVATIONS = {"relu": relu, "coupled_relu": relu, "product_relu": relu, "absolute": absolute}  # all others: tanh
 
 
 def sizes_of_block(kind: str, width: int, inner: int, n_told: int) -> dict[str, tuple[int, ...]]:
@@ -193,22 +214,17 @@ class GatedNet:
 
     def _inner_forward(self, block: dict, x: np.ndarray, kept) -> np.ndarray:
         """u (m, N): what lies between the matrices of a branch."""
-        z = block["W_1"] @ x + block["b_1"]
-        if self.kind == "relu":
-            return np.maximum(z, 0)
-        if self.kind == "absolute":
-            kept.sign = np.sign(z)
-            return np.abs(z)
-        kept.t = np.tanh(z)
+        activation = ACTIVATIONS.get(self.kind, tanh)
+        kept.activated, kept.slope = activation(block["W_1"] @ x + block["b_1"])
         if self.kind not in FACTORS:
-            return kept.t
+            return kept.activated
         kept.factor = FACTORS[self.kind](block["V"] @ x + block["b_V"])
-        return kept.t * kept.factor
+        return kept.activated * kept.factor
 
     def _inner_backward(self, block: dict, d_block: dict, kept, du: np.ndarray, dx: np.ndarray) -> None:
         """Takes dL/du (m, N), and adds what comes through u to dx; writes the gradients of W_1 and V."""
         if self.kind in FACTORS:
-            dv = du * kept.t
+            dv = du * kept.activated
             if self.kind == "gated":
                 dv *= kept.factor * (1 - kept.factor)
             if self.kind == "bounded":
@@ -217,12 +233,7 @@ class GatedNet:
             d_block["V"][:] = dv @ kept.x.T
             d_block["b_V"][:] = dv.sum(axis=1, keepdims=True)
             dx += block["V"].T @ dv
-        if self.kind == "relu":
-            dz = du * (kept.u > 0)
-        elif self.kind == "absolute":
-            dz = du * kept.sign
-        else:
-            dz = du * (1 - kept.t * kept.t)
+        dz = du * kept.slope
         d_block["W_1"][:] = dz @ kept.x.T
         d_block["b_1"][:] = dz.sum(axis=1, keepdims=True)
         dx += block["W_1"].T @ dz

@@ -131,6 +131,21 @@ def test_verdicts_on_the_product(claim, record, verdict):
     assert verdict_on("which_product", claim, record, before) == verdict
 
 
+@pytest.mark.parametrize(
+    ("claim", "record", "verdict"),
+    [
+        ("coupled-gate-over-relu", of_product(coupled_relu=0.9), "reproduced"),
+        ("coupled-gate-over-relu", of_product(coupled_relu=0.7), "not reproduced"),
+        ("product-over-relu", of_product(product_relu=0.9), "reproduced"),
+        ("product-of-relu-does-as-well", of_product(product_relu=0.89), "reproduced"),
+        ("product-of-relu-does-as-well", of_product(product_relu=0.8), "not reproduced"),
+    ],
+)
+def test_verdicts_on_gates_over_relu(claim, record, verdict):
+    before = of_product(relu=0.8, bounded=0.9)
+    assert verdict_on("gates_over_relu", claim, record, before) == verdict
+
+
 class Trainer:
     """A runner whose nets are the better the lower their rate, where short trainings say the reverse."""
 

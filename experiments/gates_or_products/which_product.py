@@ -39,10 +39,15 @@ BUDGETS = {
 
 
 def run(runner: Runner) -> dict:
+    return searched_and_trained(runner, KINDS)
+
+
+def searched_and_trained(runner: Runner, kinds: tuple[str, ...]) -> dict:
+    """Trials of whole searches: short trainings, whole ones of the best of these, and those that are tested."""
     settings = runner.settings
     groups = {"search": [], "candidates": [], "final": []}
     for search in range(settings["searches"]):
-        for kind in KINDS:
+        for kind in kinds:
             for task in short.TASKS:
                 searched = runner.run(search_trial, short.tried(settings, task, kind, search))
                 candidates, final = trained_whole(runner, searched, search)
@@ -53,8 +58,12 @@ def run(runner: Runner) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
+    return rows_of(record, KINDS)
+
+
+def rows_of(record: dict, kinds: tuple[str, ...]) -> list[dict]:
     """A row for each task and kind."""
-    return [short.row_of(record, task, kind) for task in short.TASKS for kind in KINDS]
+    return [short.row_of(record, task, kind) for task in short.TASKS for kind in kinds]
 
 
 # ---- Claims -------------------------------------------------------------------------------------
