@@ -12,6 +12,7 @@ another process keep all three: pickle.dump((net, optimizer, history), file).
 from __future__ import annotations
 
 import itertools
+import zlib
 
 import numpy as np
 
@@ -35,8 +36,8 @@ def train_net(
     history: list[dict] = (),
 ) -> list[dict]:
     """Trains the net in place until it has seen x (N, d_in), y (N,) `epochs` times; returns its history, a
-    row for each epoch: "epoch", the means over its batches "train_loss", "train_acc" and "grad_norm", and
-    "lr", the rate of its last step.
+    row for each epoch: "epoch", the means over its batches "train_loss", "train_acc" and "grad_norm",
+    "lr", the rate of its last step, and "state", by which a call that goes on knows its net.
 
     net          a DeepNet, or anything with forward(x), backward(d_logits), predict(x) and parameters
     x            floats, the net's inputs as they are
@@ -49,11 +50,12 @@ def train_net(
     history      what an earlier call returned, with which this one goes on
 
     A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
-    "epoch"; such a history cannot be gone on with (ValueError).  Raises ValueError for floats in y without a
-    loss of their own."""
+    "epoch"; such a history cannot be gone on with (ValueError).  Raises ValueError, too, for another seed or
+    batch_size than the history's, for a net that was trained since, as by a call that was interrupted, and
+    for floats in y without a loss of their own."""
     history = list(history)
-    if history and "diverged" in history[-1]:
-        raise ValueError(f"the training diverged in epoch {history[-1]['epoch']}: it cannot be gone on with")
+    if history:
+        check_goes_on(history[-1], state_of(net, seed, batch_size))
     x = np.asanyarray(x)  # a mask stays, and is refused
     y = np.asanyarray(y)
     if validation is not None:
@@ -78,6 +80,7 @@ def train_net(
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}
             row["lr"] = rate
+            row["state"] = state_of(net, seed, batch_size)
             if not np.isfinite(net.parameters).all():
                 raise FloatingPointError("after its last step: parameters are not finite")
             if validation is not None:
@@ -89,6 +92,20 @@ def train_net(
         if stop is not None and stop(history):
             break
     return history
+
+
+def check_goes_on(last: dict, state: int) -> None:
+    """Raises ValueError unless a training whose last row this is goes on from this state."""
+    if "diverged" in last:
+        raise ValueError(f"the training diverged in epoch {last['epoch']}: it cannot be gone on with")
+    if last.get("state") != state:
+        raise ValueError("net, seed or batch_size are not those with which this history ended: keep them together")
+
+
+def state_of(net, seed: int, batch_size: int) -> int:
+    """A checksum of the net's parameters, the seed and the batch size."""
+    chosen = zlib.crc32(f"{seed} {batch_size}".encode())
+    return zlib.crc32(np.ascontiguousarray(net.parameters), chosen)
 
 
 def measured_on(net, x: np.ndarray, y: np.ndarray, loss) -> dict:

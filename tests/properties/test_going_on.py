@@ -1,6 +1,8 @@
 """A stopped training ends as if it had not been stopped, to the bit, after any stops."""
 
+import contextlib
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -9,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
+from highways import train_net
 from highways.conv import images, protocols
 from highways.conv.training import Training, load_same_run, train_conv
 from highways.lab import trials
+from highways.nets.optimizers import SGD
 
 EPOCHS = 4
 
@@ -42,6 +46,53 @@ def test_a_training_stopped_after_any_epochs_ends_with_the_same_bits(tmp_path, d
     train_conv(stopped, data, checkpoint)
     np.testing.assert_array_equal(stopped.parameters, whole.parameters)
     assert stopped.history == whole.history
+
+
+@settings(max_examples=10)
+@given(
+    stops=st.sets(st.integers(0, EPOCHS)),
+    optimizer_of=st.sampled_from([hn.Adam, lambda parameters: SGD(parameters, 0.05, decay=0.99)]),
+    block=st.sampled_from(hn.PAIR),
+    seed=st.integers(0, 2**31),
+)
+def test_train_net_called_in_parts_ends_with_the_same_bits(data, stops, optimizer_of, block, seed):
+    """Each part in a process of its own."""
+    x = hn.scale_pixels(data.x_train, np.float32)
+    chosen = {"batch_size": 64, "seed": seed, "validation": (x[:50], data.y_train[:50])}
+    nets = [hn.DeepNet(x.shape[1], data.n_classes, 8, 3, block, rng=1) for _ in range(2)]
+    whole, net = nets
+    expected = train_net(whole, optimizer_of(whole.parameters), x, data.y_train, EPOCHS, **chosen)
+    optimizer = optimizer_of(net.parameters)
+    history = []
+    for epochs in [*sorted(stops), EPOCHS]:
+        net, optimizer, history = pickle.loads(pickle.dumps((net, optimizer, history)))
+        history = train_net(net, optimizer, x, data.y_train, epochs, history=history, **chosen)
+    assert history == expected
+    np.testing.assert_array_equal(net.parameters, whole.parameters)
+
+
+@settings(max_examples=10)
+@given(
+    stops=st.sets(st.integers(0, 4)),
+    seeds=st.lists(st.integers(0, 2**31), min_size=1, max_size=5, unique=True),
+)
+def test_a_question_stopped_at_any_trials_has_the_same_ones_in_the_end(tmp_path_factory, stops, seeds):
+    """And no trial that had ended runs twice."""
+    folder = tmp_path_factory.mktemp("question")
+    ended = []
+
+    def trial(setting):
+        if len(ended) in stops:
+            stops.remove(len(ended))
+            raise KeyboardInterrupt
+        ended.append(setting["seed"])
+        return {"drawn": np.random.default_rng(setting["seed"]).normal()}
+
+    for _ in range(1 + len(stops)):
+        with contextlib.suppress(KeyboardInterrupt), trials.Runner("q", "default", {}, folder=folder, jobs=1) as runner:
+            found = runner.run(trial, [{"seed": seed} for seed in seeds])
+    assert ended == seeds
+    assert [row["drawn"] for row in found] == [np.random.default_rng(seed).normal() for seed in seeds]
 
 
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,11 +1,11 @@
 """train_net() ends with the numbers of a training that never stopped."""
 
-import pickle
+import signal
 
 import numpy as np
 import pytest
 
-from highway_networks import Adam, DeepNet, scale_pixels
+from highway_networks import Adam, DeepNet, scale_pixels, softmax_cross_entropy
 from highways import train_net
 from highways.nets.optimizers import SGD
 
@@ -26,19 +26,26 @@ def net_and(optimizer_of):
     return net, optimizer_of(net.parameters)
 
 
-@pytest.mark.parametrize("optimizer_of", [Adam, lambda p: SGD(p, 0.05, decay=0.99)], ids=["Adam", "SGD"])
-@pytest.mark.parametrize("in_another_process", [False, True])
-def test_a_training_that_goes_on_ends_as_if_it_had_not_stopped(examples, optimizer_of, in_another_process):
-    whole, optimizer = net_and(optimizer_of)
-    expected = train_net(whole, optimizer, *examples, epochs=5, batch_size=16, validation=examples)
-    net, optimizer = net_and(optimizer_of)
-    history = train_net(net, optimizer, *examples, epochs=2, batch_size=16, validation=examples)
-    if in_another_process:
-        net, optimizer, history = pickle.loads(pickle.dumps((net, optimizer, history)))
-    history = train_net(net, optimizer, *examples, epochs=5, batch_size=16, validation=examples, history=history)
-    assert history == expected
-    np.testing.assert_array_equal(net.parameters, whole.parameters)
-    assert history[-1]["validation_acc"] > 0.9
+@pytest.mark.parametrize("other", [{"seed": 1}, {"batch_size": 15}])
+def test_a_history_is_gone_on_with_by_its_own_seed_and_batches(examples, other):
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
+    with pytest.raises(ValueError):
+        train_net(net, optimizer, *examples, epochs=2, history=history, **{"batch_size": 16, **other})
+
+
+def test_a_net_that_an_interrupted_call_left_is_not_gone_on_with(examples):
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
+    losses = [softmax_cross_entropy, softmax_cross_entropy]
+
+    def interrupted(outputs, y):
+        return losses.pop()(outputs, y) if losses else signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train_net(net, optimizer, *examples, epochs=2, batch_size=16, loss=interrupted, history=history)
+    with pytest.raises(ValueError):
+        train_net(net, optimizer, *examples, epochs=2, batch_size=16, history=history)
 
 
 def test_the_schedule_counts_steps_through_all_epochs(examples):
@@ -57,8 +64,10 @@ def test_the_schedule_counts_steps_through_all_epochs(examples):
 
 def test_it_stops_where_the_history_says_so(examples):
     net, optimizer = net_and(Adam)
-    history = train_net(net, optimizer, *examples, epochs=50, batch_size=16, stop=lambda rows: rows[-1]["epoch"] == 4)
+    settings = {"batch_size": 16, "validation": examples}
+    history = train_net(net, optimizer, *examples, epochs=50, stop=lambda rows: rows[-1]["epoch"] == 4, **settings)
     assert len(history) == 4
+    assert history[-1]["validation_acc"] > 0.9
 
 
 @pytest.mark.parametrize("first", [2, 3, 5])
