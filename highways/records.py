@@ -145,9 +145,11 @@ def check_distinct(trials: list[dict]) -> None:
     probably one training counted twice."""
     seen = set()
     for trial in trials:
-        losses = trial.get("losses") or trial.get("history", {}).get("train_loss")
+        history = trial.get("history")  # of columns, or a list of rows
+        if isinstance(history, dict):
+            history = history.get("train_loss")
         ignored = TIMES
-        if losses and not trial.get("diverged"):
+        if (trial.get("losses") or history) and not trial.get("diverged"):
             ignored = (*NAMES, *TIMES)
         compared = {name: value for name, value in trial.items() if name not in ignored}
         key = json.dumps(compared, sort_keys=True)

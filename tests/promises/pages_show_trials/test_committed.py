@@ -96,6 +96,15 @@ def test_results_without_a_digest_or_with_a_trial_twice_are_refused(committed_as
         check(sealed({**record, "trials": [*record["trials"], record["trials"][0]]}), RESULTS, "routing.json")
 
 
+@pytest.mark.parametrize("history", [{"train_loss": [0.5]}, [{"epoch": 1, "train_loss": 0.5}]])
+def test_a_training_counted_twice_is_refused_whatever_form_its_history_has(history):
+    trials = [{"seed": seed, "history": history} for seed in (0, 1)]
+    record = record_of(RESULT)
+    check({**record, "trials": trials[:1]}, RESULTS, "mine.json")
+    with pytest.raises(InputError):
+        check({**record, "trials": trials}, RESULTS, "mine.json")
+
+
 def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
     results = tmp_path / "experiments" / "results"
     shutil.copytree(ROOT / "experiments" / "results", results, ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
