@@ -5,14 +5,16 @@ must have the settings and data of its command.  An experiments/results/*.json m
 
 from __future__ import annotations
 
+import functools
 import re
+import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import highway_networks as hn
 from experiments.study import COMMANDS
 from highways import brown, cifar
-from highways.files import ROOT, InputError, known_commits, read_json
+from highways.files import ROOT, InputError, read_json
 from highways.records import groups_of, load_results, path_of
 
 LEDGER = "claims"
@@ -79,7 +81,8 @@ def _check_evidence(name: str, record: dict) -> None:
         if KNOWN_DATA.get(data_set) != sha256:
             raise InputError(f"{name}.json was measured on {data_set} of checksum {sha256}: that is no known data set")
     for added in record.get("settings", {}).get("added", []):
-        if added["data_sha256_as_read"] not in KNOWN_DATA.values():
+        data_set = re.search(r"--data (\S+)", added["command"])[1].upper()
+        if added["data_sha256_as_read"] != KNOWN_DATA.get(f"{data_set}, as read"):
             raise InputError(f"{name}.json has an added run on images in another order than that of the official files")
 
 
@@ -108,6 +111,19 @@ def check_commit(commit: str | None, place: str) -> None:
         return
     if commit is None or not known.get(commit[:12], "").startswith(commit):
         raise InputError(f"{place} is of the commit {commit}, which is not in the history of this repository")
+
+
+@functools.cache
+def known_commits() -> dict[str, str] | None:
+    """{first 12 digits: all digits} of the commits of this clone's history.  None if git cannot tell,
+    or has only a part of the history."""
+    try:
+        if hn.git("rev-parse", "--is-shallow-repository") != "false":
+            return None
+        commits = hn.git("rev-list", "--branches", "--tags", "--remotes", "HEAD").split()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {digits[:12]: digits for digits in commits}
 
 
 def _check_results(name: str, record: dict) -> None:

@@ -5,7 +5,6 @@ and the commit that computed it.
 from __future__ import annotations
 
 import errno
-import functools
 import io
 import json
 import math
@@ -13,14 +12,13 @@ import os
 import platform
 import re
 import stat
-import subprocess
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks
-from highway_networks import InputError, check_replaceable, commit, git  # noqa: F401
+from highway_networks import InputError, check_replaceable, commit  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 
@@ -182,19 +180,6 @@ class Lock:
 
 
 # ---- What computed a record ---------------------------------------------------------------------
-
-
-@functools.cache
-def known_commits() -> dict[str, str] | None:
-    """{first 12 digits: all digits} of the commits of this clone's history.  None if git cannot tell,
-    or has only a part of the history."""
-    try:
-        if git("rev-parse", "--is-shallow-repository") != "false":
-            return None
-        commits = git("rev-list", "--branches", "--tags", "--remotes", "HEAD").split()
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return {digits[:12]: digits for digits in commits}
 
 
 def processor() -> str:

@@ -12,12 +12,12 @@ from conftest import ROOT, in_process
 from experiments import __main__ as command_line
 from experiments import add
 from experiments.cifar import cifar
-from experiments.committed import KNOWN_DATA
+from experiments.committed import KNOWN_DATA, known_commits
 from experiments.table1 import table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
-from highways.files import InputError, known_commits, read_json
+from highways.files import InputError, read_json
 from highways.records import ranks_of, sealed, select
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}

@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from experiments import committed, judging
 from experiments.study import COMMANDS
-from highways.files import InputError, known_commits, read_json
+from highways.files import InputError, read_json
 from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
 
 RUNS = "run_shallow"  # of several depths and seeds
@@ -70,12 +70,23 @@ def test_runs_of_other_depths_or_seeds_are_refused(change):
         committed.checked(RUNS, {**record, "runs": [first | change, *others]})
 
 
-@pytest.mark.skipif(known_commits() is None, reason="the history of this clone is not there")
+@pytest.mark.skipif(committed.known_commits() is None, reason="the history of this clone is not there")
 def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as):
     record = record_of(RUNS)
     place = committed_as(RUNS, sealed({**record, "env": {**record["env"], "git": "deadbeefdead"}}))
     with pytest.raises(InputError):
         committed.read_committed(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("table1", "CIFAR-10"), ("cifar", "MNIST"), ("cifar", "CIFAR-100"), ("cifar", "no")]
+)
+def test_an_added_run_on_other_images_than_those_of_its_command_is_refused(name, other):
+    record = record_of(name)
+    assert committed.checked(name, record) == record
+    record["settings"]["added"][-1]["data_sha256_as_read"] = committed.KNOWN_DATA.get(f"{other}, as read")
+    with pytest.raises(InputError):
+        committed.checked(name, record)
 
 
 @pytest.mark.parametrize("change", [{"final_test_acc": 0.9}, {"diverged": True, "diverged_at": "epoch 3"}])
