@@ -7,7 +7,7 @@ import math
 import signal
 import sys
 
-from highways.files import InputError, commit, printable, write_all
+from highways.files import CannotWrite, InputError, commit, printable, write_all
 from highways.processes import INTERRUPTS, CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
 INTERRUPTED = 130  # the exit status after a signal
@@ -81,18 +81,17 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
 
     def save(files):
         with interrupts_deferred():  # so that `written` is right when an interrupt is reported
-            write_all(files)
-            written.extend(files)
+            write_all(files, written.append)
 
     parts = []
     try:
         commit()  # asked now: another commit may be checked out while the program runs
         status = work(save) or 0
+    except (CannotWrite, ModuleNotFoundError, CannotStart, MemoryError, OSError) as error:
+        parts = [f"{program}: error: {_reason(error)}", what_is_kept()]
+        status = 2
     except InputError as error:
         parts = [f"{program}: error: {_reason(error)}"]
-        status = 2
-    except (ModuleNotFoundError, CannotStart, MemoryError, OSError) as error:
-        parts = [f"{program}: error: {_reason(error)}", what_is_kept()]
         status = 2
     except KeyboardInterrupt:
         parts = ["interrupted", what_is_kept()]
@@ -129,7 +128,8 @@ def _interrupt(*_) -> None:
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    sys.stdout.reconfigure(errors="backslashreplace")  # a run must not stop because its output cannot encode some name
+    if sys.stdout is not None:  # it is not closed
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that it cannot encode must not stop a run
     write_whole_lines()
     # a signal that was ignored when the program started stays so
     for number in INTERRUPTS:

@@ -23,6 +23,10 @@ from highway_networks import InputError, check_replaceable, commit  # noqa: F401
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 
 
+class CannotWrite(InputError):
+    """A file cannot be written, as where the disk is full."""
+
+
 def open_file(path: str | os.PathLike):
     """Opens a regular file to read its bytes.
 
@@ -79,18 +83,19 @@ def read_json(path: Path):
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
 
-def write_all(files: dict[Path, bytes]) -> None:
-    """Writes the files, one after another, each of them whole or not at all.
+def write_all(files: dict[Path, bytes], report=highway_networks.ignore) -> None:
+    """Writes the files, one after another, each of them whole or not at all; calls report(path) after each.
 
     If a target is a link, the file that it points to is written.  Raises InputError, before any is written, for what
-    check_is_file() refuses, and if a file cannot be written."""
+    check_is_file() refuses, and CannotWrite."""
     for path in files:
         check_is_file(path)
     for path, data in files.items():
         try:
             highway_networks.write_whole(path, data)
         except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}") from error
+            raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
+        report(path)
 
 
 def check_is_file(path: Path) -> None:

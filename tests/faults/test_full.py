@@ -1,8 +1,11 @@
-"""A full disk leaves the old file."""
+"""A full disk leaves the old file, and what was written before is named."""
 
 import os
+import subprocess
+import sys
 
-from conftest import OLD, SMALL
+import pytest
+from conftest import OLD, ROOT, SMALL
 from strikes import linux, one_after_another, start
 
 pytestmark = one_after_another
@@ -23,3 +26,28 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
     assert "test accuracy" in stdout  # the numbers are not lost
     assert target.read_text() == OLD
     assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
+
+
+TWO_FILES = """
+import resource
+from pathlib import Path
+from highways.commands import run_command, run_program
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+files = {Path("small.json"): b"whole", Path("large.json"): bytes(2000)}
+run_program(lambda: run_command("two files", lambda save: save(files), lambda: "HOW TO GO ON"))
+"""
+
+
+@linux
+@pytest.mark.parametrize("out", ["/dev/null", "&-"])
+def test_what_was_written_before_the_disk_was_full_is_named_and_how_to_go_on(tmp_path, out):
+    """Where standard output is closed, too."""
+    words = ["sh", "-c", f'exec "$0" -c "$1" >{out}', sys.executable, TWO_FILES]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.run(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, check=False)
+    assert process.returncode == 2
+    assert os.listdir(tmp_path) == ["small.json"]
+    [line] = process.stderr.splitlines()
+    assert "small.json" in line
+    assert "HOW TO GO ON" in line
