@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -191,7 +192,18 @@ def _run(pipe) -> None:
             answer = function(*task), None, None
         except Exception as error:  # whatever it is, the parent raises it
             answer = None, error, traceback.format_exc()
-        pipe.send(answer)
+        pipe.send(_sendable(*answer))
+
+
+def _sendable(result, error, trace) -> tuple:
+    """The answer of a process or, where it cannot be sent, an error that says so."""
+    try:
+        pickle.loads(pickle.dumps((result, error, trace)))  # an error may need more arguments than it keeps
+        return result, error, trace
+    except Exception as reason:
+        outcome = result if error is None else error
+        message = f"a worker cannot send {outcome!r:.200} to its parent: {reason}"
+        return None, TypeError(message), trace or traceback.format_exc()
 
 
 def _end_with_parent() -> None:

@@ -1,6 +1,7 @@
 """Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
+import threading
 
 import pytest
 
@@ -15,6 +16,29 @@ def test_every_task_is_done_once_and_an_error_tells_where(jobs):
         list(in_processes(divmod, [(1, 1), (1, 0), (1, 1)], jobs))
     assert error.value.__cause__ is not None  # the traceback of the worker
     assert not multiprocessing.active_children()
+
+
+class NeedsTwo(Exception):
+    """Pickled, it keeps one argument, and cannot be made again from that."""
+
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+def returns_a_lock():
+    return threading.Lock()
+
+
+def raises_what_needs_two():
+    raise NeedsTwo("a", "b")
+
+
+@pytest.mark.parametrize(("task", "name"), [(returns_a_lock, "lock"), (raises_what_needs_two, "NeedsTwo")])
+def test_what_a_process_cannot_send_is_named(task, name):
+    with pytest.raises(TypeError) as error:
+        list(in_processes(task, [()], 2))
+    assert name in str(error.value)
+    assert error.value.__cause__ is not None  # the traceback of the worker
 
 
 def tell_twice(n, tell):
