@@ -2,7 +2,6 @@
 nothing but its own output is replaced."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -13,12 +12,12 @@ import pytest
 from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, sleep_between, write_data_set
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from strikes import end_of, signal_group, start, unix
 
 import conv_highway_networks as cn
 import highway_networks as hn
 from highways.files import json_bytes
 
-unix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 CONTENTS = [json_bytes({"k": digit * 1_000_000}) for digit in "01"]
 WRITER = """
 import sys
@@ -53,25 +52,43 @@ def test_a_file_is_whole_at_any_moment(tmp_path):
     assert path.read_bytes() in CONTENTS
 
 
+SLOW_WRITER = """
+import os, sys, time
+import highway_networks as hn
+
+def sync(file):
+    print("written, and not in its place yet", flush=True)
+    time.sleep(3600)
+
+os.fsync = sync
+sys.exit(hn.main())
+"""
+
+
 @unix
 @pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number):
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        pytest.param(None, "epoch   1", id="trains"),
+        pytest.param(SLOW_WRITER, "not in its place yet", id="writes"),
+    ],
+)
+def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set, number, code, said):
     target = tmp_path / "run.json"
-    for _ in range(2):
-        target.write_text(OLD)
-        words = [sys.executable, "highway_networks.py", *SMALL, "--data-dir", data_set, "--jobs", 2, "--out", target]
-        started = subprocess.Popen(list(map(str, words)), cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
-        with started as command:
-            sleep_between(0.1, 1.5)
-            if command.poll() is None:
-                os.killpg(command.pid, number)
-            status = command.wait(timeout=600)
-        assert status in (0, -number, 128 + number)  # ended, or stopped by the signal; not refused
-        text = target.read_text()
-        if text != OLD:
-            [pair] = json.loads(text)["runs"]
-            assert pair["highway"]["history"]["epoch"] == [1, 2]
+    target.write_text(OLD)
+    with start(*SMALL, "--data-dir", data_set, "--jobs", 2, "--out", target, code=code) as command:
+        assert any(said in line for line in command.stdout)
+        sleep_between(0, 0.1)
+        signal_group(command, number)
+        end_of(command)
+    assert command.returncode in (0, -number, 128 + number)  # ended, or stopped by the signal; not refused
+    text = target.read_text()
+    if text != OLD:
+        assert code is None
+        [pair] = json.loads(text)["runs"]
+        assert pair["highway"]["history"]["epoch"] == [1, 2]
 
 
 SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}
