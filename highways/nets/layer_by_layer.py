@@ -29,7 +29,7 @@ def block_forward(
 ) -> tuple[np.ndarray | None, np.ndarray]:
     """T and y of one block for its input x, all (N, hidden).  T is None if it has no gate."""
     arrays = _forward(net, layer, x)
-    T = net.block.transform_gate(arrays).T if net.block.gates else None
+    T = net.block.transform_gate(arrays).T if net.block.has_gate else None
     return T, arrays.y.T.copy()
 
 

@@ -19,7 +19,7 @@ def test_layer_by_layer_a_net_has_the_same_logits_and_gates(block, activation):
     state = layer_by_layer.first_state(net, x)
     for layer in range(net.depth):
         T, y = layer_by_layer.block_forward(net, layer, state)
-        if hn.BLOCKS[block].gates:
+        if net.block.has_gate:
             np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-12)
         state = y
 
