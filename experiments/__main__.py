@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments import all_questions, find_question, question_names
-from experiments.judging import with_summary
+from experiments.judging import check_budget, with_summary
 from experiments.study import COMMANDS
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, printable, write_all
@@ -163,11 +163,8 @@ def result_of(name: str, args) -> dict:
         if question.takes_more_data_sets:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
-    path = results_folder(args.budget, args.results) / f"{name}.json"
-    record = load_results(path)
-    expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
-    if record["settings"] != expected:
-        raise InputError(f"{path} is not of the budget {args.budget}: answer {name} first, with the same flags")
+    record = load_results(results_folder(args.budget, args.results) / f"{name}.json")
+    check_budget(question, record)
     return record
 
 
@@ -195,21 +192,14 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {printable(line)}")
 
 
-# ---- Adding -------------------------------------------------------------------------------------
-
-
-def add_runs(argv) -> int:
-    from experiments import add  # only here: it imports the convolutional nets
-
-    return add.main(argv)
-
-
 # ---- The command --------------------------------------------------------------------------------
 
 
 def main(argv: list[str]) -> int:
     if argv[:1] == ["add"]:
-        return add_runs(argv[1:])
+        from experiments import add  # only here: it imports the convolutional nets
+
+        return add.main(argv[1:])
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [-h] [NAME | add] [FLAG ...]",

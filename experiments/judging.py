@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from experiments import all_questions, committed, find_question
@@ -76,12 +75,12 @@ def read_results(folder: Path) -> dict[str, dict]:
 
 
 def check_budget(question: Question, record: dict) -> None:
-    """Raises InputError for results with other settings than those of the question's budget.
+    """Raises InputError for results with other settings than those of the question's default budget.
 
     A question that accepts single trainings may have results of an older budget."""
     if question.run is None or question.accept:
         return
-    expected = json.loads(json.dumps({"budget": "default", **question.budgets["default"]}))
+    expected = strict_json({"budget": "default", **question.budgets["default"]})
     for setting in {**expected, **record["settings"]}:
         found = record["settings"].get(setting)
         if found != expected.get(setting):
