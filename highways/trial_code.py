@@ -1,8 +1,11 @@
 """The checksum of code: of what computes a trial, and of what draws a picture.
 
-That is a program, and all of ours that it imports, directly or not.  The log of a question serves a
-result only to the code that computed it, a checkpoint likewise, and a picture that other code drew is
+That is a program, and all that it imports, directly or not, from the project and from its own folder.  The log of a
+question serves a result only to the code that computed it, a checkpoint likewise, and a picture that other code drew is
 drawn anew.  Words are free: a changed comment, docstring or text of a message leaves the checksum as it is.
+
+Followed are all import statements, and what a program names as a part of a package: highways.train_net(...).  Not
+followed are other packages, and names that are made while it runs, by importlib or getattr().
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from highways.files import ROOT, InputError
 
 # what reads and writes files, or runs processes: another way of it changes no number, and data have checksums
 COMPUTES_NOTHING = ("highways.files", "highways.record_types", "highways.cifar", "highways.processes")
+PUBLIC = {f"highways.{name}": home for name, home in HOMES.items()}  # {what highways offers: the module that has it}
 COMMAND_LINE = "parse_arguments"  # the function from which on the core, and no other program, is left out as a command
 
 
@@ -30,14 +34,17 @@ def checksum_of_code(function, kinds=()) -> str:
     Raises InputError if a file cannot be read."""
     checksums = set()
     for part in (function, *kinds):
-        for defined in _definitions_of(part):
-            checksums |= code_of(_text_defining(defined))
+        for defined in definitions_of(part):
+            text = _text_defining(defined)
+            n_packages = defined.__module__.count(".")
+            checksums |= code_of(text, Path(inspect.getfile(defined)).parents[n_packages])
     return hashlib.sha256("".join(sorted(checksums)).encode()).hexdigest()[:16]
 
 
 @functools.cache
-def code_of(text: bytes) -> frozenset[str]:
-    """The checksums of a program and of all of ours that it imports, directly or not, except COMPUTES_NOTHING."""
+def code_of(text: bytes, folder: Path = ROOT) -> frozenset[str]:
+    """The checksums of a program and of all that it imports from the project or `folder`, directly or not, except
+    COMPUTES_NOTHING."""
     found = {}
     waiting = [text]
     while waiting:
@@ -45,8 +52,8 @@ def code_of(text: bytes) -> frozenset[str]:
         if text in found:
             continue
         found[text] = checksum_of_text(text)
-        files = {file_of_module(module) for module in imported_by(text) if module not in COMPUTES_NOTHING}
-        waiting += [_imported_text(file) for file in files if file.is_file()]
+        for module in imported_by(text).difference(COMPUTES_NOTHING):
+            waiting += map(_imported_text, files_of_module(module, folder))
     return frozenset(found.values())
 
 
@@ -101,7 +108,7 @@ class WithoutTexts(ast.NodeTransformer):
         return None if isinstance(node.value, str) else node
 
 
-def _definitions_of(part) -> list:
+def definitions_of(part) -> list:
     """The functions or the class that `part` consists of.
 
     A functools.partial consists of several; an unknown name, and None, of nothing."""
@@ -114,7 +121,7 @@ def _definitions_of(part) -> list:
     if isinstance(part, functools.partial):
         bound = [*part.args, *part.keywords.values()]
         functions = [part.func, *filter(callable, bound)]
-        return [definition for function in functions for definition in _definitions_of(function)]
+        return [definition for function in functions for definition in definitions_of(function)]
     return [inspect.unwrap(part)]
 
 
@@ -141,24 +148,45 @@ def _imported_text(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def file_of_module(module: str) -> Path:
-    """Where a module of this name would lie."""
-    return ROOT / f"{module.replace('.', '/')}.py"
+@functools.cache
+def files_of_module(module: str, folder: Path) -> list[Path]:
+    """The files in the project and in the folder that a module of this name may be."""
+    path = PUBLIC.get(module, module).replace(".", "/")
+    files = {ROOT / f"{path}.py", folder / f"{path}.py"}
+    if folder != ROOT:  # the project's packages hold modules, and compute nothing themselves
+        files.add(folder / path / "__init__.py")
+    return [file for file in files if file.is_file()]
 
 
 @functools.cache
-def imported_by(text: bytes) -> list[str]:
-    """The modules that a program imports, and what it imports from them, which may be modules.
+def imported_by(text: bytes) -> frozenset[str]:
+    """The modules that a program imports, and the names that it takes from them, which may be modules.
 
     Raises InputError for a relative import, which does not say from where."""
-    names = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+    nodes = list(ast.walk(ast.parse(text)))
+    names = set()
+    bound = set()  # (a name in the program, what it stands for)
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
             raise InputError(f"a program imports from {'.' * node.level}{node.module or ''}: give the whole name")
         if isinstance(node, ast.ImportFrom):
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            if node.module == "highways":
-                names += [HOMES[alias.name] for alias in node.names if alias.name in HOMES]
-    return names
+            names.add(node.module)
+            bound |= {(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names}
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names.add(alias.name)
+                top, *_ = alias.name.split(".")
+                bound.add((alias.asname, alias.name) if alias.asname else (top, top))
+    names |= {module for _, module in bound}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            top, _, rest = dotted_name(node).partition(".")
+            names |= {f"{module}.{rest}" for name, module in bound if name == top}
+    return frozenset(names)
+
+
+def dotted_name(node: ast.AST) -> str:
+    """a.b.c, where a node is that; "" where it is something else."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted_name(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
