@@ -70,7 +70,7 @@ def parse_arguments(question: Question, argv):
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
     parser.add_argument(
-        "--shard", type=part, metavar="I/N", help="run part I of N of the trials, and write their log alone"
+        "--shard", type=shard, metavar="I/N", help="run part I of N of the trials, and write their log alone"
     )
     results = "the folder to write to (by default experiments/results/ or experiments/results/quick/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
@@ -81,16 +81,16 @@ def parse_arguments(question: Question, argv):
     return parser.parse_args(argv)
 
 
-def part(text: str) -> tuple[int, int]:
-    """An argparse type: I/N, part I of N."""
+def shard(text: str) -> tuple[int, int]:
+    """An argparse type: I/N, the I-th of N shards of the trials."""
     found = re.fullmatch(r"(\d+)/(\d+)", text)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise argparse.ArgumentTypeError(f"{text!r:.30} is not like 2/16, the second of 16 parts")
+        raise argparse.ArgumentTypeError(f"{text!r:.30} is not like 2/16, the second of 16 shards")
     return int(found[1]), int(found[2])
 
 
-def run_part(question: Question, args) -> None:
-    """Runs one part of a question's trials, as far as they do not need those of other parts."""
+def run_shard(question: Question, args) -> None:
+    """Runs one shard of a question's trials, as far as they do not need those of other shards."""
     if args.budget != "quick":
         warn_of_uncommitted_files()
     with runner_of(question, args, args.shard) as runner:
@@ -98,8 +98,8 @@ def run_part(question: Question, args) -> None:
         try:
             question.run(runner)
         except OthersAreMissing:
-            print("this part has no more trials to run until the other parts have ended")
-        print(f"its trials are in {printable(runner.log)}; without --shard the command takes those of all parts")
+            print("this shard has no more trials to run until the others have ended")
+        print(f"its trials are in {printable(runner.log.path)}; without --shard the command takes those of all shards")
 
 
 def answer(question: Question, args) -> dict:
@@ -125,7 +125,7 @@ def answer(question: Question, args) -> dict:
     return record
 
 
-def runner_of(question: Question, args, part: tuple[int, int] | None = None) -> Runner:
+def runner_of(question: Question, args, shard: tuple[int, int] | None = None) -> Runner:
     more_data_sets = ()
     data_dir = getattr(args, "data_dir", None)
     if question.takes_more_data_sets:
@@ -140,7 +140,7 @@ def runner_of(question: Question, args, part: tuple[int, int] | None = None) -> 
         scheduler=args.scheduler,
         more_data_sets=more_data_sets,
         data_dir=data_dir,
-        part=part,
+        shard=shard,
     )
 
 
@@ -219,7 +219,7 @@ def main(argv: list[str]) -> int:
         if question.run is None:
             raise InputError(f"{name} has no trials of its own: it is {duration_or_source(question)}")
         if args.shard:
-            run_part(question, args)
+            run_shard(question, args)
         else:
             answer(question, args)
 

@@ -15,16 +15,15 @@ import hashlib
 import inspect
 import itertools
 import json
-import os
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
-from highways.files import Lock, commit
-from highways.lab.trials import key_of, line_of_log, on_cluster, read_log, setting_and_result
+from highways.files import commit
+from highways.lab.log import Log, key_of, setting_and_result
+from highways.lab.trials import on_cluster
 from highways.processes import all_cores, in_processes
 
 
@@ -40,42 +39,34 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     class, a block, an activation, an array or a Dataset; rows have the names of such things.
 
     What is finished is kept in the file `log`: the same call after an interruption, or one with
-    more values, runs only what is missing.  A run is known by the names of its function, of the
-    function's file and of its settings' values, and by the numbers of its arrays and data sets.
+    more values, runs only what is missing.  A run is known by its settings, by the names of its
+    functions, classes and blocks and of their files, and by the numbers of its arrays and data sets.
     What is typed into a notebook has no file: give each notebook a log= of its own.  The code is
     not looked at: give another log= or remove the log when you have changed it.
 
     Raises TypeError for settings that the function does not take, and for values and results that
-    JSON cannot hold; ValueError for other values of settings, and for a `log` that is something
-    else."""
+    JSON cannot hold; ValueError for other values of settings, for inf and NaN, and for a function
+    whose name others may have; InputError for a `log` that is something else."""
     planned = combinations(settings)
     inspect.signature(function).bind(**planned[0])
     shown = [{name: shown_value(value) for name, value in setting.items()} for setting in planned]
     keys = [key_of_run(function, setting) for setting in planned]
-    path = Path(log)
-    with Lock(path):
-        lines, problem = read_log(path)
-        if problem:
-            print(problem, file=sys.stderr)
-        results = {key_of(line["trial"], line["data"], line["code"]): line["result"] for line in lines}
+    with Log(Path(log)) as open_log:
+        lines = open_log.read()
         tasks = []
         for setting, key in zip(planned, keys, strict=True):
-            if key not in results:
+            if key not in lines:
                 tasks.append((function, setting, key))
         if len(tasks) < len(planned):
-            print(f"{len(planned) - len(tasks)} of {len(planned)} runs were in {path}")
+            print(f"{len(planned) - len(tasks)} of {len(planned)} runs were in {log}")
         finished = finished_runs(tasks, min(jobs or all_cores(), len(tasks) or 1), scheduler)
-        with path.open("a", encoding="utf-8") as file, closing(finished):
+        with closing(finished):
             for number, (key, result) in enumerate(finished, 1):
-                line = line_of_log(key, result, commit())
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-                results[key] = line["result"]
-                print(f"{number} of {len(tasks)}: {line['trial']}", flush=True)
+                lines[key] = open_log.append(key, result, commit())
+                print(f"{number} of {len(tasks)}: {lines[key]['trial']}", flush=True)
     rows = []
     for setting, key in zip(shown, keys, strict=True):
-        rows.append(setting_and_result({"trial": setting, "result": results[key]}))
+        rows.append(setting_and_result({**lines[key], "trial": setting}))
     return rows
 
 

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import inspect
-import json
 import os
 import shlex
 import sys
@@ -19,21 +18,11 @@ import time
 from pathlib import Path
 
 import highway_networks as hn
-from highways.files import (
-    ROOT,
-    InputError,
-    Lock,
-    commit,
-    environment,
-    from_json,
-    json_bytes,
-    open_file,
-    printable,
-    write_all,
-)
+from highways.files import ROOT, InputError, commit, environment, printable
+from highways.lab.log import Log, key_of, setting_and_result, with_records
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
-from highways.trial_code import checksum_of_code
+from highways.trial_code import checksum_of_code, definitions_of
 
 
 class Runner:
@@ -47,14 +36,14 @@ class Runner:
     scheduler       the address of a Dask scheduler, whose workers run them instead
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
-    part            (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
+    shard           (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
     needed          the results of other questions that this one needs, by name
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None, part: tuple[int, int] | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None, shard: tuple[int, int] | None = None,
     ):  # fmt: skip
         self.name = name
         self.budget = budget
@@ -64,7 +53,7 @@ class Runner:
         self.scheduler = scheduler
         self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
-        self.part = part
+        self.shard = shard
         self.needed: dict[str, dict] = {}
 
         # leaves out the budget, which is in the settings, and the folder, where the file lies
@@ -77,11 +66,9 @@ class Runner:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
         check_results_replaceable(self.path, name)
-        self.log = self.folder / f"{name}.jsonl"
-        if part is not None:
-            self.log = self.folder / f"{name}.{part[0]}-of-{part[1]}.jsonl"
-        # only one command at a time may use a log; the lock is held until __exit__()
-        self.lock = Lock(self.log)
+        log = f"{name}.{shard[0]}-of-{shard[1]}.jsonl" if shard else f"{name}.jsonl"
+        self.log = Log(self.folder / log)
+        self.code_of_keys = {}  # {key: the functions of its trial}
         self.commits = set()  # those that computed the trials
         self.data_sets = {}  # checksums by name
         commit()  # cached here, before processes are forked
@@ -90,7 +77,7 @@ class Runner:
         return self
 
     def __exit__(self, *_) -> None:
-        self.lock.release()
+        self.log.lock.release()
 
     def run(self, function, settings: list[dict], data_of=None) -> list[dict]:
         """Runs function(setting) for every setting that the log lacks.
@@ -102,17 +89,13 @@ class Runner:
         is given the name of a file, from which a stopped trial goes on.  A setting's "block" may be a Block
         with settings, its "activation" an Activation.
 
-        Where this is one part of several, a trial that is left to another part is an OfAnotherPart."""
+        Where this is one shard of several, a trial that is left to another is an OfAnotherShard."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         check_bound(function)
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
-        lines, problem = read_log(self.log)
-        if problem:
-            print(printable(problem), file=sys.stderr)
-        lines += lines_of_other_logs(self.folder, self.name, self.log)
-        logged = {key_of(line["trial"], line["data"], line["code"]): line for line in lines}
+        logged = {**self.log.read_others(self.name), **self.log.read()}
         trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
         missing = {}
         for place, (key, setting) in enumerate(trials.items()):
@@ -123,16 +106,12 @@ class Runner:
             logs = printable(self.folder / f"{self.name}*.jsonl")
             print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
         finished = self._run_missing(function, data_of, missing)
-        with self.log.open("a", encoding="utf-8") as log, contextlib.closing(finished):
+        with contextlib.closing(finished):
             progress = tqdm(finished, total=len(missing), unit="trial", disable=not sys.stderr.isatty())
             for key, result, commit_of_trial in progress:
-                line = line_of_log(key, result, commit_of_trial)
-                log.write(json.dumps(line) + "\n")
-                log.flush()
-                os.fsync(log.fileno())
+                logged[key] = self.log.append(key, result, commit_of_trial)
                 self.checkpoint_of(key).unlink(missing_ok=True)  # the result is in the log, on disk
-                logged[key] = line
-                tqdm.write(printable(_as_text(setting_and_result(line))))
+                tqdm.write(printable(_as_text(setting_and_result(logged[key]))))
         found = []
         for setting, key in zip(settings, keys, strict=True):
             if key in logged:
@@ -141,7 +120,7 @@ class Runner:
                 as_declared = {name: line["trial"][name] for name in with_records(setting)}
                 found.append(setting_and_result({**line, "trial": as_declared}))
             else:
-                found.append(OfAnotherPart(setting))
+                found.append(OfAnotherShard(setting))
         return found
 
     def checkpoint_of(self, key: str) -> Path:
@@ -149,18 +128,24 @@ class Runner:
         return self.folder / f"unfinished_{self.name}_{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
 
     def _runs(self, place: int) -> bool:
-        """Whether this part runs the trial at this place of the list of all."""
-        if self.part is None:
+        """Whether this shard runs the trial at this place of the list of all."""
+        if self.shard is None:
             return True
-        number, parts = self.part
-        return place % parts == number - 1
+        number, shards = self.shard
+        return place % shards == number - 1
 
     def _key_of_trial(self, function, setting: dict, data_of) -> str:
-        """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
+        """The key of a trial in the log.  Records the trial's data set in self.data_sets.
+
+        Raises ValueError where another function had this key: those of one file have the same checksum of code."""
         data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
-        return key_of_trial(function, setting, data)
+        key = key_of_trial(function, setting, data)
+        code = [getattr(defined, "__code__", defined) for defined in definitions_of(function)]
+        if self.code_of_keys.setdefault(key, code) != code:
+            raise ValueError(f"two functions of one file have the setting {setting}: name in it what differs")
+        return key
 
     def _run_missing(self, function, data_of, missing: dict[str, dict]):
         """Runs trials, given as {key: setting}; yields (key, result, commit) as each finishes.
@@ -189,11 +174,11 @@ class Runner:
 
 
 class OthersAreMissing(Exception):
-    """A result was looked at that another part has still to log."""
+    """A result was looked at that another shard has still to log."""
 
 
-class OfAnotherPart(dict):
-    """The setting of a trial that another part runs, in the place of the trial."""
+class OfAnotherShard(dict):
+    """The setting of a trial that another shard runs, in the place of the trial."""
 
     def __missing__(self, name):
         raise OthersAreMissing(name)
@@ -223,19 +208,24 @@ def on_cluster(function, tasks: list[tuple], scheduler: str):
 
 
 def check_bound(function) -> None:
-    """Raises ValueError where a functools.partial binds what may change a result: the log's key
-    would lack it.
+    """Raises ValueError where a functools.partial, an outer function or an object binds what may change a result: the
+    log's key would lack it.
 
-    It may bind functions, whose code the key has, and `folder`, where nets lie."""
-    if not isinstance(function, functools.partial):
-        return
-    named = {name: value for name, value in function.keywords.items() if name != "folder"}
-    for value in (*function.args, *named.values()):
-        if not callable(value):
-            raise ValueError(
-                f"{value!r} belongs in the setting, not in a functools.partial: "
-                "the log finds a result by its setting, its data and its code"
-            )
+    A partial may bind functions, whose code the key has, and `folder`, where nets lie."""
+    bound = []
+    if isinstance(function, functools.partial):
+        named = {name: value for name, value in function.keywords.items() if name != "folder"}
+        bound = [value for value in (*function.args, *named.values()) if not callable(value)]
+        function = function.func
+    function = inspect.unwrap(function)
+    bound += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    if inspect.ismethod(function):
+        bound.append(function.__self__)
+    if bound:
+        raise ValueError(
+            f"{bound[0]!r} belongs in the setting, not in the function of a trial: "
+            "the log finds a result by its setting, its data and its code"
+        )
 
 
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
@@ -245,20 +235,6 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
         return Path(os.path.abspath(folder))
     results = ROOT / "experiments" / "results"
     return results if budget == "default" else results / budget
-
-
-def key_of(setting: dict, data: str | None, code: str | None) -> str:
-    """The key of a trial: its setting, in the order of its names, and the checksums of its data and its code."""
-    in_order = dict(sorted(with_records(setting).items()))
-    return json.dumps({"trial": in_order, "data": data, "code": code})
-
-
-def with_records(setting: dict) -> dict:
-    """The setting with a block or an activation as records have it."""
-    for named in (setting.get("block"), setting.get("activation")):
-        if isinstance(named, hn.Named):
-            setting = {**setting, **hn.record_of(named)}
-    return setting
 
 
 def key_of_trial(function, setting: dict, data) -> str:
@@ -281,78 +257,6 @@ def _run_trial(function, data_of, setting: dict, key: str, checkpoint: Path) -> 
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
     return key, {**result, "seconds": seconds}, commit_of_trial
-
-
-# ---- The log ------------------------------------------------------------------------------------
-
-
-def line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
-    """The line of the log for a trial, as it will be read back from JSON."""
-    line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
-    line["checksum"] = _checksum_of_line(line)
-    return line
-
-
-def lines_of_other_logs(folder: Path, name: str, log: Path) -> list[dict]:
-    """The trials in the other logs of a question than `log`: that of the whole, and those of its parts.
-
-    Others may be writing them: they are only read, and a line that is not whole is left out."""
-    logs = {folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")}
-    found = []
-    for other in sorted(logs - {log}):
-        with contextlib.suppress(FileNotFoundError):
-            found += filter(None, map(_trial_in, other.read_bytes().splitlines()))
-    return found
-
-
-def read_log(log: Path) -> tuple[list[dict], str | None]:
-    """Reads a log: its lines that are trials, and a message about the others, or None.
-
-    A killed process may have left an incomplete line.  The log is written anew without it.  Raises
-    InputError for a file without any trial, which is not ours to write to."""
-    try:
-        with open_file(log) as file:
-            data = file.read()
-    except FileNotFoundError:
-        return [], None
-    if data and b'{"trial": ' not in data:
-        raise InputError(f"{log} is not a log of trials: it is not written to, move it or choose another folder")
-    texts = data.splitlines(keepends=True)
-    lines = []
-    whole = []
-    for text in texts:
-        line = _trial_in(text)
-        if line is not None:
-            lines.append(line)
-            whole.append(text.rstrip(b"\n") + b"\n")
-    mended = b"".join(whole)
-    if mended != data:
-        write_all({log: mended})
-    n_damaged = len(texts) - len(lines)
-    if n_damaged:
-        return lines, f"{log}: {n_damaged} damaged lines; what was there is run again"
-    return lines, None
-
-
-def _trial_in(text: bytes) -> dict | None:
-    """The contents of a line of a log; None if it is damaged."""
-    with contextlib.suppress(ValueError, RecursionError):
-        line = from_json(text)
-        if isinstance(line, dict) and line.get("checksum") == _checksum_of_line(line):
-            return line
-    return None
-
-
-def _checksum_of_line(line: dict) -> str:
-    """The checksum of a line, computed from all its other entries."""
-    rest = {name: value for name, value in line.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
-
-
-def setting_and_result(line: dict) -> dict:
-    """The setting and the results of a trial in one dict; no result replaces a setting."""
-    results = {name: value for name, value in line["result"].items() if name not in line["trial"]}
-    return {**line["trial"], **results}
 
 
 def _as_text(trial: dict) -> str:

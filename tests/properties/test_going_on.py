@@ -1,20 +1,22 @@
 """A stopped training ends as if it had not been stopped, to the bit, after any stops."""
 
 import contextlib
-import json
+import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from conftest import write_data_set
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
 from highways import train_net
 from highways.conv import images, protocols
 from highways.conv.training import Training, load_same_run, train_conv
-from highways.lab import trials
+from highways.lab.log import Log, by_key, key_of, line_of
+from highways.lab.trials import Runner
 from highways.nets.optimizers import SGD
 
 EPOCHS = 4
@@ -71,6 +73,11 @@ def test_train_net_called_in_parts_ends_with_the_same_bits(data, stops, optimize
     np.testing.assert_array_equal(net.parameters, whole.parameters)
 
 
+def noted_trial(setting, note):
+    note(setting["seed"])
+    return {"drawn": np.random.default_rng(setting["seed"]).normal()}
+
+
 @settings(max_examples=10)
 @given(
     stops=st.sets(st.integers(0, 4)),
@@ -81,16 +88,15 @@ def test_a_question_stopped_at_any_trials_has_the_same_ones_in_the_end(tmp_path_
     folder = tmp_path_factory.mktemp("question")
     ended = []
 
-    def trial(setting):
+    def note(seed):
         if len(ended) in stops:
             stops.remove(len(ended))
             raise KeyboardInterrupt
-        ended.append(setting["seed"])
-        return {"drawn": np.random.default_rng(setting["seed"]).normal()}
+        ended.append(seed)
 
     for _ in range(1 + len(stops)):
-        with contextlib.suppress(KeyboardInterrupt), trials.Runner("q", "default", {}, folder=folder, jobs=1) as runner:
-            found = runner.run(trial, [{"seed": seed} for seed in seeds])
+        with contextlib.suppress(KeyboardInterrupt), Runner("q", "default", {}, folder=folder, jobs=1) as runner:
+            found = runner.run(partial(noted_trial, note=note), [{"seed": seed} for seed in seeds])
     assert ended == seeds
     assert [row["drawn"] for row in found] == [np.random.default_rng(seed).normal() for seed in seeds]
 
@@ -108,18 +114,59 @@ def test_only_the_same_run_is_gone_on_with(tmp_path, data, other):
         load_same_run(checkpoint, protocols.settings_of(**task | other), fingerprint)
 
 
+def read(file, text: bytes) -> list[dict]:
+    """The lines of a log that holds this."""
+    file.write_bytes(text)
+    with Log(file) as log:
+        return [*log.read().values()]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A log with two lines."""
+    file = tmp_path_factory.mktemp("log") / "log.jsonl"
+    with Log(file) as log:
+        for seed in (3, 4):
+            log.append(key_of({"seed": seed}, "ab12", "cd34"), {"loss": 0.512345}, "ef56")
+    return file, file.read_bytes()
+
+
 @settings(max_examples=40)
-@given(at=st.integers(0, 10**6), digit=st.sampled_from("0123456789"))
-def test_a_log_with_one_digit_changed_is_run_again(tmp_path_factory, at, digit):
+@given(at=st.integers(0, 10**6), digit=st.sampled_from(b"0123456789"))
+def test_a_line_of_a_log_with_one_digit_changed_is_run_again(log, at, digit):
     """Or the digit was that one before."""
-    log = tmp_path_factory.mktemp("log") / "log.jsonl"
-    key = json.dumps({"trial": {"seed": 3}, "data": "ab12", "code": "cd34"})
-    line = trials.line_of_log(key, {"loss": 0.512345}, "ef56")
-    text = json.dumps(line)
-    places = [place for place, letter in enumerate(text) if letter.isdigit()]
-    place = places[at % len(places)]
-    edited = text[:place] + digit + text[place + 1 :]
-    log.write_text(edited + "\n")
-    lines, said = trials.read_log(log)
-    assert lines == ([line] if edited == text else [])
-    assert (said is None) == (edited == text)
+    file, text = log
+    places = [place for place, letter in enumerate(text) if chr(letter).isdigit() and place < text.index(b"\n")]
+    edited = bytearray(text)
+    edited[places[at % len(places)]] = digit
+    assert len(read(file, edited)) == 1 + (edited == text)
+
+
+@settings(max_examples=100)
+@given(part=st.floats(0, 1))
+@example(part=0.001)  # the first letter alone
+def test_a_log_that_is_cut_off_anywhere_keeps_its_whole_lines(log, part):
+    file, text = log
+    n = round(part * len(text))
+    rest = text[:n]
+    whole = (rest + b"\n").count(b'"}\n')
+    assert len(read(file, rest)) == whole
+    assert file.read_bytes().count(b"\n") == whole
+
+
+NUMBERS = (math.nan, math.inf, -math.inf, 0, 0.0, -0.0, False, 1, 1.0, True)
+VALUES = (*NUMBERS, None, "1", "null", "NaN", [], [1], {}, {"a": 1})
+SETTINGS = st.dictionaries(st.sampled_from("ab"), st.sampled_from(VALUES), min_size=1)
+
+
+@settings(max_examples=200)
+@given(first=SETTINGS, second=SETTINGS)
+@example(first={"a": math.nan}, second={"a": None})
+def test_a_setting_is_never_served_the_result_of_another(first, second):
+    try:
+        line = line_of(key_of(first, None, None), {}, None)
+        served = key_of(second, None, None) in by_key([line])
+    except ValueError:
+        assert {"inf", "-inf", "nan"} & {*map(repr, first.values()), *map(repr, second.values())}
+    else:
+        assert served == (repr(sorted(first.items())) == repr(sorted(second.items())))

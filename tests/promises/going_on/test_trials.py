@@ -3,6 +3,8 @@
 import functools
 import importlib
 import json
+import os
+import runpy
 import sys
 import types
 from types import SimpleNamespace
@@ -16,6 +18,7 @@ from experiments.shared_trials import fully_connected
 from highways import files, trial_code
 from highways.files import InputError
 from highways.lab import trials as trials_module
+from highways.lab.log import Log
 from highways.lab.trials import Runner
 from highways.nets.extra_blocks import Residual
 from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of
@@ -23,8 +26,13 @@ from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text
 NOWHERE = files.ROOT / "absent" / "net.npz"
 
 
-def runner_in(folder, jobs=1):
-    return Runner("log", "default", {}, folder=folder, jobs=jobs)
+def runner_in(folder, shard=None):
+    return Runner("log", "default", {}, folder=folder, jobs=1, shard=shard)
+
+
+def run_in(folder, *arguments) -> list[dict]:
+    with runner_in(folder) as runner:
+        return runner.run(*arguments)
 
 
 def trials_of(folder) -> list[dict]:
@@ -35,10 +43,10 @@ def trials_of(folder) -> list[dict]:
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
         monkeypatch.setattr(trials_module, "checksum_of_code", lambda function, needs: code)
-        runner = runner_in(tmp_path)
-        rows = runner.run(
-            lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
-        )
+        with runner_in(tmp_path) as runner:
+            rows = runner.run(
+                lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
+            )
         assert [row["is"] for row in rows] == [1, 2]
         assert runner.data_sets == {"set": data}
         return len(trials_of(tmp_path))
@@ -58,8 +66,7 @@ def parameters_of(t):
 
 def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
     def run(*scales):
-        runner = runner_in(tmp_path)
-        return runner.run(parameters_of, [{"block": Residual(scale), "seed": 0} for scale in scales])
+        return run_in(tmp_path, parameters_of, [{"block": Residual(scale), "seed": 0} for scale in scales])
 
     rows = run(0.1, 0.02)
     assert [row["scale"] for row in rows] == [0.1, 0.02]
@@ -76,24 +83,30 @@ def returns_what_is_bound(t, factor=None, load=None, folder=None):
 @pytest.mark.parametrize("bound", [10, None, Residual(0.1)])
 def test_what_is_bound_to_the_function_of_a_trial_is_refused(tmp_path, bound):
     """The log's key lacks it, so that another value would be served this one's result."""
-    runner = runner_in(tmp_path)
     for function in (
         functools.partial(returns_what_is_bound, factor=bound),
         functools.partial(returns_what_is_bound, bound),
+        lambda t: {"is": bound},
+        types.MethodType(returns_what_is_bound, bound or 1),
     ):
         with pytest.raises(ValueError):
-            runner.run(function, [{"seed": 0}])
+            run_in(tmp_path, function, [{"seed": 0}])
+
+
+def test_two_functions_of_one_file_with_one_setting_are_refused(tmp_path):
+    """They have the same code, and so the same key."""
+    with runner_in(tmp_path) as runner:
+        for _ in range(2):
+            runner.run(half_of, [{"a": 1}])
+        with pytest.raises(ValueError):
+            runner.run(returns_its_setting, [{"a": 1}])
 
 
 def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
-    runner = runner_in(tmp_path, jobs=2)
-    first = runner.run(parameters_of, [{"block": "residual"}])
+    first = run_in(tmp_path, parameters_of, [{"block": "residual"}])
     assert first[0]["scale"] is None
-    runner.lock.release()
     monkeypatch.setattr(trials_module, "_run_trial", None)  # running a trial would fail
-    runner = runner_in(tmp_path, jobs=2)
-    assert runner.run(parameters_of, [{"block": "residual"}]) == first
-    runner.lock.release()
+    assert run_in(tmp_path, parameters_of, [{"block": "residual"}]) == first
 
 
 def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
@@ -102,10 +115,9 @@ def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
     second = {"a": 2, "b": 1}
     key = json.loads(trials_module.key_of_trial(returns_its_setting, first, None))
     as_declared = json.dumps({**key, "trial": first})
-    line = trials_module.line_of_log(as_declared, {"seconds": 7.0}, "0" * 12)
-    (tmp_path / "log.jsonl").write_text(json.dumps(line) + "\n")
-    runner = runner_in(tmp_path)
-    rows = runner.run(returns_its_setting, [first, second])
+    with Log(tmp_path / "log.jsonl") as log:
+        log.append(as_declared, {"seconds": 7.0}, "0" * 12)
+    rows = run_in(tmp_path, returns_its_setting, [first, second])
     assert [list(row) for row in rows] == [["b", "a", "seconds"], ["a", "b", "seconds"]]
     assert [row["seconds"] for row in rows] == [7.0, 7.0]
     assert len(trials_of(tmp_path)) == 1
@@ -113,7 +125,7 @@ def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
 
 def test_a_setting_that_is_listed_twice_runs_once(tmp_path):
     settings = [{"a": 1}, {"a": 2}, {"a": 1}]
-    found = runner_in(tmp_path).run(lambda setting: {"is": setting["a"]}, settings)
+    found = run_in(tmp_path, lambda setting: {"is": setting["a"]}, settings)
     assert [trial["is"] for trial in found] == [1, 2, 1]
     assert len(trials_of(tmp_path)) == 2
 
@@ -251,6 +263,9 @@ def test_the_core_trains_without_its_command_line(monkeypatch):
         b"from experiments.a import a_trial as other, a, show",
         b"def g():\n    from experiments.a.a_trial import f",
         b"import experiments.a.a_trial",
+        b"import experiments\nexperiments.a.a_trial.f()",
+        b"import experiments as all\n\ndef g():\n    return all.a.a_trial.f",
+        b"from experiments import a\na.a_trial.f(a.b)",
     ],
 )
 def test_imports_are_followed(tmp_path, monkeypatch, line):
@@ -267,7 +282,23 @@ def test_imports_are_followed(tmp_path, monkeypatch, line):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text)
     imported = (line, texts["experiments/a/a_trial.py"], texts["experiments/b/stack.py"])
-    assert code_of(line) == {checksum_of_text(text) for text in imported}
+    assert code_of(line, tmp_path) == {checksum_of_text(text) for text in imported}
+
+
+@pytest.mark.parametrize("program_name", ["my_trials.py", "mine/trials.py"])
+@pytest.mark.parametrize("helper", ["helper.py", "helper/__init__.py", "helper/scale.py"])
+def test_a_file_beside_a_trial_is_part_of_its_code(tmp_path, helper, program_name):
+    def checksum(factor):
+        file = tmp_path / str(factor) / helper
+        file.parent.mkdir(parents=True)
+        file.write_text(f"FACTOR = {factor}")
+        program = tmp_path / str(factor) / program_name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("def trial(t):\n    import helper\n    return helper.scale.FACTOR * t['a']")
+        module = program_name.removesuffix(".py").replace("/", ".")
+        return checksum_of_code(runpy.run_path(str(program), run_name=module)["trial"])
+
+    assert checksum(1) != checksum(2)
 
 
 def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
@@ -296,18 +327,15 @@ def test_a_block_s_file_is_part_of_its_trials_code(my_trials, monkeypatch):
 def test_an_edit_after_the_first_trials_is_not_the_code_that_runs(my_trials, tmp_path):
     """So the edited text is not served their results."""
     mine = my_trials()
-    runner = runner_in(tmp_path)
-    assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
-    (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100"))
-    assert runner.run(mine.trial, [{"a": 2}])[0]["is"] == 2
-    runner.lock.release()
-    runner = runner_in(tmp_path)
-    assert [row["is"] for row in runner.run(my_trials(100).trial, [{"a": 1}, {"a": 2}])] == [100, 200]
+    with runner_in(tmp_path) as runner:
+        assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
+        (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100"))
+        assert runner.run(mine.trial, [{"a": 2}])[0]["is"] == 2
+    assert [row["is"] for row in run_two(tmp_path, my_trials(100).trial)] == [100, 200]
 
 
 def run_two(tmp_path, trial) -> list[dict]:
-    runner = runner_in(tmp_path)
-    return runner.run(trial, [{"a": 1}, {"a": 2}])
+    return run_in(tmp_path, trial, [{"a": 1}, {"a": 2}])
 
 
 def test_a_changed_file_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path):
@@ -345,15 +373,30 @@ def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, left):
     assert log.read_bytes().startswith(whole if left == "a whole trial" else first)
 
 
+def leaves_its_checkpoint(t, checkpoint):
+    checkpoint.write_bytes(b"")
+    return {}
+
+
+def test_a_result_is_on_disk_before_its_checkpoint_goes(tmp_path, monkeypatch):
+    found = []
+
+    def fsync(file):
+        found.append((len(trials_of(tmp_path)), len([*tmp_path.glob("unfinished_*")])))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    run_two(tmp_path, leaves_its_checkpoint)
+    assert found == [(1, 1), (2, 1)]
+    assert not [*tmp_path.glob("unfinished_*")]
+
+
 def returns_its_setting(t):
     return {"first": 1, "a": "replaced", "last": 2}
 
 
 def test_a_result_replaces_no_setting(tmp_path):
     for _ in range(2):  # as it was run, and as the log has it
-        runner = runner_in(tmp_path)
-        [row] = runner.run(returns_its_setting, [{"a": 1, "b": 2}])
-        runner.lock.release()
+        [row] = run_in(tmp_path, returns_its_setting, [{"a": 1, "b": 2}])
         assert (row["a"], row["b"]) == (1, 2)
         assert list(row) == ["a", "b", "first", "last", "seconds"]
 
@@ -365,9 +408,9 @@ def test_results_name_the_program_that_began(tmp_path, monkeypatch):
 
     hn.commit.cache_clear()
     check_out("111111111111")
-    runner = runner_in(tmp_path)
-    check_out("222222222222")
-    runner.run(lambda t: {}, [{"a": 1}])
+    with runner_in(tmp_path) as runner:
+        check_out("222222222222")
+        runner.run(lambda t: {}, [{"a": 1}])
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
     hn.commit.cache_clear()
@@ -381,9 +424,9 @@ def quarter_of(t):
     return {"quarter": t["half"] / 2}
 
 
-def two_stages(folder, part=None) -> list[dict]:
+def two_stages(folder, shard=None) -> list[dict]:
     """The trials of a question whose second stage needs the first."""
-    with Runner("log", "default", {}, folder=folder, jobs=1, part=part) as runner:
+    with runner_in(folder, shard) as runner:
         halves = runner.run(half_of, [{"a": a} for a in range(5)])
         runner.run(half_of, [{"a": a} for a in range(10, 13)])  # does not need it
         return runner.run(quarter_of, [{"half": t["half"]} for t in halves])
@@ -393,9 +436,9 @@ def without_seconds(trials: list[dict]) -> list[dict]:
     return [{name: value for name, value in t.items() if name != "seconds"} for t in trials]
 
 
-def test_parts_log_the_trials_that_one_command_runs(tmp_path):
+def test_shards_log_the_trials_that_one_command_runs(tmp_path):
     whole = two_stages(tmp_path / "whole")
-    folder = tmp_path / "parts"
+    folder = tmp_path / "shards"
     for number in (1, 2):
         with pytest.raises(trials_module.OthersAreMissing):
             two_stages(folder, (number, 3))
@@ -405,20 +448,21 @@ def test_parts_log_the_trials_that_one_command_runs(tmp_path):
     assert [log.name for log in logs] == [f"log.{number}-of-3.jsonl" for number in (1, 2, 3)]
     assert sorted(len(log.read_text().splitlines()) for log in logs) == [3, 5, 5]
     assert without_seconds(two_stages(folder)) == without_seconds(whole)
-    assert (folder / "log.jsonl").read_text() == ""
+    assert not (folder / "log.jsonl").exists()
 
 
-def test_a_log_that_another_part_writes_is_only_read(tmp_path):
+def test_a_log_that_another_shard_writes_is_only_read(tmp_path):
     two_stages(tmp_path)
-    part = tmp_path / "log.1-of-2.jsonl"
-    (tmp_path / "log.jsonl").rename(part)
-    unfinished = part.read_bytes()[:-10]
-    part.write_bytes(unfinished)
+    shard = tmp_path / "log.1-of-2.jsonl"
+    (tmp_path / "log.jsonl").rename(shard)
+    unfinished = shard.read_bytes()[:-10]
+    shard.write_bytes(unfinished)
     two_stages(tmp_path)
-    assert part.read_bytes() == unfinished
+    assert shard.read_bytes() == unfinished
     assert len(trials_of(tmp_path)) == 1
 
 
-def test_a_trial_s_code_has_what_highways_offers_by_name():
+@pytest.mark.parametrize("line", [b"from highways import train_net", b"import highways as h\nh.train_net()"])
+def test_a_trial_s_code_has_what_highways_offers_by_name(line):
     trainer = (files.ROOT / "highways" / "trainer.py").read_bytes()
-    assert checksum_of_text(trainer) in code_of(b"from highways import train_net\n")
+    assert checksum_of_text(trainer) in code_of(line)

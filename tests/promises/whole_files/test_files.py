@@ -133,15 +133,17 @@ def test_an_experiment_replaces_only_its_own_results(tmp_path):
         pass
 
 
-def test_an_experiment_writes_only_to_its_own_log(tmp_path):
-    for text in (b'{"event": 1}\n{"event"', b"notes"):
-        (tmp_path / "log.jsonl").write_bytes(text)
-        with (
-            runner_of("log", tmp_path) as runner,
-            pytest.raises(InputError),
-        ):
-            runner.run(abs_of, [{"x": -1}])
-        assert (tmp_path / "log.jsonl").read_bytes() == text
+TRIAL = b'{"trial": {"lr": 0.1}, "score": 3}'  # of another program
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"event": 1}\n{"event"', b"notes", b"\n", TRIAL, TRIAL + b"\n", TRIAL + b"\n" + TRIAL[:-9]]
+)
+def test_an_experiment_writes_only_to_its_own_log(tmp_path, text):
+    (tmp_path / "log.jsonl").write_bytes(text)
+    with runner_of("log", tmp_path) as runner, pytest.raises(InputError):
+        runner.run(abs_of, [{"x": -1}])
+    assert (tmp_path / "log.jsonl").read_bytes() == text
 
 
 @pytest.mark.parametrize(("program", "name"), [(hn, "run.json"), (cn, "run.json"), (cn, "run_0.npz")])

@@ -1,0 +1,134 @@
+"""The log of finished trials, or of the runs of a sweep: a line of JSON for each, from which none runs twice.
+
+A line has a trial's setting, the checksums of its data and code, which together are its key, its result, the commit
+of the program, and a checksum of all that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import highway_networks as hn
+from highways.files import InputError, Lock, check_is_file, from_json, printable, strict_json, write_all
+
+BEGINNING = b'{"trial": {'  # of every line
+
+
+class Log:
+    """A log that this command alone may write to, until the end of a `with`."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.lock = Lock(path)
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.lock.release()
+
+    def read(self) -> dict[str, dict]:
+        """{key: line}, in the order of the lines.
+
+        A killed process may have left an incomplete line.  The log is written anew without it, and says so.  Raises
+        InputError for a file without any whole line, which is not ours to write to, but for the beginning of one."""
+        check_is_file(self.path)
+        data = self.path.read_bytes() if self.path.exists() else b""
+        texts = data.splitlines()
+        lines = [trial_in(text) for text in texts]
+        n_damaged = lines.count(None)
+        if n_damaged == len(lines) > 0 and not is_cut_off(data):
+            raise InputError(f"{self.path} is no log of trials: it is not written to, move it or choose another folder")
+        mended = b"".join(text + b"\n" for text, line in zip(texts, lines, strict=True) if line)
+        if mended != data:
+            write_all({self.path: mended})
+        if n_damaged:
+            problem = f"{self.path}: {n_damaged} damaged lines; what was there is run again"
+            print(printable(problem), file=sys.stderr)
+        return by_key(lines)
+
+    def read_others(self, name: str) -> dict[str, dict]:
+        """{key: line} of the other logs of the question of this name beside it: that of the whole, and of its shards.
+
+        Others may be writing them: they are only read, and a line that is not whole is left out."""
+        folder = self.path.parent
+        logs = {folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")}
+        lines = []
+        for other in sorted(logs - {self.path}):
+            with contextlib.suppress(FileNotFoundError):
+                lines += map(trial_in, other.read_bytes().splitlines())
+        return by_key(lines)
+
+    def append(self, key: str, result: dict, commit: str | None) -> dict:
+        """Writes a line; returns it, as it will be read again, when it is on disk."""
+        line = line_of(key, result, commit)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return line
+
+
+def key_of(setting: dict, data: str | None, code: str | None) -> str:
+    """The key of a trial: its setting, in the order of its names, and the checksums of its data and its code.
+
+    Raises ValueError for inf and NaN: JSON would have null for both, and for None."""
+    in_order = dict(sorted(with_records(setting).items()))
+    return json.dumps({"trial": in_order, "data": data, "code": code}, allow_nan=False)
+
+
+def with_records(setting: dict) -> dict:
+    """The setting with a block or an activation as records have it."""
+    for named in (setting.get("block"), setting.get("activation")):
+        if isinstance(named, hn.Named):
+            setting = {**setting, **hn.record_of(named)}
+    return setting
+
+
+def by_key(lines: list[dict | None]) -> dict[str, dict]:
+    """{key: line} of those that are whole."""
+    return {key_of(line["trial"], line["data"], line["code"]): line for line in lines if line}
+
+
+def line_of(key: str, result: dict, commit: str | None) -> dict:
+    """The line for a trial, as it will be read back from JSON."""
+    line = strict_json({**json.loads(key), "result": result, "git": commit})
+    line["checksum"] = checksum_of_line(line)
+    return line
+
+
+def trial_in(text: bytes) -> dict | None:
+    """The contents of a line; None if it is damaged."""
+    with contextlib.suppress(ValueError, RecursionError):
+        line = from_json(text)
+        if isinstance(line, dict) and line.get("checksum") == checksum_of_line(line):
+            return line
+    return None
+
+
+def checksum_of_line(line: dict) -> str:
+    """The checksum of a line, computed from all its other entries."""
+    rest = {name: value for name, value in line.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Whether this is the first line of a log, cut off by a kill: it begins as ours do, and ends too early."""
+    if b"\n" in data or data[: len(BEGINNING)] != BEGINNING[: len(data)]:
+        return False
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def setting_and_result(line: dict) -> dict:
+    """The setting and the results of a trial in one dict; no result replaces a setting."""
+    results = {name: value for name, value in line["result"].items() if name not in line["trial"]}
+    return {**line["trial"], **results}
