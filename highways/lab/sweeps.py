@@ -103,45 +103,63 @@ def shown_value(value):
     if isinstance(value, hn.Dataset):
         return value.name
     if isinstance(value, np.ndarray):
-        return f"array {checksums_in(value)[0][:8]}"
+        return f"array {identity_of(value)[:8]}"
     if isinstance(value, hn.Named):
         settings = hn.record_of(value).get(f"{value.family}_settings", {})
         return called(value.name, (), settings) if settings else value.name
     if isinstance(value, functools.partial):
         return called(shown_value(value.func), value.args, value.keywords)
     if callable(value):
-        return value.__name__
+        return name_of(value)
     return value
 
 
 def called(name: str, arguments: tuple, named: dict) -> str:
     """A call as text: name(1, b=2)."""
-    words = [str(shown_value(value)) for value in arguments]
-    words += [f"{key}={shown_value(value)}" for key, value in named.items()]
+    words = [word_of(value) for value in arguments]
+    words += [f"{key}={word_of(value)}" for key, value in named.items()]
     return f"{name}({', '.join(words)})"
 
 
-def checksums_in(value) -> list[str]:
-    """The checksums of the numbers that a value consists of, beside what its name says."""
+def word_of(value) -> str:
+    """A value in a call: a text in quotes, a function without."""
+    shown = shown_value(value)
+    return json.dumps(shown) if shown is value else shown
+
+
+def name_of(function) -> str:
+    """The name of a function or a class in its file.
+
+    Raises ValueError for a lambda, a function within another, and a method of an object: others have the same name."""
+    name = getattr(function, "__qualname__", getattr(function, "__name__", "<object>"))
+    if "<" in name or inspect.ismethod(function):
+        raise ValueError(f"{name} may be the name of others, too: define the function with def, outside of others")
+    return name
+
+
+def identity_of(value) -> str | list | None:
+    """What tells a value from others that are shown as it is; None for what JSON can hold."""
     if isinstance(value, hn.Dataset):
-        return [value.sha256]
+        return value.sha256
     if isinstance(value, np.ndarray):
         about = f"{value.dtype} {value.shape} ".encode()
-        return [hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()]
+        return hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, functools.partial):
-        found = []
-        for bound in [*value.args, *value.keywords.values()]:
-            found += checksums_in(bound)
-        return found
-    return []
+        return [identity_of(bound) for bound in (value.func, *value.args, *value.keywords.values())]
+    if isinstance(value, hn.Named):
+        return f"in {file_of(type(value))}"
+    if callable(value):
+        return f"in {file_of(value)}"
+    return None
 
 
 def key_of_run(function, setting: dict) -> str:
     """The key of a run in the log; the order of the settings does not count."""
     in_order = dict(sorted(setting.items()))
     shown = {name: shown_value(value) for name, value in in_order.items()}
-    checksums = [checksum for value in (function, *in_order.values()) for checksum in checksums_in(value)]
-    return key_of(shown, " ".join(checksums) or None, f"{shown_value(function)} in {file_of(function)}")
+    identities = {name: identity_of(value) for name, value in in_order.items()}
+    told = {name: identity for name, identity in identities.items() if identity}
+    return key_of(shown, json.dumps(told) if told else None, f"{shown_value(function)} {identity_of(function)}")
 
 
 def file_of(function) -> Path | None:

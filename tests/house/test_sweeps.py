@@ -1,6 +1,7 @@
 """sweep(): every combination once, resumed by its settings; draw_sweep()."""
 
 import functools
+import itertools
 import json
 import runpy
 
@@ -10,6 +11,7 @@ import pytest
 import highway_networks as hn
 from highways import draw_sweep, sweep
 from highways.files import InputError
+from highways.lab.sweeps import key_of_run
 from highways.nets.extra_blocks import Residual
 
 
@@ -87,6 +89,56 @@ def test_what_a_partial_binds_counts(log):
         sweep(functools.partial(scaled_sum, **bound), c=1, log=log, jobs=1)
     sweep(functools.partial(scaled_sum, 1, 2), c=1, log=log, jobs=1)
     assert [json.loads(line)["result"]["result"] for line in log.read_text().splitlines()] == [13, 4, 13]
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def times(self, a):
+        return self.factor * a
+
+    def again(self, a):
+        return self.factor * a
+
+
+class Other(Scale):
+    def times(self, a):
+        return -self.factor * a
+
+
+def within(factor):
+    def scaled(a):
+        return factor * a
+
+    return scaled
+
+
+def partials_of(function) -> list:
+    bound = [1, "1", "half", halves, "halves", np.zeros(2), np.ones(2)]
+    return [functools.partial(function, *pair) for pair in itertools.product(bound, bound)]
+
+
+def test_no_two_runs_share_a_key(tmp_path):
+    """Neither by their functions nor by their settings, in whichever order these are; or they are refused."""
+    in_files = []
+    for number in (1, 2):
+        file = tmp_path / f"{number}.py"
+        file.write_text(f"def scaled(a):\n    return {number} * a")
+        in_files.append(runpy.run_path(str(file))["scaled"])
+    named = [scaled, *in_files, Scale.times, Scale.again, Other.times, *partials_of(scaled)]
+    unnamed = [lambda a: a, lambda a: 2 * a, within(1), within(2), Scale(1).times, Scale(2).times]
+    plain = [None, False, 0, 0.0, "0", "scaled", "own data", "residual", "residual(scale=0.5)", [], {}]
+    others = [np.zeros(2), np.zeros((2, 1)), of_images(), of_images(1), Residual(), Residual(0.5), Residual]
+    values = [*plain, *others, *named[:9]]
+    settings = [{"a": a, "b": b} for a, b in itertools.product(values, values)]
+    keys = [key_of_run(function, settings[0]) for function in named]
+    keys += [key_of_run(halves, setting) for setting in settings]
+    assert len(keys) == len({*keys})
+    for function in unnamed:
+        for run in ((function, {"a": 1}), (scaled, {"a": function})):
+            with pytest.raises(ValueError):
+                key_of_run(*run)
 
 
 def test_functions_of_two_files_do_not_share_results(tmp_path, log):
