@@ -358,21 +358,6 @@ def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, bad):
     assert log.read_bytes().splitlines()[0] == first
 
 
-@pytest.mark.parametrize("left", ["a whole trial", "a part", "another text"])
-def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, left):
-    """A whole trial is kept; anything else is cut off."""
-    trial = my_trials().trial
-    log = tmp_path / "log.jsonl"
-    run_two(tmp_path, trial)
-    whole = log.read_bytes()
-    first, second = whole.splitlines(keepends=True)
-    ends = {"a whole trial": second[:-1], "a part": second[:-2], "another text": b"{}"}
-    log.write_bytes(first + ends[left])
-    assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
-    assert len(trials_of(tmp_path)) == 2
-    assert log.read_bytes().startswith(whole if left == "a whole trial" else first)
-
-
 def leaves_its_checkpoint(t, checkpoint):
     checkpoint.write_bytes(b"")
     return {}
