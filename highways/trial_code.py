@@ -14,6 +14,8 @@ import ast
 import functools
 import hashlib
 import inspect
+import operator
+import sys
 from pathlib import Path
 
 import highway_networks as hn
@@ -106,6 +108,38 @@ class WithoutTexts(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant | None:
         return None if isinstance(node.value, str) else node
+
+
+def name_of(function) -> str:
+    """The name under which its module has a function or a class.
+
+    Raises ValueError for a lambda, a function that another made, a method of an object, and any other value: neither
+    their names nor their files tell them apart."""
+    try:
+        name = function.__qualname__
+        is_found = operator.attrgetter(name)(sys.modules[function.__module__]) is function
+    except (AttributeError, KeyError):
+        is_found = False
+    if not is_found:
+        raise ValueError(
+            f"{function!r} has no name of its own in a module: define a function with def, outside of others, "
+            "and give it values as settings"
+        )
+    return name
+
+
+def name_of_trial(function) -> str:
+    """The module and the name of a trial's function, and of the functions that a functools.partial binds to it.
+
+    Two functions of one file have the same code.  Raises ValueError for what name_of() refuses, but leaves out the
+    folder of the data, whose checksum a trial's key has."""
+    if not isinstance(function, functools.partial):
+        name = name_of(function)
+        return f"{function.__module__}.{name}"
+    bound = {**dict(enumerate(function.args)), **function.keywords}
+    bound.pop("data_dir", None)
+    named = [f"{place}={name_of_trial(value)}" for place, value in bound.items()]
+    return f"{name_of_trial(function.func)}({', '.join(named)})"
 
 
 def definitions_of(part) -> list:

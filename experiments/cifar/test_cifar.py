@@ -36,16 +36,24 @@ def small_highway_a(monkeypatch):
     monkeypatch.setitem(nets.NETS, "highway-a", nets.NETS["highway-a"]._replace(layers_of=layers_of))
 
 
-def test_images_in_another_order_are_other_images(tmp_path, small_highway_a):
+IMAGES = {}  # by name
+
+
+def given_images(name):
+    return IMAGES[name]
+
+
+def test_images_in_another_order_are_other_images(tmp_path, monkeypatch, small_highway_a):
     """For the log of trials, which runs them again."""
     t = cifar_trial.setting(cifar_trial.PLAIN_A, "cifar-10", "short", 1, 0, FEW, {})
     data = made_up("cifar-10")
     turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
 
     def run_on(images):
-        trial = functools.partial(cifar_trial.trial, load=lambda name: images)
+        monkeypatch.setitem(IMAGES, t["data"], images)
+        trial = functools.partial(cifar_trial.trial, load=given_images)
         with Runner("cifar", "default", {}, folder=tmp_path, jobs=1) as runner:
-            [row] = runner.run(trial, [t], functools.partial(as_read, load=lambda name: images))
+            [row] = runner.run(trial, [t], functools.partial(as_read, load=given_images))
         assert runner.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
         return row["history"]
 

@@ -36,8 +36,6 @@ is compared with itself before training.
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from experiments.data_movement.data_movement_trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
@@ -87,8 +85,7 @@ def run(runner: Runner) -> dict:
     steps = runner.run(price_step, settings_of_steps(budget["base"], budget["sweeps"]))
     skipping = {"thresholds": budget["thresholds"], "images": budget["images"]}
     nets = [{**net, **skipping} for net in settings_of_kept_nets(runner)]
-    on_kept_net = functools.partial(try_skipping, folder=str(runner.folder))
-    return {"step": steps, "trained": fully_connected.run(runner, nets, on_kept_net)}
+    return {"step": steps, "trained": fully_connected.run(runner, nets, try_skipping)}
 
 
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:

@@ -18,8 +18,6 @@ falls four times as slowly.
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from experiments.shared_trials import fully_connected
@@ -58,7 +56,7 @@ def run(runner: Runner) -> dict:
     sets = fully_connected.data_sets(runner)
     trials, bests = search(runner, [*sets.values()], sample)
     final = over_seeds([longer(best) for best in bests], runner.settings["seeds"])
-    trials["final"] = fully_connected.run(runner, final, functools.partial(trial, folder=str(runner.folder)))
+    trials["final"] = fully_connected.run(runner, final, trial)
     return trials
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from types import SimpleNamespace
 
@@ -75,7 +74,6 @@ def group_of(runner: Runner, group: str) -> SimpleNamespace:
         settings=runner.settings[group],
         run=runner.run,
         more_data_sets=runner.more_data_sets,
-        folder=runner.folder,
     )
 
 
@@ -211,15 +209,14 @@ def fifty_layers(group: SimpleNamespace) -> dict:
         kinds += [(data_setting, FIRST_SEARCH + place) for data_setting in sets.values()]
     searched, bests = search(group, kinds, draw_of_fifty, two_best)
     nets = [{**longer(best), "seed": seed_after(best)} for best in bests]
-    folder = str(group.folder)
     of_lesion = [{**net, "draws": budget["draws"], "step": budget["step"]} for net in nets]
     of_gates = [{**net, "of_each": budget["of_each"]} for net in nets]
     return {
         "search_of_fifty": searched["search"],
         "finalists_of_fifty": searched["finalists"],
-        "fifty": fully_connected.run(group, nets, functools.partial(keep_net, folder=folder)),
-        "lesion": fully_connected.run(group, of_lesion, functools.partial(close_blocks, folder=folder)),
-        "gates": fully_connected.run(group, of_gates, functools.partial(look_at_gates, folder=folder)),
+        "fifty": fully_connected.run(group, nets, keep_net),
+        "lesion": fully_connected.run(group, of_lesion, close_blocks),
+        "gates": fully_connected.run(group, of_gates, look_at_gates),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from pathlib import Path
 
@@ -128,7 +127,7 @@ def look_into(runner, function) -> list[dict]:
         if changed:
             raise ValueError(f"a budget must not change settings of kept nets: {', '.join(sorted(changed))}")
     wanted = [{**net, **runner.settings} for net in nets]
-    return fully_connected.run(runner, wanted, functools.partial(function, folder=str(runner.folder)))
+    return fully_connected.run(runner, wanted, function)
 
 
 def check_setting(trial: dict) -> None:

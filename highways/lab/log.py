@@ -1,7 +1,7 @@
 """The log of finished trials, or of the runs of a sweep: a line of JSON for each, from which none runs twice.
 
-A line has a trial's setting, the checksums of its data and code, which together are its key, its result, the commit
-of the program, and a checksum of all that.
+A line has a trial's setting, the checksum of its data, and the name of its function with the checksum of its code,
+which together are its key; its result, the commit of the program, and a checksum of all that.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Log:
 
 
 def key_of(setting: dict, data: str | None, code: str | None) -> str:
-    """The key of a trial: its setting, in the order of its names, and the checksums of its data and its code.
+    """The key of a trial: its setting, in the order of its names, the checksum of its data, and what tells its code.
 
     Raises ValueError for inf and NaN: JSON would have null for both, and for None."""
     in_order = dict(sorted(with_records(setting).items()))

@@ -25,6 +25,7 @@ from highways.files import commit
 from highways.lab.log import Log, key_of, setting_and_result
 from highways.lab.trials import on_cluster
 from highways.processes import all_cores, in_processes
+from highways.trial_code import name_of
 
 
 def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: str | None = None, **settings):
@@ -125,16 +126,6 @@ def word_of(value) -> str:
     """A value in a call: a text in quotes, a function without."""
     shown = shown_value(value)
     return json.dumps(shown) if shown is value else shown
-
-
-def name_of(function) -> str:
-    """The name of a function or a class in its file.
-
-    Raises ValueError for a lambda, a function within another, and a method of an object: others have the same name."""
-    name = getattr(function, "__qualname__", getattr(function, "__name__", "<object>"))
-    if "<" in name or inspect.ismethod(function):
-        raise ValueError(f"{name} may be the name of others, too: define the function with def, outside of others")
-    return name
 
 
 def identity_of(value) -> str | list | None:

@@ -1,8 +1,11 @@
 """Runs the trials of a question in parallel, and logs their results so that none runs twice.
 
 A trial is a function of a setting, one flat dict, and returns a dict of results.  It depends on
-nothing but its setting, its data and its code.  The log keeps a result under the setting and the
-checksums of data and code; checksum_of_code() says what code that is.
+nothing but its setting, its data and its code.  The log keeps a result under the setting, the
+name of the function, and the checksums of data and code; checksum_of_code() says what code that is.
+
+A trial that looks into a net of the results' folder depends on that net, too.  A kept net is found
+by its setting and its data, and may be of earlier code: the trial returns the net's commit.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from highways.files import ROOT, InputError, commit, environment, printable
 from highways.lab.log import Log, key_of, setting_and_result, with_records
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
-from highways.trial_code import checksum_of_code, definitions_of
+from highways.trial_code import checksum_of_code, name_of_trial
 
 
 class Runner:
@@ -68,7 +71,6 @@ class Runner:
         check_results_replaceable(self.path, name)
         log = f"{name}.{shard[0]}-of-{shard[1]}.jsonl" if shard else f"{name}.jsonl"
         self.log = Log(self.folder / log)
-        self.code_of_keys = {}  # {key: the functions of its trial}
         self.commits = set()  # those that computed the trials
         self.data_sets = {}  # checksums by name
         commit()  # cached here, before processes are forked
@@ -86,15 +88,15 @@ class Runner:
         `settings`.  A result with the name of a setting is left out.
 
         `data_of(setting)` is the data set that a trial reads.  A function with an argument `checkpoint`
-        is given the name of a file, from which a stopped trial goes on.  A setting's "block" may be a Block
-        with settings, its "activation" an Activation.
+        is given the name of a file, from which a stopped trial goes on; one with an argument `folder`, the folder of
+        the results, where nets lie.  A setting's "block" may be a Block with settings, its "activation" an Activation.
 
         Where this is one shard of several, a trial that is left to another is an OfAnotherShard."""
         from tqdm import tqdm  # imported here: it takes a tenth of a second
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
-        check_bound(function)
-        keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
+        name = name_of_trial(function)
+        keys = [self._key_of_trial(function, name, setting, data_of) for setting in settings]
         logged = {**self.log.read_others(self.name), **self.log.read()}
         trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
         missing = {}
@@ -105,7 +107,7 @@ class Runner:
         if n_logged:
             logs = printable(self.folder / f"{self.name}*.jsonl")
             print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
-        finished = self._run_missing(function, data_of, missing)
+        finished = self._run_missing(function, name, data_of, missing)
         with contextlib.closing(finished):
             progress = tqdm(finished, total=len(missing), unit="trial", disable=not sys.stderr.isatty())
             for key, result, commit_of_trial in progress:
@@ -134,24 +136,20 @@ class Runner:
         number, shards = self.shard
         return place % shards == number - 1
 
-    def _key_of_trial(self, function, setting: dict, data_of) -> str:
-        """The key of a trial in the log.  Records the trial's data set in self.data_sets.
-
-        Raises ValueError where another function had this key: those of one file have the same checksum of code."""
+    def _key_of_trial(self, function, name: str, setting: dict, data_of) -> str:
+        """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
         data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
-        key = key_of_trial(function, setting, data)
-        code = [getattr(defined, "__code__", defined) for defined in definitions_of(function)]
-        if self.code_of_keys.setdefault(key, code) != code:
-            raise ValueError(f"two functions of one file have the setting {setting}: name in it what differs")
-        return key
+        return key_of_trial(function, name, setting, data)
 
-    def _run_missing(self, function, data_of, missing: dict[str, dict]):
+    def _run_missing(self, function, name: str, data_of, missing: dict[str, dict]):
         """Runs trials, given as {key: setting}; yields (key, result, commit) as each finishes.
 
         They run in processes here, or on the workers of a Dask cluster."""
-        tasks = [(function, data_of, setting, key, self.checkpoint_of(key)) for key, setting in missing.items()]
+        tasks = []
+        for key, setting in missing.items():
+            tasks.append((function, name, data_of, setting, key, self.checkpoint_of(key)))
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(missing)))
             yield from in_processes(_run_trial, tasks, jobs)
@@ -207,27 +205,6 @@ def on_cluster(function, tasks: list[tuple], scheduler: str):
             raise WorkerDied(str(error)) from error
 
 
-def check_bound(function) -> None:
-    """Raises ValueError where a functools.partial, an outer function or an object binds what may change a result: the
-    log's key would lack it.
-
-    A partial may bind functions, whose code the key has, and `folder`, where nets lie."""
-    bound = []
-    if isinstance(function, functools.partial):
-        named = {name: value for name, value in function.keywords.items() if name != "folder"}
-        bound = [value for value in (*function.args, *named.values()) if not callable(value)]
-        function = function.func
-    function = inspect.unwrap(function)
-    bound += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    if inspect.ismethod(function):
-        bound.append(function.__self__)
-    if bound:
-        raise ValueError(
-            f"{bound[0]!r} belongs in the setting, not in the function of a trial: "
-            "the log finds a result by its setting, its data and its code"
-        )
-
-
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     """The folder of a budget's results: `folder` if it is given, otherwise experiments/results/ or, for a
     smoke test, experiments/results/quick/."""
@@ -237,22 +214,25 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     return results if budget == "default" else results / budget
 
 
-def key_of_trial(function, setting: dict, data) -> str:
-    """The key of a trial by the code that is here; `data` is its data set, or None."""
+def key_of_trial(function, name: str, setting: dict, data) -> str:
+    """The key of a trial by the code that is here; `name` is name_of_trial(), `data` its data set, or None."""
     code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-    return key_of(setting, data and data.sha256, code)
+    return key_of(setting, data and data.sha256, f"{name} {code}")
 
 
 @hn.one_blas_thread()
-def _run_trial(function, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, str]:
+def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
-    if key_of_trial(function, setting, data) != key:
+    if key_of_trial(function, name, setting, data) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     commit_of_trial = commit()
-    has_folder = checkpoint.parent.is_dir()  # another machine may have none
-    if "checkpoint" in inspect.signature(function).parameters and has_folder:
+    folder = checkpoint.parent
+    arguments = inspect.signature(function).parameters
+    if "folder" in arguments:
+        function = functools.partial(function, folder=str(folder))
+    if "checkpoint" in arguments and folder.is_dir():  # another machine may have no such folder
         function = functools.partial(function, checkpoint=checkpoint)
     result = function(setting)
     seconds = round(time.process_time() - start, 3)

@@ -1,9 +1,11 @@
 """sweep(): every combination once, resumed by its settings; draw_sweep()."""
 
 import functools
+import importlib
 import itertools
 import json
-import runpy
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -105,15 +107,15 @@ def partials_of(function) -> list:
     return [functools.partial(function, *pair) for pair in itertools.product(bound, bound)]
 
 
-def test_no_two_runs_share_a_key(tmp_path):
+def test_no_two_runs_share_a_key(tmp_path, monkeypatch):
     """Neither by their functions nor by their settings, in whichever order these are; or they are refused."""
+    monkeypatch.syspath_prepend(str(tmp_path))
     in_files = []
     for number in (1, 2):
-        file = tmp_path / f"{number}.py"
-        file.write_text(f"def scaled(a):\n    return {number} * a")
-        in_files.append(runpy.run_path(str(file))["scaled"])
+        (tmp_path / f"scaled_by_{number}.py").write_text(f"def scaled(a):\n    return {number} * a")
+        in_files.append(importlib.import_module(f"scaled_by_{number}").scaled)
     named = [scaled, *in_files, Scale.times, Other.times, *partials_of(scaled)]
-    unnamed = [lambda a: a, lambda a: 2 * a, within(1), within(2), Scale(1).times, Scale(2).times]
+    unnamed = [lambda a: a, within(1), functools.wraps(scaled)(within(1)), Scale(1).times]
     plain = [None, False, 0, 0.0, "0", "scaled", "own data", "residual", "residual(scale=0.5)", [], {}]
     others = [np.zeros(2), np.zeros((2, 1)), of_images(), of_images(1), Residual(), Residual(0.5), Residual]
     values = [*plain, *others, *named[:8]]
@@ -127,13 +129,14 @@ def test_no_two_runs_share_a_key(tmp_path):
                 key_of_run(*run)
 
 
-def test_a_function_without_a_file_is_known_by_its_name(log):
-    typed = {}
-    exec(compile("def trial(depth):\n    return depth", "<cell 1>", "exec"), typed)
-    sweep(typed["trial"], depth=1, log=log, jobs=1)
+def test_a_function_without_a_file_is_known_by_its_name(log, monkeypatch):
+    notebook = types.ModuleType("notebook")
+    monkeypatch.setitem(sys.modules, "notebook", notebook)
+    exec(compile("def trial(depth):\n    return depth", "<cell 1>", "exec"), vars(notebook))
+    sweep(notebook.trial, depth=1, log=log, jobs=1)
     before = log.read_text()
-    exec(compile("def trial(depth):\n    return depth", "<cell 2>", "exec"), typed)
-    sweep(typed["trial"], depth=1, log=log, jobs=1)
+    exec(compile("def trial(depth):\n    return depth", "<cell 2>", "exec"), vars(notebook))
+    sweep(notebook.trial, depth=1, log=log, jobs=1)
     sweep(round, number=1.4, log=log, jobs=1)
     assert log.read_text().startswith(before)
     assert len(log.read_text().splitlines()) == 2

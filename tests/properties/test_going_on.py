@@ -3,7 +3,6 @@
 import contextlib
 import math
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -73,8 +72,15 @@ def test_train_net_called_in_parts_ends_with_the_same_bits(data, stops, optimize
     np.testing.assert_array_equal(net.parameters, whole.parameters)
 
 
-def noted_trial(setting, note):
-    note(setting["seed"])
+STOPS = set()  # the numbers of ended trials at which a question is stopped
+ENDED = []  # the seeds of the trials that ended
+
+
+def noted_trial(setting):
+    if len(ENDED) in STOPS:
+        STOPS.remove(len(ENDED))
+        raise KeyboardInterrupt
+    ENDED.append(setting["seed"])
     return {"drawn": np.random.default_rng(setting["seed"]).normal()}
 
 
@@ -86,18 +92,13 @@ def noted_trial(setting, note):
 def test_a_question_stopped_at_any_trials_has_the_same_ones_in_the_end(tmp_path_factory, stops, seeds):
     """And no trial that had ended runs twice."""
     folder = tmp_path_factory.mktemp("question")
-    ended = []
-
-    def note(seed):
-        if len(ended) in stops:
-            stops.remove(len(ended))
-            raise KeyboardInterrupt
-        ended.append(seed)
-
+    STOPS.update(stops)
+    ENDED.clear()
     for _ in range(1 + len(stops)):
         with contextlib.suppress(KeyboardInterrupt), Runner("q", "default", {}, folder=folder, jobs=1) as runner:
-            found = runner.run(partial(noted_trial, note=note), [{"seed": seed} for seed in seeds])
-    assert ended == seeds
+            found = runner.run(noted_trial, [{"seed": seed} for seed in seeds])
+    STOPS.clear()
+    assert seeds == ENDED
     assert [row["drawn"] for row in found] == [np.random.default_rng(seed).normal() for seed in seeds]
 
 

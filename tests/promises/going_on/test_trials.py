@@ -21,9 +21,41 @@ from highways.lab import trials as trials_module
 from highways.lab.log import Log
 from highways.lab.trials import Runner
 from highways.nets.extra_blocks import Residual
-from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of
+from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of, name_of_trial
 
 NOWHERE = files.ROOT / "absent" / "net.npz"
+
+
+def same(t):
+    return {"is": t["a"]}
+
+
+def twice(t):
+    return {"is": 2 * t["a"]}
+
+
+def thrice(t):
+    return {"is": 3 * t["a"]}
+
+
+def first_less_second(t, first=same, second=same):
+    return {"is": first(t)["is"] - second(t)["is"]}
+
+
+def scaled(factor):
+    def decorated(function):
+        @functools.wraps(function)
+        def wrapper(t):
+            return {"is": factor * function(t)["is"]}
+
+        return wrapper
+
+    return decorated
+
+
+@scaled(10)
+def ten_times(t):
+    return {"is": t["a"]}
 
 
 def runner_in(folder, shard=None):
@@ -35,6 +67,10 @@ def run_in(folder, *arguments) -> list[dict]:
         return runner.run(*arguments)
 
 
+def key_of_trial(function, setting: dict, data) -> str:
+    return trials_module.key_of_trial(function, name_of_trial(function), setting, data)
+
+
 def trials_of(folder) -> list[dict]:
     """The lines of the log."""
     return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
@@ -44,9 +80,7 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
     def run(data, code):
         monkeypatch.setattr(trials_module, "checksum_of_code", lambda function, needs: code)
         with runner_in(tmp_path) as runner:
-            rows = runner.run(
-                lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
-            )
+            rows = runner.run(same, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data))
         assert [row["is"] for row in rows] == [1, 2]
         assert runner.data_sets == {"set": data}
         return len(trials_of(tmp_path))
@@ -57,7 +91,7 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
     assert run("1", "y") == 6
     assert run("0", "x") == 6
     first = trials_of(tmp_path)[0]
-    assert {name: first[name] for name in ("trial", "data", "code")} == {"trial": {"a": 1}, "data": "0", "code": "x"}
+    assert (first["trial"], first["data"], first["code"]) == ({"a": 1}, "0", f"{__name__}.same x")
 
 
 def parameters_of(t):
@@ -86,20 +120,31 @@ def test_what_is_bound_to_the_function_of_a_trial_is_refused(tmp_path, bound):
     for function in (
         functools.partial(returns_what_is_bound, factor=bound),
         functools.partial(returns_what_is_bound, bound),
+        functools.partial(returns_what_is_bound, load=functools.partial(returns_what_is_bound, factor=bound)),
         lambda t: {"is": bound},
+        lambda t, value=bound: {"is": value},
+        scaled(bound)(same),
         types.MethodType(returns_what_is_bound, bound or 1),
     ):
         with pytest.raises(ValueError):
             run_in(tmp_path, function, [{"seed": 0}])
 
 
-def test_two_functions_of_one_file_with_one_setting_are_refused(tmp_path):
-    """They have the same code, and so the same key."""
-    with runner_in(tmp_path) as runner:
-        for _ in range(2):
-            runner.run(half_of, [{"a": 1}])
-        with pytest.raises(ValueError):
-            runner.run(returns_its_setting, [{"a": 1}])
+def test_a_function_is_never_served_the_result_of_another_of_its_file(tmp_path):
+    """They have the same code."""
+    functions = {
+        same: 1,
+        twice: 2,
+        ten_times: 10,
+        functools.partial(first_less_second, first=thrice): 2,
+        functools.partial(first_less_second, second=thrice): -2,
+        functools.partial(first_less_second, first=thrice, second=twice): 1,
+        functools.partial(first_less_second, first=twice, second=thrice): -1,
+    }
+    for _ in range(2):
+        for function, expected in functions.items():
+            assert run_in(tmp_path, function, [{"a": 1}])[0]["is"] == expected
+    assert len(trials_of(tmp_path)) == len(functions)
 
 
 def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
@@ -113,7 +158,7 @@ def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
     """Nor does it in a log of an earlier version, whose lines have the names as they were declared."""
     first = {"b": 1, "a": 2}
     second = {"a": 2, "b": 1}
-    key = json.loads(trials_module.key_of_trial(returns_its_setting, first, None))
+    key = json.loads(key_of_trial(returns_its_setting, first, None))
     as_declared = json.dumps({**key, "trial": first})
     with Log(tmp_path / "log.jsonl") as log:
         log.append(as_declared, {"seconds": 7.0}, "0" * 12)
@@ -125,7 +170,7 @@ def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
 
 def test_a_setting_that_is_listed_twice_runs_once(tmp_path):
     settings = [{"a": 1}, {"a": 2}, {"a": 1}]
-    found = run_in(tmp_path, lambda setting: {"is": setting["a"]}, settings)
+    found = run_in(tmp_path, same, settings)
     assert [trial["is"] for trial in found] == [1, 2, 1]
     assert len(trials_of(tmp_path)) == 2
 
@@ -135,12 +180,12 @@ def test_a_worker_with_other_code_or_data_is_refused():
     t = setting(epochs=1)
     trial = fully_connected.trial
     data_of = fully_connected.data_of
-    key = json.loads(trials_module.key_of_trial(trial, t, data_of(t)))
-    _, result, _ = trials_module._run_trial(trial, data_of, t, json.dumps(key), NOWHERE)
+    key = json.loads(key_of_trial(trial, t, data_of(t)))
+    _, result, _ = trials_module._run_trial(trial, name_of_trial(trial), data_of, t, json.dumps(key), NOWHERE)
     assert result["diverged"] is False
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError):
-            trials_module._run_trial(trial, data_of, t, json.dumps(key | wrong), NOWHERE)
+            trials_module._run_trial(trial, name_of_trial(trial), data_of, t, json.dumps(key | wrong), NOWHERE)
 
 
 MY_TRIALS = """\
@@ -395,7 +440,7 @@ def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     check_out("111111111111")
     with runner_in(tmp_path) as runner:
         check_out("222222222222")
-        runner.run(lambda t: {}, [{"a": 1}])
+        runner.run(same, [{"a": 1}])
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
     hn.commit.cache_clear()
