@@ -38,8 +38,7 @@ def checksum_of_code(function, kinds=()) -> str:
     for part in (function, *kinds):
         for defined in definitions_of(part):
             text = _text_defining(defined)
-            n_packages = defined.__module__.count(".")
-            checksums |= code_of(text, Path(inspect.getfile(defined)).parents[n_packages])
+            checksums |= code_of(text, import_folder(defined))
     return hashlib.sha256("".join(sorted(checksums)).encode()).hexdigest()[:16]
 
 
@@ -162,6 +161,14 @@ def definitions_of(part) -> list:
 def registered(name: str) -> list[type]:
     """The classes of blocks and of activations with this name."""
     return [registry[name] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if name in registry]
+
+
+def import_folder(defined) -> Path:
+    """The folder with the module that defines a function or a class, or with the outermost package of that module."""
+    names = getattr(defined, "__globals__", None) or vars(sys.modules[defined.__module__])
+    folder = Path(inspect.getfile(defined)).parent
+    spec = names.get("__spec__")  # None of a script; of `python -m package.main` the whole name
+    return folder.parents[spec.parent.count(".")] if spec and spec.parent else folder
 
 
 @functools.cache

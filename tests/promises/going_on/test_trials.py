@@ -1,10 +1,9 @@
 """How a logged trial is found again, and when it is served in place of a new run."""
 
 import functools
-import importlib
+import importlib.util
 import json
 import os
-import runpy
 import sys
 import types
 from types import SimpleNamespace
@@ -330,18 +329,24 @@ def test_imports_are_followed(tmp_path, monkeypatch, line):
     assert code_of(line, tmp_path) == {checksum_of_text(text) for text in imported}
 
 
-@pytest.mark.parametrize("program_name", ["my_trials.py", "mine/trials.py"])
-@pytest.mark.parametrize("helper", ["helper.py", "helper/__init__.py", "helper/scale.py"])
-def test_a_file_beside_a_trial_is_part_of_its_code(tmp_path, helper, program_name):
+@pytest.mark.parametrize("run_as", [None, "__main__"])
+@pytest.mark.parametrize("program", ["my_trials.py", "mine/trials.py", "mine/__init__.py", "mine/inner/__init__.py"])
+@pytest.mark.parametrize("helper", ["helper.py", "helper/__init__.py", "helper/scale.py", "mine/helper.py"])
+def test_a_file_beside_a_trial_is_part_of_its_code(tmp_path, helper, program, run_as):
+    """Also where `python -m` runs it."""
+    text = "def trial(t):\n    import helper, mine.helper\n    return helper.scale.FACTOR * t['a']"
+    module = program.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
     def checksum(factor):
-        file = tmp_path / str(factor) / helper
-        file.parent.mkdir(parents=True)
-        file.write_text(f"FACTOR = {factor}")
-        program = tmp_path / str(factor) / program_name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text("def trial(t):\n    import helper\n    return helper.scale.FACTOR * t['a']")
-        module = program_name.removesuffix(".py").replace("/", ".")
-        return checksum_of_code(runpy.run_path(str(program), run_name=module)["trial"])
+        folder = tmp_path / str(factor)
+        for name, content in ((helper, f"FACTOR = {factor}"), (program, text)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content)
+        spec = importlib.util.spec_from_file_location(module, folder / program)
+        loaded = vars(importlib.util.module_from_spec(spec))
+        loaded["__name__"] = run_as or module
+        exec(compile(text, folder / program, "exec"), loaded)
+        return checksum_of_code(loaded["trial"])
 
     assert checksum(1) != checksum(2)
 
