@@ -29,6 +29,7 @@ class Environment(Struct):
     git: Commit | UnsetType | None = UNSET
     data_sets: dict[str, Sha256] | UnsetType = UNSET
     git_of_trials: list[str] | UnsetType = UNSET
+    env_of_trials: list[dict[str, str | None] | None] | UnsetType = UNSET  # where trials ran in another
 
 
 # ---- What highway_networks.py writes --------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The log of finished trials, or of the runs of a sweep: a line of JSON for each, from which none runs twice.
 
 A line has a trial's setting, the checksum of its data, and the name of its function with the checksum of its code,
-which together are its key; its result, the commit of the program, and a checksum of all that.
+which together are its key; its result, the commit and the environment that computed it, and a checksum of all that.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Log:
                 lines += map(trial_in, other.read_bytes().splitlines())
         return by_key(lines)
 
-    def append(self, key: str, result: dict, commit: str | None) -> dict:
+    def append(self, key: str, result: dict, computed_by: dict) -> dict:
         """Writes a line; returns it, as it will be read again, when it is on disk."""
-        line = line_of(key, result, commit)
+        line = line_of(key, result, computed_by)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
             file.flush()
@@ -95,9 +95,11 @@ def by_key(lines: list[dict | None]) -> dict[str, dict]:
     return {key_of(line["trial"], line["data"], line["code"]): line for line in lines if line}
 
 
-def line_of(key: str, result: dict, commit: str | None) -> dict:
-    """The line for a trial, as it will be read back from JSON."""
-    line = strict_json({**json.loads(key), "result": result, "git": commit})
+def line_of(key: str, result: dict, computed_by: dict) -> dict:
+    """The line for a trial, as it will be read back from JSON.
+
+    `computed_by` has the commit, "git", and may have the environment, "env"."""
+    line = strict_json({**json.loads(key), "result": result, **computed_by})
     line["checksum"] = checksum_of_line(line)
     return line
 

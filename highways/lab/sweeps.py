@@ -63,7 +63,7 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
         finished = finished_runs(tasks, min(jobs or all_cores(), len(tasks) or 1), scheduler)
         with closing(finished):
             for number, (key, result) in enumerate(finished, 1):
-                lines[key] = open_log.append(key, result, commit())
+                lines[key] = open_log.append(key, result, {"git": commit()})
                 print(f"{number} of {len(tasks)}: {lines[key]['trial']}", flush=True)
     rows = []
     for setting, key in zip(shown, keys, strict=True):

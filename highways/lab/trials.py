@@ -72,6 +72,7 @@ class Runner:
         log = f"{name}.{shard[0]}-of-{shard[1]}.jsonl" if shard else f"{name}.jsonl"
         self.log = Log(self.folder / log)
         self.commits = set()  # those that computed the trials
+        self.environments = []  # the same
         self.data_sets = {}  # checksums by name
         commit()  # cached here, before processes are forked
 
@@ -110,8 +111,8 @@ class Runner:
         finished = self._run_missing(function, name, data_of, missing)
         with contextlib.closing(finished):
             progress = tqdm(finished, total=len(missing), unit="trial", disable=not sys.stderr.isatty())
-            for key, result, commit_of_trial in progress:
-                logged[key] = self.log.append(key, result, commit_of_trial)
+            for key, result, computed_by in progress:
+                logged[key] = self.log.append(key, result, computed_by)
                 self.checkpoint_of(key).unlink(missing_ok=True)  # the result is in the log, on disk
                 tqdm.write(printable(_as_text(setting_and_result(logged[key]))))
         found = []
@@ -119,6 +120,8 @@ class Runner:
             if key in logged:
                 line = logged[key]
                 self.commits.add(line["git"])
+                if line.get("env") not in self.environments:
+                    self.environments.append(line.get("env"))  # None in an old log
                 as_declared = {name: line["trial"][name] for name in with_records(setting)}
                 found.append(setting_and_result({**line, "trial": as_declared}))
             else:
@@ -144,7 +147,7 @@ class Runner:
         return key_of_trial(function, name, setting, data)
 
     def _run_missing(self, function, name: str, data_of, missing: dict[str, dict]):
-        """Runs trials, given as {key: setting}; yields (key, result, commit) as each finishes.
+        """Runs trials, given as {key: setting}; yields what _run_trial() returns as each finishes.
 
         They run in processes here, or on the workers of a Dask cluster."""
         tasks = []
@@ -161,6 +164,8 @@ class Runner:
         env = environment()
         env["data_sets"] = self.data_sets
         env["git_of_trials"] = sorted(map(str, self.commits))
+        if self.environments not in ([], [env_of_trial()]):
+            env["env_of_trials"] = sorted(self.environments, key=str)
         return {
             "experiment": self.name,
             "source": source,
@@ -220,14 +225,20 @@ def key_of_trial(function, name: str, setting: dict, data) -> str:
     return key_of(setting, data and data.sha256, f"{name} {code}")
 
 
+def env_of_trial() -> dict:
+    """On what the rounding of a trial's numbers depends."""
+    env = environment()
+    return {name: env[name] for name in ("numpy", "blas", "processor")}
+
+
 @hn.one_blas_thread()
-def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, str]:
-    """Runs a trial; returns its key, its result, and the commit of the program."""
+def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint: Path) -> tuple[str, dict, dict]:
+    """Runs a trial; returns its key, its result, and the commit and the environment that computed it."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
     if key_of_trial(function, name, setting, data) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
-    commit_of_trial = commit()
+    computed_by = {"git": commit(), "env": env_of_trial()}
     folder = checkpoint.parent
     arguments = inspect.signature(function).parameters
     if "folder" in arguments:
@@ -236,7 +247,7 @@ def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint
         function = functools.partial(function, checkpoint=checkpoint)
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
-    return key, {**result, "seconds": seconds}, commit_of_trial
+    return key, {**result, "seconds": seconds}, computed_by
 
 
 def _as_text(trial: dict) -> str:

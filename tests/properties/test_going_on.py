@@ -128,7 +128,7 @@ def log(tmp_path_factory):
     file = tmp_path_factory.mktemp("log") / "log.jsonl"
     with Log(file) as log:
         for seed in (3, 4):
-            log.append(key_of({"seed": seed}, "ab12", "cd34"), {"loss": 0.512345}, "ef56")
+            log.append(key_of({"seed": seed}, "ab12", "cd34"), {"loss": 0.512345}, {"git": "ef56"})
     return file, file.read_bytes()
 
 
@@ -165,7 +165,7 @@ SETTINGS = st.dictionaries(st.sampled_from("ab"), st.sampled_from(VALUES), min_s
 @example(first={"a": math.nan}, second={"a": None})
 def test_a_setting_is_never_served_the_result_of_another(first, second):
     try:
-        line = line_of(key_of(first, None, None), {}, None)
+        line = line_of(key_of(first, None, None), {}, {})
         served = key_of(second, None, None) in by_key([line])
     except ValueError:
         assert {"inf", "-inf", "nan"} & {*map(repr, first.values()), *map(repr, second.values())}

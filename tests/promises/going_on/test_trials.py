@@ -8,6 +8,7 @@ import sys
 import types
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from conftest import setting
@@ -20,6 +21,7 @@ from highways.lab import trials as trials_module
 from highways.lab.log import Log
 from highways.lab.trials import Runner
 from highways.nets.extra_blocks import Residual
+from highways.record_types import Environment
 from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of, name_of_trial
 
 NOWHERE = files.ROOT / "absent" / "net.npz"
@@ -160,7 +162,7 @@ def test_the_order_of_a_setting_s_names_does_not_count(tmp_path):
     key = json.loads(key_of_trial(returns_its_setting, first, None))
     as_declared = json.dumps({**key, "trial": first})
     with Log(tmp_path / "log.jsonl") as log:
-        log.append(as_declared, {"seconds": 7.0}, "0" * 12)
+        log.append(as_declared, {"seconds": 7.0}, {"git": "0" * 12})
     rows = run_in(tmp_path, returns_its_setting, [first, second])
     assert [list(row) for row in rows] == [["b", "a", "seconds"], ["a", "b", "seconds"]]
     assert [row["seconds"] for row in rows] == [7.0, 7.0]
@@ -449,6 +451,30 @@ def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
     hn.commit.cache_clear()
+
+
+def test_results_name_the_processors_that_computed_them(tmp_path, monkeypatch):
+    """The line of an old log does not say which."""
+
+    def record(settings):
+        with runner_in(tmp_path) as runner:
+            return runner.record("a test", runner.run(same, settings))["env"]
+
+    assert "env_of_trials" not in record([])
+    assert "env_of_trials" not in record([{"a": 1}])
+    here = trials_module.env_of_trial()
+    monkeypatch.setattr(files, "processor", lambda: "another")
+    there = trials_module.env_of_trial()
+    assert record([{"a": 1}])["env_of_trials"] == [here]
+    both = record([{"a": 1}, {"a": 2}])
+    assert both["processor"] == "another"
+    assert {env["processor"] for env in both["env_of_trials"]} == {here["processor"], "another"}
+    assert "env_of_trials" not in record([{"a": 2}])
+    with Log(tmp_path / "log.jsonl") as log:
+        log.append(key_of_trial(same, {"a": 3}, None), {}, {"git": "0" * 12})
+    env = record([{"a": 2}, {"a": 3}])
+    assert env["env_of_trials"] == [None, there]
+    msgspec.convert(env, Environment)
 
 
 def half_of(t):
