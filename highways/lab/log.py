@@ -13,6 +13,8 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import highway_networks as hn
 from highways.files import InputError, Lock, check_is_file, from_json, printable, strict_json, write_all
 
@@ -80,6 +82,22 @@ def key_of(setting: dict, data: str | None, code: str | None) -> str:
     Raises ValueError for inf and NaN: JSON would have null for both, and for None."""
     in_order = dict(sorted(with_records(setting).items()))
     return json.dumps({"trial": in_order, "data": data, "code": code}, allow_nan=False)
+
+
+def without_numpy(value):
+    """A value of a setting; a number in place of NumPy's, which JSON cannot hold."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_json(result: dict) -> dict:
+    """A result as JSON holds it; lists and numbers in place of NumPy's."""
+    return json.loads(json.dumps(result, default=_listed))
+
+
+def _listed(value):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"JSON cannot hold a {type(value).__name__}")
 
 
 def with_records(setting: dict) -> dict:

@@ -22,7 +22,7 @@ import numpy as np
 
 import highway_networks as hn
 from highways.files import commit
-from highways.lab.log import Log, key_of, setting_and_result
+from highways.lab.log import Log, as_json, key_of, setting_and_result, without_numpy
 from highways.lab.trials import on_cluster
 from highways.processes import all_cores, in_processes
 from highways.trial_code import name_of
@@ -96,7 +96,7 @@ def listed_values(values) -> list:
     is_one = isinstance(values, (str, dict, hn.Dataset, hn.Named)) or callable(values)
     if is_one or not hasattr(values, "__iter__"):
         values = [values]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]  # JSON holds no NumPy scalars
+    return [without_numpy(value) for value in values]
 
 
 def shown_value(value):
@@ -170,11 +170,4 @@ def _call(function, setting: dict, key: str) -> tuple[str, dict]:
     result = function(**setting)
     if not isinstance(result, dict):
         result = {"result": result}
-    return key, json.loads(json.dumps(result, default=listed))
-
-
-def listed(value):
-    """An array or a number of NumPy's as JSON holds it."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    raise TypeError(f"JSON cannot hold a {type(value).__name__}")
+    return key, as_json(result)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from highways.files import ROOT, InputError, commit, environment, printable
-from highways.lab.log import Log, key_of, setting_and_result, with_records
+from highways.lab.log import Log, as_json, key_of, setting_and_result, with_records, without_numpy
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
 from highways.trial_code import checksum_of_code, name_of_trial
@@ -97,6 +97,7 @@ class Runner:
 
         tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         name = name_of_trial(function)
+        settings = [{entry: without_numpy(value) for entry, value in setting.items()} for setting in settings]
         keys = [self._key_of_trial(function, name, setting, data_of) for setting in settings]
         logged = {**self.log.read_others(self.name), **self.log.read()}
         trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
@@ -247,7 +248,7 @@ def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint
         function = functools.partial(function, checkpoint=checkpoint)
     result = function(setting)
     seconds = round(time.process_time() - start, 3)
-    return key, {**result, "seconds": seconds}, computed_by
+    return key, as_json({**result, "seconds": seconds}), computed_by
 
 
 def _as_text(trial: dict) -> str:

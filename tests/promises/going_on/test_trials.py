@@ -427,6 +427,19 @@ def test_a_result_is_on_disk_before_its_checkpoint_goes(tmp_path, monkeypatch):
     assert not [*tmp_path.glob("unfinished_*")]
 
 
+def of_numpy(t):
+    return {"is": np.float32(t["a"]), "both": np.arange(2), "of": type(t["a"]).__name__}
+
+
+def test_a_trial_may_have_numbers_and_arrays_of_numpy(tmp_path):
+    for _ in range(2):
+        [row] = run_in(tmp_path, of_numpy, [{"a": np.float32(0.5)}])
+        del row["seconds"]
+        assert row == {"a": 0.5, "is": 0.5, "both": [0, 1], "of": "float"}
+    assert run_in(tmp_path, of_numpy, [{"a": 0.5}])[0]["is"] == 0.5
+    assert len(trials_of(tmp_path)) == 1
+
+
 def returns_its_setting(t):
     return {"first": 1, "a": "replaced", "last": 2}
 
