@@ -1,4 +1,4 @@
-"""Writes pages/index.html, "How deep?": eight scenes on one stage.  It is the site's first page, and a single file
+"""Writes pages/index.html, "How deep?": seven scenes on one stage.  It is the site's first page, and a single file
 that a browser opens from disk.
 
     python -m pages.make_index
@@ -26,7 +26,7 @@ from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
 from pages.parts import ENGINE, MENU, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "index"
-PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers gate judge bets page"
+PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers judge bets page"
 PAGE_PARTS = (
     STYLE,
     MENU,
@@ -83,7 +83,6 @@ SHOTS = {
     "start": "A map: nets with nearly shut gates learn, nets with open gates at low rates, those between do not",
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
-    "gate": "The gates of twelve blocks for an easy and a hard problem, and one gate large",
     "judge": "Three claims, with the result of each and two verdicts, the reader's and ours",
 }
 
@@ -357,8 +356,9 @@ def words_from(record: dict) -> dict[str, str]:
     headline = load_results(ROOT / "experiments" / "results" / "why_plain_fails.json")["summary"]
     free = select(headline, row="headline", block="highway", depth=30, n_train=6000)
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
-    scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")["summary"]
-    cuts = select(scenes, cut=20)
+    scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")
+    cuts = select(scenes["summary"], cut=20)
+    easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
     product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
@@ -366,6 +366,9 @@ def words_from(record: dict) -> dict[str, str]:
         "n_faded": str(cuts["faded"]),
         "faded": f"{100 * cuts['read_if_faded']:.0f}&nbsp;%",
         "not_faded": f"{100 * cuts['read_if_not']:.0f}&nbsp;%",
+        "n_puzzles": str(len(scenes["trials"])),
+        "easy_T": f"{easy_T:.2f}",
+        "hard_T": f"{hard_T:.2f}",
         "blocks": f"{', '.join(first)} and {last}",
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),
@@ -391,7 +394,7 @@ def whole_page() -> str:
 
 
 def main(argv=None) -> int:
-    return run_page_command(argv, "index.html", "eight scenes on how deep a net can be, and why", whole_page)
+    return run_page_command(argv, "index.html", "seven scenes on how deep a net can be, and why", whole_page)
 
 
 if __name__ == "__main__":

@@ -98,8 +98,6 @@ PROMISES = {
             seed["problem"]["stands_from"][0] < (seed["problem"]["stands_from"][3] or 0)
         ),
         "with held gates one of the four is wrong": lambda seed: not all(seed["problem"]["right_with_gates_held"]),
-    },
-    "gate": {
         "the lower six blocks are more open for k = 1 than for k = 4": lambda seed: (
             seed["problem"]["mean_T"][0] > seed["problem"]["mean_T"][1]
         ),

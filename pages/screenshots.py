@@ -37,10 +37,9 @@ SCENES = {
     "start": "",
     "turn": "",
     "pointers": "",
-    "gate": "",
     "judge": "",
 }
-SETTLED_BETS = "bets=2021210&verdicts=011"  # all won
+SETTLED_BETS = "bets=202121&verdicts=011"  # all won
 MOVES = "isPlaying() || stage.isMoving"
 # calls done() when the scene stands still
 STILL = f"""

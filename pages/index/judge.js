@@ -1,8 +1,8 @@
 "use strict";
-/* Scene 7: the reader's verdicts on three claims beside ours, and how many bets were won. */
+/* Scene 6: the reader's verdicts on three claims beside ours, and how many bets were won. */
 
 const VERDICTS = ["reproduced", "in part", "not reproduced"];
-const BETS = ["whisper", "race", "sabotage", "start", "turn", "pointers", "gate"];
+const BETS = ["whisper", "race", "sabotage", "start", "turn", "pointers"];
 
 /* The reader's choice; null without one. */
 function betOf(scene) {

@@ -2,6 +2,7 @@
 /* What a reader can set.  The address holds the scene and all that differs from its standard: #race&depth=50. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
+const FORMER = { gate: "pointers" }; // scenes of old addresses, and where they are now
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map's nets; at the last T is 1: the plain net
@@ -25,10 +26,8 @@ const FIELDS = {
   at: { from: 0, to: 5, step: 1, standard: 2, label: "start at", kind: "select" },
   table: { pattern: /^[0-5]{6}$/, standard: "554031", label: "0 to 5 lead to", hint: "six digits, 0 to 5" },
   gates: { words: { free: "free", held: "held" }, standard: "free" },
-  gateBlock: { from: 1, to: 12, step: 1, standard: 3, label: "layer" },
-  unit: { from: 1, to: 128, step: 1, standard: 20, label: "unit" },
   ink: { pattern: /^[0-9a-f]{98}$/, standard: "" },
-  bets: { pattern: /^[0-3-]{7}$/, standard: "-------" },
+  bets: { pattern: /^[0-3-]{6}$/, standard: "------" },
   verdicts: { pattern: /^[0-2-]{3}$/, standard: "---" },
 };
 
@@ -51,9 +50,11 @@ function valueOf(name, text) {
    nothing else. */
 function stateOfAddress(hash) {
   const [scene, ...parts] = hash.replace(/^#/, "").split("&");
-  const asked = { ...(parts.length ? STANDARD : state), scene: Object.hasOwn(SCENES, scene) ? scene : "whisper" };
+  const place = FORMER[scene] ?? scene;
+  const asked = { ...(parts.length ? STANDARD : state), scene: Object.hasOwn(SCENES, place) ? place : "whisper" };
   for (const [name, text] of new URLSearchParams(parts.join("&"))) {
-    const value = Object.hasOwn(FIELDS, name) ? valueOf(name, text) : undefined;
+    const known = name === "bets" ? text.slice(0, BETS.length) : text; // there was a seventh
+    const value = Object.hasOwn(FIELDS, name) ? valueOf(name, known) : undefined;
     if (value !== undefined) asked[name] = value;
   }
   return asked;
