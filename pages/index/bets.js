@@ -21,7 +21,6 @@ function makeChoices(question, choices, choose) {
     button.setAttribute("aria-pressed", "false");
     buttons.append(button);
   });
-  buttons.append(Object.assign(document.createElement("a"), { href: "#stage", className: "back", textContent: "To the stage" }));
   box.append(asks, buttons);
   return box;
 }
@@ -76,7 +75,7 @@ function verdictOn(scene) {
 /* Plays on the stage what the answer says. */
 function prove(scene) {
   showScene(scene);
-  $("stage").scrollIntoView({ block: "nearest" }); // on a low screen it does not stay in sight
+  $("picture").scrollIntoView({ block: "nearest" }); // on a small screen it does not stay in sight
   SCENES[scene].bet.prove?.();
   redraw();
 }
@@ -107,7 +106,7 @@ function tellAnswer(scene) {
   const [box, answer] = [".bet", ".answer"].map((name) => sectionOf(scene).querySelector(name));
   const { top } = box.getBoundingClientRect();
   const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
-  if (isSeen && answer.getBoundingClientRect().bottom > innerHeight) box.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  if (isSeen) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }

@@ -4,6 +4,7 @@
 const $ = (id) => document.getElementById(id);
 const stage = new Stage($("cells"), $("lines"), $("held"));
 const NAMES = Object.keys(SCENES);
+const isSmall = matchMedia("(max-width: 999px), (max-height: 479px)"); // one scene at a time, as in page.css
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
@@ -144,6 +145,9 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
+/* Levers are folded on a small screen alone. */
+const foldLevers = () => ($("fold").open = !isSmall.matches);
+
 /* Shows the state in the levers of the scene. */
 function showLevers() {
   for (const box of $("levers").children) {
@@ -160,9 +164,9 @@ function showLevers() {
   }
 }
 
-/* Scrolls to a scene's text; on a low screen, where it stands alone below the stage, to that. */
+/* Scrolls to a scene's text; on a small screen, where it stands alone, to its top. */
 function scrollToScene(scene, behavior = "auto") {
-  const place = getComputedStyle($("stage")).position === "static" ? $("stage") : sectionOf(scene);
+  const place = isSmall.matches ? $("page") : sectionOf(scene);
   place.scrollIntoView({ behavior, block: "start" });
 }
 
@@ -235,13 +239,12 @@ function listenToPointer() {
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
 }
 
-/* The scene whose text crosses a line: below a stage that stays above, or two fifths down the window. */
+/* The scene whose text crosses a line two fifths down the window. */
 function watchScrolling() {
   let watcher = null;
   const watch = () => {
     watcher?.disconnect();
-    const isAbove = $("stage").offsetLeft === $("texts").offsetLeft && getComputedStyle($("stage")).position === "sticky";
-    const above = Math.round(Math.min(isAbove ? $("stage").offsetHeight + 24 : 0.4 * innerHeight, 0.8 * innerHeight));
+    const above = Math.round(0.4 * innerHeight);
     watcher = new IntersectionObserver((entries) => {
       const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target.id;
       if (!entered || (heading && entered !== heading)) return;
@@ -304,6 +307,8 @@ function start() {
   document.addEventListener("keydown", takeKey);
   document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
+  isSmall.addEventListener("change", foldLevers);
+  foldLevers();
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();
@@ -315,7 +320,6 @@ function start() {
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
-    if (location.hash === "#stage") return keepAddress(); // a link beside a bet leads there
     const asked = takeAddress();
     state.scene = "";
     showScene(asked);
