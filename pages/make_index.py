@@ -48,30 +48,24 @@ CLAIMS = {
     "primary-past-1000": "More than a thousand layers train, and they are of use.",
     "primary-gates-see-x": "Gates that see x are an important part of the computation.",
 }
-# What the reader is told before judging: {0}, {1}, ... are the means of the claim's parts, from mean_of
-EVIDENCE = {
-    "primary-thirty-layers": "Measured on digits, ten nets of each kind: highway nets read {0:.0f}&nbsp;% right,"
-    " plain nets {1:.0f}&nbsp;%, about what a guess does.",
-    "primary-past-1000": "Measured on digits: ten nets of 1500 layers read {1:.1f}&nbsp;% right. With all gates shut"
-    " afterwards they read {2:.1f} points less; nets of one hidden layer read {lost:.1f} points more.",
-    "primary-gates-see-x": "Measured on digits, and on photos of 100 kinds: to hold the gates of trained nets costs"
-    " {0:.0f} and {3:.0f} points on the training images. Nets trained with blind gates end with {1:.1f} and {4:.1f}"
-    " times the loss, but lose only {2:.1f} and {5:.1f} points on new images.",
-}
-# The result that the stage shows large, and two lines of words beside it
-LARGE = {
-    "primary-thirty-layers": ("{0:.0f} %", "read by thirty highway layers,", "{1:.0f} % by thirty plain ones"),
-    "primary-past-1000": ("{1:.1f} %", "read by 1500 layers; one hidden", "layer reads {lost:.1f} points more"),
-    "primary-gates-see-x": ("{3:.0f} points", "fewer photos read, gates held;", "blind gates: {5:.1f} points fewer"),
+# On what the claim was tried
+TRIED = {
+    "primary-thirty-layers": "Digits; ten nets of each kind.",
+    "primary-past-1000": "Digits; ten nets of 1500 layers.",
+    "primary-gates-see-x": "Digits, and photos of 100 kinds. <b>Held</b> gates stay at their mean over the images; <b>blind</b> ones"
+    " never saw x.",
 }
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
+    "highway accuracy": "highway nets read",
+    "plain accuracy": "plain nets read",
     "accuracy lost": "blind gates read fewer",
     "fall of the loss from first to last epoch": "fall of the loss in training",
-    "accuracy that closing all blocks costs": "accuracy lost, all gates shut",
-    "test accuracy − accuracy of one hidden layer": "accuracy over a shallow net’s",
+    "accuracy that closing all blocks costs": "fewer read, all gates shut",
+    "test accuracy − accuracy of one hidden layer": "more read than by one layer",
+    "test accuracy": "new digits read",
     "rise of the error": "held gates add errors",
-    "log10 of loss static ÷ highway": "blind gates add loss",
+    "log10 of loss static ÷ highway": "loss with blind gates",
     ", MNIST": " (digits)",
     ", CIFAR-100": " (photos)",
 }
@@ -83,7 +77,7 @@ SHOTS = {
     "start": "A map: nets with nearly shut gates learn, nets with open gates at low rates, those between do not",
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
-    "judge": "Three claims, with the result of each and two verdicts, the reader's and ours",
+    "judge": "Three claims, part by part: what was measured, and what the rule asked for",
 }
 
 # ---- Images --------------------------------------------------------------------------------------
@@ -229,14 +223,13 @@ def claims_by_id() -> dict[str, dict]:
 
 
 def claims_part() -> list[dict]:
-    """The claims that the reader judges: our verdict, the result, and which parts of the rule hold."""
+    """The claims that the reader judges: our verdict, and how many parts of the rule hold."""
     rows = claims_by_id()
     found = []
     for id, claim in CLAIMS.items():
-        row = rows[id]
-        tests = [{"holds": holds} for holds in row["parts"]]
-        large = [minus_signs(filled(words, row)) for words in LARGE[id]]
-        found.append({"claim": claim, "verdict": row["verdict"], "large": large, "tests": tests})
+        parts = rows[id]["parts"]
+        holding = f"{parts.count(True)} of {len(parts)} parts hold"
+        found.append({"claim": claim, "verdict": rows[id]["verdict"], "holding": holding})
     return found
 
 
@@ -248,18 +241,10 @@ def claims_in_words() -> str:
         row = rows[id]
         parts = [part_in_words(row, *part) for part in zip(row["tests"], row["parts"], strict=True)]
         title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
-        measured = f'<p class="measured">{filled(EVIDENCE[id], row)}</p>'
-        rule = "<summary>Part by part: the 95&nbsp;% interval of the mean, and what the rule asked for</summary>"
-        sides = '<p class="sides"><span>&larr; fails</span><span>holds &rarr;</span></p>'
-        details = f"<details>{rule}{sides}<ul>{''.join(parts)}</ul></details>"
-        boxes.append(f'<div class="claim">{title}{measured}{details}</div>')
+        tried = f'<p class="tried">{TRIED[id]}</p>'
+        ours = f'<p class="ours">Ours: {claim["verdict"]}, {claim["holding"]}.</p>'
+        boxes.append(f'<div class="claim">{title}{tried}<ul>{"".join(parts)}</ul>{ours}</div>')
     return "\n".join(boxes)
-
-
-def filled(words: str, row: dict) -> str:
-    """Words with the means of a claim's parts."""
-    means = [mean_of(test) for test in row["tests"]]
-    return words.format(*means, lost=-means[-1])
 
 
 def why_open(row: dict, test: dict) -> str:
@@ -377,7 +362,6 @@ def words_from(record: dict) -> dict[str, str]:
         "free": f"{100 * free['test_accuracy']['mean']:.1f}&nbsp;%",
         "shut": f"{100 * shut['test_accuracy']['mean']:.1f}&nbsp;%",
         "claims": claims_in_words(),
-        "verdicts": ", ".join(claim["verdict"] for claim in claims_part()),
     }
 
 

@@ -47,13 +47,13 @@ function makeBets() {
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
   });
-  document.querySelectorAll(".claim").forEach((place, i) => {
+  document.querySelectorAll("#texts .claim").forEach((place, i) => {
     const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
       set({ verdicts: replaced(state.verdicts, i, choice) });
       showBets();
     });
-    box.firstChild.after(place.querySelector("p.measured"));
-    box.append(place.querySelector("details"));
+    box.firstChild.after(place.querySelector(".tried"), place.querySelector("ul"));
+    box.append(place.querySelector(".ours"));
     place.append(box);
   });
 }
@@ -134,12 +134,14 @@ function showBets() {
     const says = section.querySelector(".bet > p:last-child");
     write(says, isOpen(scene) ? "Watch the stage: it is being tried." : verdictOn(scene));
   }
-  document.querySelectorAll(".claim").forEach((box, i) => {
-    box.classList.toggle("told", state.verdicts[i] !== "-");
+  document.querySelectorAll("#texts .claim").forEach((box, i) => {
+    const { verdict, holding } = DATA.claims[i];
+    const yours = VERDICTS[state.verdicts[i]];
+    box.classList.toggle("told", Boolean(yours));
     [...box.querySelectorAll("button")].forEach((button, k) => {
-      button.setAttribute("aria-pressed", state.verdicts[i] === String(k));
-      button.classList.toggle("right", state.verdicts[i] !== "-" && DATA.claims[i].verdict === VERDICTS[k]);
+      button.setAttribute("aria-pressed", VERDICTS[k] === yours);
+      button.classList.toggle("right", Boolean(yours) && VERDICTS[k] === verdict);
     });
+    write(box.querySelector(".ours"), yours ? `Yours: ${yours}. Ours: ${verdict}, ${holding}.` : "");
   });
-  sectionOf("judge").classList.toggle("told", !state.verdicts.includes("-"));
 }
