@@ -138,7 +138,7 @@ SCENES.start = {
   },
 
   bet: {
-    question: "Weights that keep lengths (orthogonal). Will thirty plain layers, without any way past, learn at some rate?",
+    question: "The last column has no way past, but weights that keep lengths (orthogonal). Does it learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

@@ -87,8 +87,8 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 eight of the thirty layers, one above the other, are cut for good. How much does the net read 200 steps later?",
-    choices: ["it guesses", "half as much as before", "nearly as much as before"],
+    question: "At step 100 eight neighbouring layers are cut. How much does the net read 200 steps later?",
+    choices: ["it guesses", "half as much", "nearly as much"],
     right: 2,
     isSettled: () => runs.bet?.step >= TRAINED + HEALING,
 

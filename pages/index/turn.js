@@ -10,7 +10,7 @@ SCENES.turn = {
   caption: () => captionOfPair(runs.turn, SCENES.turn.names()),
 
   bet: {
-    question: "Left, all gates are held shut: thirty layers hand on what they get. How many digits will it read?",
+    question: "How many digits will the tower with shut gates read?",
     choices: ["it guesses", "half as many", "as many"],
     right: 2,
     prove() {

@@ -146,7 +146,7 @@ SCENES.whisper = {
       stage.text(across(0.35) + 8, down(decadesLeft(0.35, g, LAYERS)) - 4, "the law", "small");
     } else if (visited.size < 4) {
       stage.text(across(0.2), down(-3) - 4, "left for each T:", "small faint");
-      stage.text(across(0.2), down(-3) + 16, "drag here, too", "small pen");
+      stage.text(across(0.2), down(-3) + 16, "drag here", "small pen");
     }
     for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
   },
@@ -167,7 +167,7 @@ SCENES.whisper = {
   },
 
   bet: {
-    question: "With T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
+    question: "At T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
     isSettled: () => sweep === null,
