@@ -65,11 +65,11 @@ function bet(scene, i, choice) {
   showBets();
 }
 
-/* "You were right. "; "" before the answer, and for who did not bet. */
+/* "✓ You were right."; "" before the answer, and for who did not bet. */
 function verdictOn(scene) {
   if (!isTold(scene) || betOf(scene) === null) return "";
   const { choices, right } = SCENES[scene].bet;
-  return betOf(scene) === right ? "You were right. " : `You said: ${choices[betOf(scene)]}. It is: ${choices[right]}. `;
+  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` You said: ${choices[betOf(scene)]}. It is: ${choices[right]}.`);
 }
 
 /* Plays on the stage what the answer says. */
@@ -132,7 +132,7 @@ function showBets() {
     write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    write(says, isOpen(scene) ? "Watch the stage: it is being tried." : verdictOn(scene));
+    write(says, isOpen(scene) ? "Watch: it is being tried." : verdictOn(scene));
   }
   document.querySelectorAll("#texts .claim").forEach((box, i) => {
     const { verdict, holding } = DATA.claims[i];

@@ -24,7 +24,7 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
-  write($("caption"), verdictOn(state.scene) + SCENES[state.scene].caption());
+  write($("caption"), SCENES[state.scene].caption());
   if (wasPlaying && !isPlaying()) speakCaption();
   wasPlaying = isPlaying();
   tellWhatIsSettled();
@@ -102,6 +102,8 @@ function showButtons() {
 
 /* ---- Levers ---- */
 
+const ASIDE = ["digit", "cellBias", "cellRate"]; // they leave what a bet tries as it is
+
 function fillLevers() {
   const { levers, hasDigit } = SCENES[state.scene];
   $("levers").replaceChildren(...[...levers, ...(hasDigit ? ["digit"] : [])].map(makeLever));
@@ -129,6 +131,7 @@ function makeLever(name) {
     field.setAttribute("aria-invalid", !isValid);
     write(says, isValid ? label : hint);
     if (!isValid || value === seenOf(name)) return;
+    if (isOpen(state.scene) && !ASIDE.includes(name)) tellAnswer(state.scene); // what was being tried leaves the stage
     set({ [name]: value });
     if (choices && !field.matches(":focus-visible")) field.blur(); // it was pressed: the keys lead on
     requestAnimationFrame(speakCaption); // after it is drawn

@@ -18,6 +18,12 @@ function cutLayers(from, count, name = nameNow()) {
   if (name === nameNow()) set({ cutFrom: from, cutCount: count });
 }
 
+/* A cut more is not what the bet tries. */
+function cutByHand(from, count) {
+  if (isOpen("sabotage") && state.tower === "bet") tellAnswer("sabotage");
+  cutLayers(from, count);
+}
+
 /* The layer of the tower at a place, from 1; null beside it. */
 function layerAt(x, y) {
   if (!tower || x < tower.left || x > tower.right + tower.wide) return null;
@@ -32,7 +38,7 @@ SCENES.sabotage = {
   levers: ["tower", "cutFrom", "cutCount"],
   hasDigit: true,
   action: () => "Cut",
-  act: () => cutLayers(...frameNow()),
+  act: () => cutByHand(...frameNow()),
 
   onState({ tower: isOther }) {
     if (!isOther) return;
@@ -71,7 +77,7 @@ SCENES.sabotage = {
     if (kind === "down" && layer) dragged = { from: layer, to: layer, x };
     else if (dragged && layer) dragged.to = layer;
     const isFar = dragged && (dragged.from !== dragged.to || Math.abs(x - dragged.x) > STILL);
-    if (kind === "up" && isFar) cutLayers(...rangeOf(dragged));
+    if (kind === "up" && isFar) cutByHand(...rangeOf(dragged));
     if (kind === "up" || kind === "cancel") dragged = null;
     redraw();
     pointAtPad(kind, x, y);
