@@ -11,16 +11,18 @@ function betOf(scene) {
   return choice === "-" ? null : Number(choice);
 }
 
-/* Of a scene in its tab: untried, being tried, told without a bet, won or lost. */
+/* Of a scene in its tab: being tried, won or lost. */
 function markOf(scene) {
-  if (!isTold(scene)) return isOpen(scene) ? "…" : "○";
-  if (betOf(scene) === null) return "●";
+  if (isOpen(scene)) return "…";
+  if (!isTold(scene) || betOf(scene) === null) return "";
   return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
 }
 
 function score() {
-  const count = (marks) => BETS.filter((scene) => marks.includes(markOf(scene))).length;
-  return { made: count("✓✗"), won: count("✓"), untold: count("○…") };
+  const marks = BETS.map(markOf);
+  const won = marks.filter((mark) => mark === "✓").length;
+  const lost = marks.filter((mark) => mark === "✗").length;
+  return { made: won + lost, won, untold: BETS.filter((scene) => !isTold(scene)).length };
 }
 
 SCENES.judge = {
@@ -34,7 +36,7 @@ SCENES.judge = {
 
   caption() {
     const { made, won, untold } = score();
-    const bets = made ? `${won} of ${made} bets won` : "No bets made";
+    const bets = made ? `${won} of ${made} bets won (✓)` : "No bets made";
     const ahead = state.verdicts.includes("-") ? " Judge a claim: our verdict appears." : "";
     return `${bets}${untold ? `, ${untold} not yet tried` : ""}.${ahead}`;
   },

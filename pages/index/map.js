@@ -97,13 +97,15 @@ SCENES.start = {
     stage.text(left + wide, bottom + 16, "plain", "small", "end");
     stage.text(left, bottom + 36, "T at the start →", "small");
     stage.text(4, top - 6, "rate ↑", "small");
+    stage.text(left + wide, top - 6, `● learns: loss under ${LEARNS}; × does not`, "small", "end");
     this.drawLaw(left, law, wide, across);
   },
 
   drawLaw(left, law, wide, across) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(left, 12, "left after 30 layers; found: ● signal ○ gradient", "small");
+    const what = stage.width > 560 ? "left after 30 layers, untrained: — by the law, found ▲" : "left: — the law, ▲";
+    stage.text(left, 12, `${what} signal, ▽ gradient`, "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -113,8 +115,8 @@ SCENES.start = {
     stage.line(points, "law");
     for (const [key, { up, down: back }] of maps[state.weights]) {
       const column = Number(key.split(" ")[0]);
-      stage.dot(middle(column) - 3, down(Math.log10(up)), "been");
-      stage.dot(middle(column) + 3, down(Math.log10(back)), "been back");
+      stage.text(middle(column) - 5, down(Math.log10(up)) + 4, "▲", "mark", "middle");
+      stage.text(middle(column) + 5, down(Math.log10(back)) + 4, "▽", "mark", "middle");
     }
   },
 

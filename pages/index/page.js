@@ -89,12 +89,12 @@ function togglePlay() {
 }
 
 function showButtons() {
-  const { play: playScene, action } = SCENES[state.scene];
+  const { play: playScene, toPlay, action } = SCENES[state.scene];
   $("play").hidden = !playScene && !ABOUT[state.scene];
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
   $("wipe").hidden = state.scene !== "whisper" || !state.ink; // elsewhere the menu of digits wipes
-  write($("play"), isPlaying() ? "Pause" : "Play");
+  write($("play"), isPlaying() ? "Pause" : toPlay?.() ?? "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
   write($("hint"), keysNow().join(" · "));
@@ -323,6 +323,7 @@ function start() {
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
+    if (location.hash === "#ten-minutes") return; // the browser leads there
     const asked = takeAddress();
     state.scene = "";
     showScene(asked);

@@ -31,7 +31,7 @@ function remake(name) {
   const about = ABOUT[name]();
   const before = runs[name];
   runs[name] = {
-    version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: PATIENCE,
+    version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: name === "sabotage" ? TRAINED : PATIENCE,
     isPlaying: before?.isPlaying ?? false, isWaiting: false, cuts: [], cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });
@@ -173,7 +173,7 @@ function drawPair(run, names, looks) {
 function trainedFor({ step }) {
   if (calm.matches && isPlaying()) return "Training: the end will be shown.";
   if (step) return `After ${step} small steps, ${BATCH} images each.`;
-  return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press Play.`;
+  return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
 }
 
 function captionOfPair(run, names) {

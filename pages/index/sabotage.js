@@ -38,6 +38,7 @@ SCENES.sabotage = {
   levers: ["tower", "cutFrom", "cutCount"],
   hasDigit: true,
   action: () => "Cut",
+  toPlay: () => (runNow()?.until === TRAINED && runNow().step < TRAINED ? `Run to step ${TRAINED}` : "Play"),
   act: () => cutByHand(...frameNow()),
 
   onState({ tower: isOther }) {
@@ -87,7 +88,8 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    if (!last) return `${trainedFor(run)} New digits read: ${now}.`;
+    const isReady = run.step === TRAINED && !run.isPlaying;
+    if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
     const cut = `${last.count} layer${last.count === 1 ? "" : "s"} cut after ${last.step} small steps`;
     return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
   },
