@@ -129,7 +129,6 @@ function showBets() {
     document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
     const tell = section.querySelector(".tell");
     tell.hidden = isTold(scene);
-    write(tell, isOpen(scene) ? "Tell me now" : "Tell me");
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
     write(says, isOpen(scene) ? "Watch: it is being tried." : verdictOn(scene));
