@@ -430,17 +430,23 @@ def test_the_address_holds_the_state(driver):
     lever.send_keys("\ue014")  # the right arrow
     wait_for(driver, "location.hash.includes('depth=55') && runs.race.depth === 55")
     assert shown(driver, "state.scene") == "race"  # within a lever an arrow turns it
+    old = "(({ scene, bets }) => [scene, bets])(stateOfAddress('#gate&unit=5&bets=2021210'))"
+    assert shown(driver, old) == ["pointers", "202121"]
 
 
 @browser_only
 @together
 @pytest.mark.parametrize(("width", "colors"), [(400, "dark"), pytest.param(1280, "light", marks=pytest.mark.thorough)])
 def test_every_scene_fits_and_is_accessible(driver, width, colors):
-    screenshots.look_as(driver, width, 900, colors=colors)
+    """And its bet stands in the first screen."""
+    height = 850
+    screenshots.look_as(driver, width, height, colors=colors)
     open_anew(driver, f"{FILE.as_uri()}#judge&{ALL_BETS}")
     assert violations(driver) == []
     for scene in SCENES:
-        driver.execute_script("showScene(arguments[0]); draw();", scene)
+        driver.execute_script("showScene(arguments[0]); scrollToScene(arguments[0]); draw();", scene)
+        last_choice = f"[...document.querySelectorAll('#{scene} > .bet button')].at(-2)"  # before "Tell me"
+        assert scene == "judge" or shown(driver, f"{last_choice}.getBoundingClientRect().bottom") < height, scene
         assert shown(driver, "document.documentElement.scrollWidth") <= width, scene
         assert shown(driver, "$('caption').textContent.length") > 10
 

@@ -83,7 +83,8 @@ SCENES.pointers = {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    stage.text(wide + 28, 14, each > 40 ? "answers 0 to 5, read after each layer" : "after each layer, k =", "small");
+    const title = each > 40 ? "read after each layer" : "after each layer, k =";
+    stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
   },
 
   placeOf(number) {
