@@ -172,7 +172,7 @@ function drawPair(run, names, looks) {
 
 function trainedFor({ step }) {
   if (calm.matches && isPlaying()) return "Training: the end will be shown.";
-  if (step) return `After ${step} small steps, ${BATCH} images each.`;
+  if (step) return `After step ${step}, ${BATCH} images each.`;
   return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
 }
 
