@@ -52,8 +52,8 @@ CLAIMS = {
 TRIED = {
     "primary-thirty-layers": "Digits; ten nets of each kind.",
     "primary-past-1000": "Digits; ten nets of 1500 layers.",
-    "primary-gates-see-x": "Digits, and photos of 100 kinds. <b>Held</b> gates stay at their mean over the images; <b>blind</b> ones"
-    " never saw x.",
+    "primary-gates-see-x": "Digits, and photos of 100 kinds. <b>Held</b> gates stay at their mean over the images;"
+    " <b>blind</b> ones never saw x.",
 }
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
