@@ -12,11 +12,15 @@ another process keep all three: pickle.dump((net, optimizer, history), file).
 from __future__ import annotations
 
 import itertools
+import numbers
 import zlib
 
 import numpy as np
 
 from highway_networks import accuracy, finite_logits, softmax_cross_entropy, train_epoch
+
+# of an optimiser: the rate, which a schedule or a user sets, and memory to compute in
+NO_STATE = ("lr", "_scratch", "_ahead")
 
 
 @np.errstate(all="ignore")  # numbers that are not finite end the training with a row
@@ -37,7 +41,7 @@ def train_net(
 ) -> list[dict]:
     """Trains the net in place until it has seen x (N, d_in), y (N,) `epochs` times; returns its history, a
     row for each epoch: "epoch", the means over its batches "train_loss", "train_acc" and "grad_norm",
-    "lr", the rate of its last step, and "state", by which a call that goes on knows its net.
+    "lr", the rate of its last step, and "state", by which a call that goes on knows its net and optimiser.
 
     net          a DeepNet, or anything with forward(x), backward(d_logits), predict(x) and parameters
     x            floats, the net's inputs as they are
@@ -51,11 +55,11 @@ def train_net(
 
     A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
     "epoch"; such a history cannot be gone on with (ValueError).  Raises ValueError, too, for another seed or
-    batch_size than the history's, for a net that was trained since, as by a call that was interrupted, and
-    for floats in y without a loss of their own."""
+    batch_size than the history's, for a net that was trained since, as by a call that was interrupted, for
+    another optimiser, as a new one, and for floats in y without a loss of their own."""
     history = list(history)
     if history:
-        check_goes_on(history[-1], state_of(net, seed, batch_size))
+        check_goes_on(history[-1], state_of(net, optimizer, seed, batch_size))
     x = np.asanyarray(x)  # a mask stays, and is refused
     y = np.asanyarray(y)
     if validation is not None:
@@ -80,7 +84,7 @@ def train_net(
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}
             row["lr"] = rate
-            row["state"] = state_of(net, seed, batch_size)
+            row["state"] = state_of(net, optimizer, seed, batch_size)
             if not np.isfinite(net.parameters).all():
                 raise FloatingPointError("after its last step: parameters are not finite")
             if validation is not None:
@@ -99,13 +103,21 @@ def check_goes_on(last: dict, state: int) -> None:
     if "diverged" in last:
         raise ValueError(f"the training diverged in epoch {last['epoch']}: it cannot be gone on with")
     if last.get("state") != state:
-        raise ValueError("net, seed or batch_size are not those with which this history ended: keep them together")
+        raise ValueError("net, optimizer, seed or batch_size are not those with which this history ended: keep them")
 
 
-def state_of(net, seed: int, batch_size: int) -> int:
-    """A checksum of the net's parameters, the seed and the batch size."""
-    chosen = zlib.crc32(f"{seed} {batch_size}".encode())
-    return zlib.crc32(np.ascontiguousarray(net.parameters), chosen)
+def state_of(net, optimizer, seed: int, batch_size: int) -> int:
+    """A checksum of the net's parameters, the arrays and numbers of the optimiser, the seed and the batch size."""
+    state = zlib.crc32(f"{seed} {batch_size}".encode())
+    state = zlib.crc32(np.ascontiguousarray(net.parameters), state)
+    for name, value in sorted(getattr(optimizer, "__dict__", {}).items()):
+        if name in NO_STATE:
+            continue
+        if isinstance(value, numbers.Number):
+            state = zlib.crc32(f"{name} {value}".encode(), state)
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            state = zlib.crc32(value.tobytes(), state)
+    return state
 
 
 def measured_on(net, x: np.ndarray, y: np.ndarray, loss) -> dict:

@@ -34,6 +34,34 @@ def test_a_history_is_gone_on_with_by_its_own_seed_and_batches(examples, other):
         train_net(net, optimizer, *examples, epochs=2, history=history, **{"batch_size": 16, **other})
 
 
+@pytest.mark.parametrize("optimizer_of", [Adam, SGD])
+def test_a_new_optimiser_is_refused_until_it_has_the_state_of_the_old_one(examples, optimizer_of):
+    net, optimizer = net_and(optimizer_of)
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
+    new = optimizer_of(net.parameters, lr=optimizer.lr / 2)
+    with pytest.raises(ValueError):
+        train_net(net, new, *examples, epochs=2, batch_size=16, history=history)
+    for name in ("m", "v", "t"):
+        if hasattr(optimizer, name):
+            setattr(new, name, getattr(optimizer, name))
+    assert len(train_net(net, new, *examples, epochs=2, batch_size=16, history=history)) == 2
+
+
+def test_an_optimiser_of_any_kind_goes_on(examples):
+    class Descent:
+        __slots__ = ("lr", "parameters")
+
+        def step(self, gradient):
+            self.parameters -= self.lr * gradient
+            return float(np.linalg.norm(gradient))
+
+    net, optimizer = net_and(lambda parameters: Descent())
+    optimizer.lr = 0.1
+    optimizer.parameters = net.parameters
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
+    assert len(train_net(net, optimizer, *examples, epochs=2, batch_size=16, history=history)) == 2
+
+
 def test_a_net_that_an_interrupted_call_left_is_not_gone_on_with(examples):
     net, optimizer = net_and(Adam)
     history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
