@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import signal
 import sys
 
@@ -87,6 +88,10 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
     try:
         commit()  # asked now: another commit may be checked out while the program runs
         status = work(save) or 0
+    except BrokenPipeError:  # nobody reads the output any more, as behind `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would fail again when it ends
+        parts = [what_is_kept()]
+        status = 1
     except (CannotWrite, ModuleNotFoundError, CannotStart, MemoryError, OSError) as error:
         parts = [f"{program}: error: {_reason(error)}", what_is_kept()]
         status = 2
@@ -102,7 +107,7 @@ def run_command(program: str, work, what_is_kept=lambda: "") -> int:
     if parts and written:
         names = dict.fromkeys(map(str, written))
         parts.append(f"written: {', '.join(names)}")
-    if parts:
+    if any(parts):
         print(printable("; ".join(filter(None, parts))), file=sys.stderr)
     return status
 
@@ -128,8 +133,10 @@ def _interrupt(*_) -> None:
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    if sys.stdout is not None:  # it is not closed
-        sys.stdout.reconfigure(errors="backslashreplace")  # a name that it cannot encode must not stop a run
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # it is closed: what is said is lost, and stops no run
+            setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")  # a name that it cannot encode must not stop a run
     write_whole_lines()
     # a signal that was ignored when the program started stays so
     for number in INTERRUPTS:

@@ -1,4 +1,4 @@
-"""A full disk leaves the old file, and what was written before is named."""
+"""A full disk leaves the old file, and what was written before is named.  Output that nobody reads stops no run."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from conftest import OLD, ROOT, SMALL
-from strikes import linux, one_after_another, start
+from strikes import linux, one_after_another, start, unix
 
 pytestmark = one_after_another
 
@@ -51,3 +51,25 @@ def test_what_was_written_before_the_disk_was_full_is_named_and_how_to_go_on(tmp
     [line] = process.stderr.splitlines()
     assert "small.json" in line
     assert "HOW TO GO ON" in line
+
+
+QUESTION = f"{ROOT}/experiments/__main__.py shut_gates --quick --results ."
+NET = f"{ROOT}/conv_highway_networks.py --net mnist-3 --epochs 1 --n-train 300 --n-test 100 --out net.json"
+
+
+@unix
+@pytest.mark.parametrize("command", [f"{QUESTION} --jobs 1 2>&-", f"{NET} --jobs 1 >&-"])
+def test_a_closed_stream_stops_no_run(tmp_path, command):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    words = ["sh", "-c", f'exec "$0" {command}', sys.executable]
+    process = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert list(tmp_path.glob("*.json"))
+
+
+@unix
+def test_a_reader_that_ends_early_ends_the_command_without_a_word():
+    words = ["sh", "-c", '"$0" -m experiments | head -1', sys.executable]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert len(process.stdout.splitlines()) == 1
+    assert process.stderr == ""
