@@ -38,8 +38,8 @@ DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is
 def read_committed(name: str) -> dict:
     """Reads a JSON of the repository by its name, such as "experiments/results/lesion.json".
 
-    Raises InputError for a record that was edited or contradicts itself, for one with other settings
-    or data, and for a ledger that judges other results."""
+    Raises InputError for a record that was edited, for one with other settings or data, and for a
+    ledger that judges other results."""
     if name.startswith(("data/", "highways/trained/")):  # what others published, and the cards of the trained nets
         return read_json(ROOT / name)
     stem = Path(name).stem

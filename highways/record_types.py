@@ -127,7 +127,7 @@ class Parent(Strict):
 
 
 class ConvSettings(Strict, kw_only=True):
-    """What a record and each of its runs say; older ones say less."""
+    """What a record and each of its runs say; older ones do not say their ranks."""
 
     net: str
     data: str
@@ -135,19 +135,19 @@ class ConvSettings(Strict, kw_only=True):
     protocol: str
     epochs: Size
     lr: NotNegative
-    n_train: Size | UnsetType = UNSET
-    n_test: Size | UnsetType = UNSET
-    dropout: list[Share] | UnsetType = UNSET
-    shift: Count | UnsetType = UNSET
-    schedule: str | UnsetType = UNSET
-    weight_decay: NotNegative | UnsetType = UNSET
-    decay_of_last: NotNegative | UnsetType = UNSET
-    init: str | UnsetType = UNSET
-    first: float | str | UnsetType | None = UNSET
-    last: float | str | UnsetType = UNSET
-    images: str | UnsetType = UNSET
-    gate_bias: float | UnsetType = UNSET
-    validation: bool | UnsetType = UNSET
+    n_train: Size
+    n_test: Size
+    dropout: list[Share]
+    shift: Count
+    schedule: str
+    weight_decay: NotNegative
+    decay_of_last: NotNegative
+    init: str
+    first: float | str | None
+    last: float | str
+    images: str
+    gate_bias: float
+    validation: bool
     ranks: Size | UnsetType = UNSET
 
 

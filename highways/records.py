@@ -1,7 +1,7 @@
 """Reads, checks and writes records: run*.json and experiments/results/*.json.
 
-record_types.py says what a record holds.  check() also checks that it does not contradict itself.  It is asked
-when a record is written or taken in.  A digest says afterwards that nothing was edited.
+record_types.py says what a record holds.  check() also compares its parts, as far as it says.  It is asked when a
+record is written or taken in.  A digest says afterwards that nothing was edited.
 """
 
 import hashlib
@@ -20,6 +20,8 @@ MEASURED = "measured"  # that benchmarks write, and what measures for a page: th
 FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", "final_train_loss": "train_loss"}
 # the same of convolutional runs and of trials
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
+# settings that a run repeats, from its record or its pair
+REPEATED = ("block", "depth", "hidden", "epochs", "batch_size", "lr", "seed", "net", "data", "protocol")
 FOLDER = "experiments/results"
 CARD = ("run", "run_sweep", "run_seeds")  # what the card's drawing programs read lies beside them
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
@@ -91,8 +93,11 @@ def agree(first, second) -> bool:
 
 
 def check(record, kind: str, place) -> None:
-    """Raises InputError, which begins with `place`, unless the record has the declared form and does not
-    contradict itself."""
+    """Raises InputError, which begins with `place`, unless the record has the declared form, no trial twice, and
+    final numbers in all trials but those that diverged or were stopped.
+
+    The runs of the two commands must also have the settings of their record, a history of all their epochs, and the
+    final numbers with which that ends."""
     import msgspec
 
     from highways import record_types
@@ -107,8 +112,13 @@ def check(record, kind: str, place) -> None:
         msgspec.convert(record, declared)
         if kind == RUN:
             check_runs([pair[block] for pair in record["runs"] for block in PAIR], FINAL_OF_PAIRS)
+            for pair in record["runs"]:
+                for block in PAIR:
+                    check_settings(pair[block], {**record, **pair, "block": block})
         elif kind == CONVOLUTIONAL_RUN:
             check_runs(record["runs"], FINAL)
+            for run in record["runs"]:
+                check_settings(run, {**record, "seed": run["seed"]})
         else:
             for trials in groups_of(record["trials"]).values():
                 check_trials([trial for trial in trials if isinstance(trial, dict)])
@@ -119,12 +129,27 @@ def check(record, kind: str, place) -> None:
 
 
 def check_runs(runs: list[dict], finals: dict[str, str]) -> None:
-    """Raises ValueError, too, for final numbers that are not those of the last epoch."""
+    """Raises ValueError, too, for a history without all epochs, and for final numbers that are not its last."""
     check_trials(runs)
     for run in runs:
+        history = run["history"]
+        n_epochs = len(history["epoch"])
+        if any(len(column) != n_epochs for column in history.values()):
+            raise ValueError(f"{run['label']} has columns of different lengths in its history")
+        if not run["diverged"] and n_epochs != run.get("stopped_after", run["epochs"]):
+            raise ValueError(f"{run['label']} has a history of {n_epochs} epochs, and was trained for more or fewer")
         for name, column in finals.items():
+            if (name in run) == ("stopped_after" in run):
+                raise ValueError(f"{run['label']} has no {name}, or has one although it was stopped")
             if name in run and not run["diverged"] and [run[name]] != run["history"][column][-1:]:
                 raise ValueError(f"{run['label']} has {name} {run[name]}, and its history ends with another")
+
+
+def check_settings(run: dict, said: dict) -> None:
+    """Raises ValueError where a run has another setting than is said of it."""
+    for name in REPEATED:
+        if name in run and name in said and run[name] != said[name]:
+            raise ValueError(f"{run['label']} has {name} {run[name]}, and its record {said[name]}")
 
 
 def check_trials(trials: list[dict]) -> None:

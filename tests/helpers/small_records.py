@@ -77,7 +77,9 @@ def ours(pairs, **more):
 def convolutional():
     """A record of conv_highway_networks.py, of a run of two epochs."""
     settings = {"epochs": 2, "lr": 0.1, "net": "mnist-1", "data": "mnist", "block": "highway", "protocol": "short"}
-    settings |= {"seed": 0, "n_train": 60000, "n_test": 10000}
+    settings |= {"seed": 0, "n_train": 60000, "n_test": 10000, "validation": False, "shift": 1, "images": "pixels"}
+    settings |= {"dropout": [0.0, 0.1], "schedule": "warm cosine", "weight_decay": 1e-3, "decay_of_last": 1e-2}
+    settings |= {"init": "he", "first": None, "last": 0.1, "gate_bias": -1.0}
     columns = ("train_loss", "train_accuracy", "test_accuracy", "grad_norm")
     history = {"epoch": [1, 2], **{column: [0.4, 0.5] for column in columns}}
     run = {"label": "mnist-1, mnist, highway, short, seed 0", **settings, "n_parameters": 10, "commits": [None]}

@@ -185,12 +185,28 @@ def test_a_run_with_other_settings_is_not_taken_for_the_authors(tmp_path, change
     [
         {"test_accuracy": 0.99},
         {"mine": 1},
+        {"stopped_after": 3},
     ],
 )
 def test_a_run_that_contradicts_itself_is_refused(tmp_path, change):
     record = training("cifar", seed=7)
-    record |= {name: value for name, value in change.items() if name in record}
     record["runs"][0] |= change
+    with pytest.raises(InputError):
+        added(tmp_path, "cifar", record)
+
+
+@pytest.mark.parametrize("column", ["epoch", "grad_norm"])
+def test_a_run_with_a_column_of_fewer_epochs_is_refused(tmp_path, column):
+    record = training("cifar", seed=7)
+    record["runs"][0]["history"][column].pop()
+    with pytest.raises(InputError):
+        added(tmp_path, "cifar", record)
+
+
+@pytest.mark.parametrize("missing", ["validation", "shift", "gate_bias", "test_accuracy"])
+def test_a_run_without_what_its_trial_needs_is_refused(tmp_path, missing):
+    record = training("cifar", seed=7)
+    del record["runs"][0][missing]
     with pytest.raises(InputError):
         added(tmp_path, "cifar", record)
 

@@ -89,7 +89,18 @@ def test_an_added_run_on_other_images_than_those_of_its_command_is_refused(name,
         committed.checked(name, record)
 
 
-@pytest.mark.parametrize("change", [{"final_test_acc": 0.9}, {"diverged": True, "diverged_at": "epoch 3"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"final_test_acc": 0.9},
+        {"diverged": True, "diverged_at": "epoch 3"},
+        {"block": "highway"},
+        {"depth": 6},
+        {"seed": 11},
+        {"epochs": 2},
+        {"lr": 9.0},
+    ],
+)
 def test_a_run_that_contradicts_itself_gets_no_digest(change):
     record = record_of(RUNS)
     record["runs"][0]["plain"] |= change
