@@ -23,8 +23,8 @@ from highways.lab.judging.claim import Claim, tested_as_text
 from highways.lab.judging.controls import ANSWERS, by_outcome, listed, verdict_on
 from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, SEEN, history_of
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
-from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import load_results
+from highways.verdict import VERDICTS, Verdict
 from pages.parts import MENU, STYLE, page_of, run_page_command
 
 LEDGER = ROOT / "experiments" / "results" / "claims.json"

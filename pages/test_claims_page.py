@@ -8,8 +8,8 @@ from conftest import ROOT
 
 from highways.lab.judging import rules, turns
 from highways.lab.judging.claim import KINDS
-from highways.lab.verdict import REST_OPEN, Verdict, verdict_of_parts
 from highways.records import load_results
+from highways.verdict import REST_OPEN, Verdict, verdict_of_parts
 from pages import make_claims as program
 from pages import screenshots
 from pages.browser import browser_only, complaints, open_anew, shown, together, violations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from docs.article.ledger_rows import row_of
 from docs.article.ten_claims import shown_rows
 from highways.lab.showing.registry import table
-from highways.lab.verdict import VERDICTS
+from highways.verdict import VERDICTS
 
 
 @table("article-primary-count")

@@ -10,8 +10,8 @@ from docs.article.ten_claims import Primary, shown_rows
 from highways.lab.judging.controls import by_outcome
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell
-from highways.lab.verdict import ONE_RUN, Verdict
 from highways.records import select
+from highways.verdict import ONE_RUN, Verdict
 
 HEADER = "| | claim, and its source | holds if | here, with 95 % intervals | n | simpler nets | verdict |"
 WIDTHS = (2, 22, 22, 37, 3, 20, 11)  # of the columns, as a share of their sum

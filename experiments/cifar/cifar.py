@@ -54,9 +54,9 @@ from highways.lab.judging.controls import Control, with_group
 from highways.lab.judging.rules import above, below, prediction_interval
 from highways.lab.question import Question
 from highways.lab.trials import Runner
-from highways.lab.verdict import Verdict
 from highways.records import with_settings
 from highways.statistics import mean_sd_n, spaced
+from highways.verdict import Verdict
 
 ALL_IMAGES = {"n_train": 50000, "n_test": 10000}
 CHANCE = 10.0  # percent; the accuracy of guessing on CIFAR-10

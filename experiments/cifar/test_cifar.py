@@ -23,8 +23,8 @@ from highways.conv.pipeline import Pipeline
 from highways.lab.judging import ledger
 from highways.lab.judging.accuracies import REACHES
 from highways.lab.trials import Runner
-from highways.lab.verdict import ONE_RUN, REST_OPEN, Verdict
 from highways.records import select
+from highways.verdict import ONE_RUN, REST_OPEN, Verdict
 
 FEW = {"n_train": 100, "n_test": 40, "validation": False}  # images
 

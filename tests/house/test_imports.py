@@ -3,6 +3,7 @@ NumPy <- highway_networks <- highways.nets <- experiments <- pages, docs.article
 
 import ast
 import functools
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,16 @@ def test_convolutional_nets_share_optimisers_and_schedules_with_others_and_nothi
         for module in imported(path):
             if is_within(module, "highways.nets"):
                 assert is_within(module, *OF_NETS_IN_CONV), f"{path.relative_to(ROOT)} imports {module}"
+
+
+@pytest.mark.parametrize("house", ["highways", "experiments"])
+def test_no_folders_import_each_other(house):
+    imports = {}
+    for path in files_of(f"{house}/**/*.py"):
+        files = [(ROOT / module.replace(".", "/")).with_suffix(".py") for module in imported(path)]
+        folders = {file.parent for file in files if file.exists()}
+        imports.setdefault(path.parent, set()).update(folders - {path.parent})
+    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError
 
 
 def declares_a_question(module: str) -> bool:

@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT
 
 from highways.files import json_bytes, read_json
-from highways.lab.verdict import VERDICTS, Verdict
 from highways.records import sealed, select
+from highways.verdict import VERDICTS, Verdict
 
 # the page, and what it shows: the five files of a question's folder, and three groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")

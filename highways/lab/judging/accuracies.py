@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from highways.lab.judging.claim import sample_as_text
 from highways.lab.judging.rules import interval, mean, prediction_interval, standard_error
-from highways.lab.verdict import ONE_RUN, Verdict, verdict_of_parts
+from highways.verdict import ONE_RUN, Verdict, verdict_of_parts
 
 ERRORS = 1.96  # a 95 % interval reaches this many standard errors to either side of the mean
 REACHES = ", which reaches it"  # another recipe than the paper's

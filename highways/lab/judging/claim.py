@@ -25,9 +25,9 @@ from highways.files import InputError
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import interval, mean, ratio
 from highways.lab.judging.turns import resolution_of
-from highways.lab.verdict import ONE_RUN, Judgement, Verdict, verdict_of_parts
 from highways.records import groups_of, with_settings
 from highways.statistics import format_stat, mean_sd_n
+from highways.verdict import ONE_RUN, Judgement, Verdict, verdict_of_parts
 
 KINDS = ("claim", "count", "open question")
 

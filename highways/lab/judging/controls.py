@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from highways.lab.verdict import Judgement, Verdict
+from highways.verdict import Judgement, Verdict
 
 
 class Control(NamedTuple):

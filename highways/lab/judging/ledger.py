@@ -8,8 +8,8 @@ from pathlib import Path
 from highways.files import ROOT, InputError
 from highways.lab.judging import controls, rules
 from highways.lab.judging.claim import KINDS, Claim, NotMeasured, judge, measured
-from highways.lab.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
 from highways.records import seconds_on_two_cores
+from highways.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
 
 FOR_NOT_MEASURED = "-"  # shown instead of measurements
 NOT_TRIED = "no control was tried"

@@ -20,7 +20,7 @@ from bisect import bisect
 from typing import NamedTuple
 
 from highways.lab.judging import rules
-from highways.lab.verdict import Verdict, verdict_of_parts
+from highways.verdict import Verdict, verdict_of_parts
 
 
 class Bound(NamedTuple):

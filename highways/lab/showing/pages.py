@@ -23,8 +23,8 @@ from pathlib import Path
 from highways.files import ROOT, InputError
 from highways.lab.showing import registry
 from highways.lab.showing.tables import cell, entry_text, takes
-from highways.lab.verdict import Verdict
 from highways.records import select
+from highways.verdict import Verdict
 
 # the name of a number: FILE.KEY[block=highway, depth=99]:2, where [...] and :2 may be absent
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
