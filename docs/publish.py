@@ -70,7 +70,8 @@ CARD = {  # {picture that VISUALIZE draws: the record it is drawn from}
     "seeds": "run_seeds.json",
 }
 SHOT = re.compile(rb"data:image/webp;base64,[^\"]*")  # a picture of a page in the page
-MACHINE = ("env", "digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated
+MACHINE = ("digest", "seconds", "wallclock_sec")  # what differs when a measurement is repeated, beside "env"
+SHOWN_OF_ENV = ("processor", "data_sets")  # what pictures and pages say of it
 
 
 # ---- JSON and Markdown --------------------------------------------------------------------------
@@ -225,9 +226,12 @@ def run_drawing(program: str, *words) -> None:
 
 
 def numbers(value):
-    """What a record says, without what differs when the measurement is repeated."""
+    """What a record says, without what differs when the measurement is repeated on the same machine."""
     if isinstance(value, dict):
-        return {name: numbers(entry) for name, entry in value.items() if name not in MACHINE}
+        said = {name: numbers(entry) for name, entry in value.items() if name not in MACHINE}
+        if "env" in said:
+            said["env"] = {name: said["env"].get(name) for name in SHOWN_OF_ENV}
+        return said
     if isinstance(value, list):
         return [numbers(entry) for entry in value]
     return value

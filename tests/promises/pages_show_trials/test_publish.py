@@ -102,6 +102,7 @@ def draw(record):
         ("nothing", False),
         ("a comment", False),
         ("a time", False),
+        ("the processor", True),
         ("a number", True),
         ("the formula", True),
         ("the file", True),
@@ -113,7 +114,7 @@ def test_a_picture_is_stale_if_its_data_code_or_file_change(tmp_path, monkeypatc
     (tmp_path / "loss.json").touch()
     (tmp_path / "viz").mkdir()
     (tmp_path / "viz" / "drawn.png").write_bytes(b"drawn")
-    record = {"loss": 0.5, "seconds": 3.0}
+    record = {"loss": 0.5, "seconds": 3.0, "env": {"processor": "Zen 4"}}
     picture = SimpleNamespace(draw=SimpleNamespace(__module__="draws"), files=["loss.json"])
     monkeypatch.setattr(publish, "ROOT", tmp_path)
     monkeypatch.setitem(sys.modules, "draws", SimpleNamespace(__file__=str(program)))
@@ -131,6 +132,8 @@ def test_a_picture_is_stale_if_its_data_code_or_file_change(tmp_path, monkeypatc
             program.write_text(DRAWS + "# twice\n")
         case "a time":
             record["seconds"] = 4.0
+        case "the processor":
+            record["env"]["processor"] = "Xeon"
         case "a number":
             record["loss"] = 0.6
         case "the formula":
