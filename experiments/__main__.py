@@ -89,12 +89,12 @@ def shard(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def run_shard(question: Question, args) -> None:
+def run_shard(question: Question, args, save) -> None:
     """Runs one shard of a question's trials, as far as they do not need those of other shards."""
     if args.budget != "quick":
         warn_of_uncommitted_files()
     with runner_of(question, args, args.shard) as runner:
-        runner.needed = {name: result_of(name, args) for name in question.needs}
+        runner.needed = {name: result_of(name, args, save) for name in question.needs}
         try:
             question.run(runner)
         except OthersAreMissing:
@@ -102,11 +102,11 @@ def run_shard(question: Question, args) -> None:
         print(f"its trials are in {printable(runner.log.path)}; without --shard the command takes those of all shards")
 
 
-def answer(question: Question, args) -> dict:
-    """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
+def answer(question: Question, args, save=write_all) -> dict:
+    """Runs a question's trials, writes its results by save(), prints its rows and claims; returns the record."""
     if args.budget != "quick":
         warn_of_uncommitted_files()
-    needed = {name: result_of(name, args) for name in question.needs}
+    needed = {name: result_of(name, args, save) for name in question.needs}
     with runner_of(question, args) as runner:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
@@ -117,7 +117,7 @@ def answer(question: Question, args) -> dict:
                 record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
             check_results_replaceable(runner.path, question.name)  # again: the trials took long
-            write_all({runner.path: record_bytes(record, RESULTS)})
+            save({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")
     print_rows(record["summary"])
@@ -151,7 +151,7 @@ def warn_of_uncommitted_files() -> None:
         print(f"some programs are not as they were committed: {what_follows}", file=sys.stderr)
 
 
-def result_of(name: str, args) -> dict:
+def result_of(name: str, args, save) -> dict:
     """The results of another question under the same budget.
 
     A smoke test answers that question first; otherwise its results must be there.  Raises
@@ -162,7 +162,7 @@ def result_of(name: str, args) -> dict:
         needed_args.data_dir = []
         if question.takes_more_data_sets:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
-        return answer(question, needed_args)
+        return answer(question, needed_args, save)
     record = load_results(results_folder(args.budget, args.results) / f"{name}.json")
     check_budget(question, record)
     return record
@@ -219,9 +219,9 @@ def main(argv: list[str]) -> int:
         if question.run is None:
             raise InputError(f"{name} has no trials of its own: it is {duration_or_source(question)}")
         if args.shard:
-            run_shard(question, args)
+            run_shard(question, args, save)
         else:
-            answer(question, args)
+            answer(question, args, save)
 
     return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)
 

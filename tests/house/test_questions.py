@@ -88,6 +88,19 @@ def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished,
     assert (tmp_path / "gate_bias.json").read_text() == "mine"
 
 
+@in_one_process("gate_bias")
+def test_a_command_that_is_interrupted_after_it_wrote_names_the_file(tmp_path, finished, monkeypatch):
+    finished("gate_bias", tmp_path)
+
+    def interrupted(rows):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, "print_rows", interrupted)
+    process = in_process(command_line.main, "gate_bias", "--quick", "--results", tmp_path, "--jobs", 1)
+    assert process.returncode == 130
+    assert str(tmp_path / "gate_bias.json") in process.stderr
+
+
 @pytest.mark.parametrize("name", as_parameters(QUICK_RUNS))
 def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
     finished(name, tmp_path)
