@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from experiments import all_questions
 from experiments.study import COMMANDS
+from highways.durations import core_seconds, seconds_of, was_trained_apart
 from highways.lab.showing.registry import table
-from highways.records import core_seconds, groups_of, path_of, seconds_of, was_trained_apart
+from highways.records import groups_of, path_of
 
 
 def core_hours(read) -> tuple[list[float], float]:

@@ -12,12 +12,13 @@ from conftest import ROOT
 from experiments import find_question, judging
 from experiments.published import AUTHORS_LOGS
 from experiments.study import SOURCES
+from highways.durations import seconds_on_two_cores
 from highways.files import InputError, json_bytes
 from highways.lab.judging import controls, ledger, rules
 from highways.lab.judging.claim import Claim, Sample, effect_as_text, judge, measured, ratio_as_text, record_for_claim
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
-from highways.records import load_results, path_of, seconds_on_two_cores, select
+from highways.records import load_results, path_of, select
 from highways.verdict import ONE_RUN, REST_OPEN, VERDICTS, Judgement, Verdict, verdict_of_parts
 from pages.make_claims import why_fixed
 

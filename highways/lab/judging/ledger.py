@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
+from highways.durations import seconds_on_two_cores
 from highways.files import ROOT, InputError
 from highways.lab.judging import controls, rules
 from highways.lab.judging.claim import KINDS, Claim, NotMeasured, judge, measured
-from highways.records import seconds_on_two_cores
 from highways.verdict import ONE_RUN, VERDICTS, Judgement, Verdict
 
 FOR_NOT_MEASURED = "-"  # shown instead of measurements

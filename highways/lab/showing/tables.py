@@ -6,6 +6,7 @@ import re
 
 from highways import records
 from highways.commands import duration
+from highways.durations import seconds_on_two_cores
 from highways.statistics import format_stat
 
 
@@ -63,4 +64,4 @@ def budget(read, name: str, text: str) -> str:
 
 def takes(read, name: str) -> str:
     """How long a record's measurement took on two cores."""
-    return duration(records.seconds_on_two_cores(read(records.path_of(name))))
+    return duration(seconds_on_two_cores(read(records.path_of(name))))
