@@ -11,11 +11,13 @@ followed are other packages, and names that are made while it runs, by importlib
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import inspect
 import operator
 import sys
+import sysconfig
 from pathlib import Path
 
 import highway_networks as hn
@@ -25,6 +27,7 @@ from highways.files import ROOT, InputError
 # what reads and writes files, or runs processes: another way of it changes no number, and data have checksums
 COMPUTES_NOTHING = ("highways.files", "highways.record_types", "highways.cifar", "highways.processes")
 PUBLIC = {f"highways.{name}": home for name, home in HOMES.items()}  # {what highways offers: the module that has it}
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))  # folders of others' modules
 COMMAND_LINE = "parse_arguments"  # the function from which on the core, and no other program, is left out as a command
 
 
@@ -34,6 +37,7 @@ def checksum_of_code(function, kinds=()) -> str:
     It covers the files that define the function and the `kinds` of its net, and all that these
     import.  The kinds are blocks and activations, as objects or as names, and may be functions.
     Raises InputError if a file cannot be read."""
+    read_imported_modules()
     checksums = set()
     for part in (function, *kinds):
         for defined in definitions_of(part):
@@ -63,7 +67,7 @@ def checksum_of_text(text: bytes) -> str:
     """The checksum of a program's syntax without its words, the same in every version of Python; of the core's
     without its command line, which computes no trial."""
     tree = ast.parse(text)
-    if text == _imported_text(Path(hn.__file__)):
+    if text == _imported_text(Path(hn.__file__).resolve()):
         names = [getattr(part, "name", None) for part in tree.body]
         del tree.body[names.index(COMMAND_LINE) :]
     return hashlib.sha256(syntax(WithoutWords().visit(tree)).encode()).hexdigest()
@@ -171,22 +175,48 @@ def import_folder(defined) -> Path:
     return folder.parents[spec.parent.count(".")] if spec and spec.parent else folder
 
 
+_specs = {}  # {the name of an imported module: its spec, which is another when it is loaded again}
+_texts = {}  # {a file, without links: its text}
+
+
+def read_imported_modules() -> None:
+    """Reads the files of the modules that were imported, or loaded again, since the last call: what runs is their text
+    of now, and no later one."""
+    for name, module in list(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)  # None of a script
+        if name in _specs and _specs[name] is spec:
+            continue
+        _specs[name] = spec
+        file = getattr(module, "__file__", None)
+        if not file or not file.endswith(".py") or file.startswith(LIBRARIES):
+            continue
+        path = Path(file).resolve()
+        with contextlib.suppress(OSError):
+            text = path.read_bytes()
+            if _texts.get(path, text) != text:
+                code_of.cache_clear()
+            _texts[path] = text
+
+
 @functools.cache
 def _text_defining(defined) -> bytes:
-    """The text of the file that defines a function or a class, as it is at the first call.
-
-    A module that is loaded again defines new ones, and its file is read again."""
+    """The text of the file that defines a function or a class: that of its module as it was imported; else, as where a
+    notebook runs a file, as it is at the first call."""
     try:
-        return Path(inspect.getfile(defined)).read_bytes()
+        file = inspect.getfile(defined)
+        if file == getattr(sys.modules.get(defined.__module__), "__file__", None):
+            return _imported_text(Path(file).resolve())
+        return Path(file).read_bytes()
     except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
         name = getattr(defined, "__qualname__", defined)
         raise InputError(f"the source of {name} cannot be read: {error}") from error
 
 
-@functools.cache
 def _imported_text(file: Path) -> bytes:
-    """The text of a file, as it is at the first call: later edits do not run here."""
-    return file.read_bytes()
+    """The text of a file as its module was imported, or as it is at the first call: later edits do not run here."""
+    if file not in _texts:
+        _texts[file] = file.read_bytes()
+    return _texts[file]
 
 
 @functools.cache
@@ -196,7 +226,7 @@ def files_of_module(module: str, folder: Path) -> list[Path]:
     files = {ROOT / f"{path}.py", folder / f"{path}.py"}
     if folder != ROOT:  # the project's packages hold modules, and compute nothing themselves
         files.add(folder / path / "__init__.py")
-    return [file for file in files if file.is_file()]
+    return [file.resolve() for file in files if file.is_file()]
 
 
 @functools.cache

@@ -11,7 +11,6 @@ by its setting and its data, and may be of earlier code: the trial returns the n
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import inspect
 import os
@@ -25,7 +24,7 @@ from highways.files import ROOT, InputError, commit, environment, printable
 from highways.lab.log import Log, as_json, key_of, setting_and_result, with_records, without_numpy
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
-from highways.trial_code import checksum_of_code, name_of_trial
+from highways.trial_code import checksum_of_code, name_of_trial, read_imported_modules
 
 
 class Runner:
@@ -75,6 +74,7 @@ class Runner:
         self.environments = []  # the same
         self.data_sets = {}  # checksums by name
         commit()  # cached here, before processes are forked
+        read_imported_modules()  # now: a later run() may come hours after an edit
 
     def __enter__(self) -> Runner:
         return self
@@ -242,12 +242,15 @@ def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint
     computed_by = {"git": commit(), "env": env_of_trial()}
     folder = checkpoint.parent
     arguments = inspect.signature(function).parameters
+    given = {}
     if "folder" in arguments:
-        function = functools.partial(function, folder=str(folder))
+        given["folder"] = str(folder)
     if "checkpoint" in arguments and folder.is_dir():  # another machine may have no such folder
-        function = functools.partial(function, checkpoint=checkpoint)
-    result = function(setting)
+        given["checkpoint"] = checkpoint
+    result = function(setting, **given)
     seconds = round(time.process_time() - start, 3)
+    if key_of_trial(function, name, setting, data) != key:
+        raise InputError("a module was edited before a trial imported it: start again, the trial is not logged")
     return key, as_json({**result, "seconds": seconds}), computed_by
 
 

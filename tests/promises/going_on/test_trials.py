@@ -386,6 +386,36 @@ def test_an_edit_after_the_first_trials_is_not_the_code_that_runs(my_trials, tmp
     assert [row["is"] for row in run_two(tmp_path, my_trials(100).trial)] == [100, 200]
 
 
+MY_TRIALS_THAT_IMPORT = """\
+def trial(t):
+    from my_trials import trial
+    return trial(t)
+"""
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_an_edit_before_the_first_trial_is_not_the_code_that_runs(my_trials, tmp_path, is_imported):
+    """Where a trial imports the edited text, that is not logged as the code of before."""
+    (tmp_path / "mine" / "other_trials.py").write_text(MY_TRIALS_THAT_IMPORT)
+    my_trials()
+    if not is_imported:
+        del sys.modules["my_trials"]
+    sys.modules.pop("other_trials", None)
+    trial = importlib.import_module("other_trials").trial
+    edited = MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100")
+    with runner_in(tmp_path) as runner:
+        if is_imported:
+            (tmp_path / "mine" / "my_trials.py").write_text(edited)
+            assert runner.run(trial, [{"a": 1}])[0]["is"] == 1
+        else:
+            checksum_of_code(trial)
+            (tmp_path / "mine" / "my_trials.py").write_text(edited)
+            with pytest.raises(InputError):
+                runner.run(trial, [{"a": 1}])
+    my_trials(100)
+    assert [row["is"] for row in run_two(tmp_path, trial)] == [100, 200]
+
+
 def run_two(tmp_path, trial) -> list[dict]:
     return run_in(tmp_path, trial, [{"a": 1}, {"a": 2}])
 
