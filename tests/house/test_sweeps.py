@@ -103,7 +103,7 @@ def within(factor):
 
 
 def partials_of(function) -> list:
-    bound = [1, "1", halves, "halves", np.zeros(2), np.ones(2)]
+    bound = [1, "1", halves, "halves", np.zeros(2), np.ones(2), of_images(), hn.subset(of_images(), 0, 2, 4)]
     return [functools.partial(function, *pair) for pair in itertools.product(bound, bound)]
 
 
@@ -117,8 +117,9 @@ def test_no_two_runs_share_a_key(tmp_path, monkeypatch):
     named = [scaled, *in_files, Scale.times, Other.times, *partials_of(scaled)]
     unnamed = [lambda a: a, within(1), functools.wraps(scaled)(within(1)), Scale(1).times]
     plain = [None, False, 0, 0.0, "0", "scaled", "own data", "residual", "residual(scale=0.5)", [], {}]
-    others = [np.zeros(2), np.zeros((2, 1)), of_images(), of_images(1), Residual(), Residual(0.5), Residual]
-    values = [*plain, *others, *named[:8]]
+    others = [np.zeros(2), np.zeros((2, 1)), Residual(), Residual(0.5), Residual]
+    data_sets = [of_images(), of_images(1), hn.subset(of_images(), 0, 2, 4), hn.subset(of_images(), 0, 3, 4)]
+    values = [*plain, *others, *data_sets, *named[:8]]
     settings = [{"a": a, "b": b} for a, b in itertools.product(values, values)]
     keys = [key_of_run(function, settings[0]) for function in named]
     keys += [key_of_run(halves, setting) for setting in settings]
