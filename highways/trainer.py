@@ -107,16 +107,27 @@ def check_goes_on(last: dict, state: int) -> None:
 
 
 def state_of(net, optimizer, seed: int, batch_size: int) -> int:
-    """A checksum of the net's parameters, the arrays and numbers of the optimiser, the seed and the batch size."""
+    """A checksum of the net's parameters, the arrays and numbers of the optimiser, also those in its dicts, lists and
+    tuples, the seed and the batch size."""
     state = zlib.crc32(f"{seed} {batch_size}".encode())
     state = zlib.crc32(np.ascontiguousarray(net.parameters), state)
     for name, value in sorted(getattr(optimizer, "__dict__", {}).items()):
-        if name in NO_STATE:
-            continue
-        if isinstance(value, numbers.Number):
-            state = zlib.crc32(f"{name} {value}".encode(), state)
-        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            state = zlib.crc32(value.tobytes(), state)
+        if name not in NO_STATE:
+            state = with_value(state, name, value)
+    return state
+
+
+def with_value(state: int, name, value) -> int:
+    """The checksum `state`, gone on with over the numbers and arrays of a value."""
+    if isinstance(value, numbers.Number):
+        return zlib.crc32(f"{name} {value}".encode(), state)
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return zlib.crc32(value.tobytes(), state)
+    if isinstance(value, (list, tuple)):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, part in value.items():
+            state = with_value(state, key, part)
     return state
 
 

@@ -34,7 +34,23 @@ def test_a_history_is_gone_on_with_by_its_own_seed_and_batches(examples, other):
         train_net(net, optimizer, *examples, epochs=2, history=history, **{"batch_size": 16, **other})
 
 
-@pytest.mark.parametrize("optimizer_of", [Adam, SGD])
+class Momentum:
+    """Keeps its momentum in a dict of a list."""
+
+    def __init__(self, parameters, lr=0.1):
+        self.parameters = parameters
+        self.lr = lr
+        self.m = {"of all": [np.zeros_like(parameters)]}
+
+    def step(self, gradient):
+        [momentum] = self.m["of all"]
+        momentum *= 0.9
+        momentum += gradient
+        self.parameters -= self.lr * momentum
+        return float(np.linalg.norm(gradient))
+
+
+@pytest.mark.parametrize("optimizer_of", [Adam, SGD, Momentum])
 def test_a_new_optimiser_is_refused_until_it_has_the_state_of_the_old_one(examples, optimizer_of):
     net, optimizer = net_and(optimizer_of)
     history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
