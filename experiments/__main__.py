@@ -116,7 +116,7 @@ def answer(question: Question, args, save=write_all) -> dict:
 
                 record = add.with_added(load_results(runner.path), record)
             record = with_summary(question, record)
-            check_results_replaceable(runner.path, question.name)  # again: the trials took long
+            check_results_replaceable(runner.path, question.name, runner.budget)  # again: the trials took long
             save({runner.path: record_bytes(record, RESULTS)})
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {printable(runner.path)}{smoke_test}")

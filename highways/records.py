@@ -200,13 +200,18 @@ def check_record_replaceable(path: Path, kind: str) -> None:
             raise InputError(f"{path} is not a record of this program, choose another --out ({error})") from error
 
 
-def check_results_replaceable(path: Path, experiment: str) -> None:
+def check_results_replaceable(path: Path, experiment: str, budget: str | None = None) -> None:
     """Raises InputError unless the results of an experiment may be written to `path`: over nothing but results of
-    the same experiment."""
+    the same experiment and, where one is given, of the same budget."""
     check_writable(path)
     _check_installed()
-    if path.exists() and load_results(path).get("experiment") != experiment:
+    if not path.exists():
+        return
+    record = load_results(path)
+    if record.get("experiment") != experiment:
         raise InputError(f"{path} does not hold results of {experiment}, choose another name")
+    if budget and record.get("settings", {}).get("budget") != budget:
+        raise InputError(f"{path} holds results of another budget, choose another folder")
 
 
 def _check_installed() -> None:

@@ -67,7 +67,7 @@ class Runner:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
-        check_results_replaceable(self.path, name)
+        check_results_replaceable(self.path, name, budget)
         log = f"{name}.{shard[0]}-of-{shard[1]}.jsonl" if shard else f"{name}.jsonl"
         self.log = Log(self.folder / log)
         self.commits = set()  # those that computed the trials

@@ -124,11 +124,13 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
 
 def test_an_experiment_replaces_only_its_own_results(tmp_path):
     results = read_json(ROOT / "experiments" / "results" / "lesion.json")
-    for text in ("text", OLD, json.dumps(results), json.dumps({"experiment": "log"})):
+    of_log = results | {"experiment": "log"}
+    quick = of_log | {"settings": {**results["settings"], "budget": "quick"}}
+    for text in ("text", OLD, json.dumps(results), json.dumps({"experiment": "log"}), json.dumps(sealed(quick))):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError):
             runner_of("log", tmp_path)
-    (tmp_path / "log.json").write_text(json.dumps(sealed(results | {"experiment": "log"})))
+    (tmp_path / "log.json").write_text(json.dumps(sealed(of_log)))
     with runner_of("log", tmp_path):
         pass
 
