@@ -78,7 +78,7 @@ def with_added(earlier: dict, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in record["trials"].items()}
     n_kept = 0
     for group, runs in earlier["trials"].items():
-        trained = [identity_of(trial) for trial in trials.get(group, [])]
+        trained = [identity_of(trial) for trial in [*trials.get(group, []), *trials["final"]]]
         for trial in runs:
             if not was_added(trial) or identity_of(trial) in trained:
                 continue
@@ -119,6 +119,8 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
     partial = trials.get("partial", [])
     earlier = [other for other in partial if identity_of(other) == identity]
     if group == "partial":
+        if identity in map(identity_of, trials["final"]):
+            raise ValueError(f"the whole run {trial['label']} is there already")
         epochs = len(trial["history"]["epoch"])
         if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")

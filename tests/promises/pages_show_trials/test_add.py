@@ -224,10 +224,15 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     assert trial["stopped_after"] == 103
     with pytest.raises(InputError):
         added(tmp_path, "cifar", run_of(103))
+    stopped = COMMITTED["cifar"]
     whole = added(tmp_path, "cifar", run_of(400))
     assert whole["trials"]["partial"] == before
     new = whole["trials"]["final"][-1]
     assert (new["seed"], new["epochs"]) == (7, 400)
+    assert labels(add.with_added(stopped, whole)["trials"]) == labels(whole["trials"])
+    monkeypatch.setitem(COMMITTED, "cifar", whole)
+    with pytest.raises(InputError):
+        added(tmp_path, "cifar", run_of(103))
 
 
 @pytest.mark.parametrize(
