@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from highways.files import InputError, Lock, check_is_file, from_json, printable, strict_json, write_all
+from highways.files import CannotWrite, InputError, Lock, check_is_file, from_json, printable, strict_json, write_all
 
 BEGINNING = b'{"trial": {'  # of every line
 
@@ -67,12 +67,15 @@ class Log:
         return by_key(lines)
 
     def append(self, key: str, result: dict, computed_by: dict) -> dict:
-        """Writes a line; returns it, as it will be read again, when it is on disk."""
+        """Writes a line; returns it, as it will be read again, when it is on disk.  Raises CannotWrite."""
         line = line_of(key, result, computed_by)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise CannotWrite(f"{self.path} cannot be written: {error.strerror}") from error
         return line
 
 

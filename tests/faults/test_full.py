@@ -8,6 +8,9 @@ import pytest
 from conftest import OLD, ROOT, SMALL
 from strikes import linux, one_after_another, start, unix
 
+from highways.files import CannotWrite
+from highways.lab.log import Log, key_of
+
 pytestmark = one_after_another
 
 
@@ -51,6 +54,21 @@ def test_what_was_written_before_the_disk_was_full_is_named_and_how_to_go_on(tmp
     [line] = process.stderr.splitlines()
     assert "small.json" in line
     assert "HOW TO GO ON" in line
+
+
+@linux
+def test_a_log_that_the_disk_has_no_room_for_is_named(tmp_path):
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Log(tmp_path / "log.jsonl") as log:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        try:
+            with pytest.raises(CannotWrite, match=str(log.path)):
+                log.append(key_of({"a": 1}, None, None), {"is": "long" * 100}, {"git": None})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert log.read() == {}
 
 
 QUESTION = f"{ROOT}/experiments/__main__.py shut_gates --quick --results ."
