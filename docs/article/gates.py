@@ -9,7 +9,7 @@ import numpy as np
 from docs.article.ledger_rows import row_of, table_of
 from experiments.gates_or_products import routing_or_multiplication as routing
 from experiments.gates_or_products.routing_whole_trainings import with_searches
-from experiments.gates_or_products.show import GATED, ROUTING
+from experiments.gates_or_products.show import GATED, OVER_RELU, PRODUCTS, ROUTING
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
@@ -66,11 +66,17 @@ def highway_less_static(read) -> str:
 IN_ARTICLE = {"cycle": "cycles", "rule 30": "rule 30"}
 
 
+def of_all_kinds(read) -> dict:
+    """A record with the tested nets of all three studies, whose searches drew the same settings."""
+    final = [trial for source in (ROUTING, PRODUCTS, OVER_RELU) for trial in read(source)["trials"]["final"]]
+    return with_searches({**read(ROUTING), "trials": {"final": final}})
+
+
 @table("article-routing")
 def where_gates_see_x(read) -> str:
     """A row for each kind: its accuracy with an interval over searches; then what a gate gains by seeing x, a mean
     over the other gate."""
-    record = with_searches(read(ROUTING))
+    record = of_all_kinds(read)
     lines = []
     for kind, (name, _, _) in GATED.items():
         cells = [effect_as_text(routing.scores(record, task, kind)) for task in IN_ARTICLE]
@@ -85,7 +91,10 @@ def where_gates_see_x(read) -> str:
 @table("article-difference-coupled-residual-cycle", kind="coupled", other="residual", task="cycle")
 @table("article-difference-coupled-neither-cycle", kind="coupled", other="neither", task="cycle")
 @table("article-difference-both-told-rule-30", kind="both", other="told", task="rule 30")
+@table("article-difference-relu-residual-cycle", kind="relu", other="residual", task="cycle")
+@table("article-difference-relu-coupled-cycle", kind="relu", other="coupled", task="cycle")
+@table("article-difference-coupled-relu-cycle", kind="coupled_relu", other="relu", task="cycle")
+@table("article-difference-coupled-relu-rule-30", kind="coupled_relu", other="relu", task="rule 30")
 def difference(read, kind: str, other: str, task: str) -> str:
     """The accuracy of a kind less that of another, search by search."""
-    record = with_searches(read(ROUTING))
-    return effect_as_text(routing.contrast(record, task, {kind: 1, other: -1}, f"{kind} less {other}"))
+    return effect_as_text(routing.contrast(of_all_kinds(read), task, {kind: 1, other: -1}, f"{kind} less {other}"))

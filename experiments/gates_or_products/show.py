@@ -2,50 +2,67 @@
 
 import numpy as np
 
+from experiments.gates_or_products.gated_net import FACTORS, KINDS
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import COLOR, GREY, OTHERS, headline, panels
+from highways.lab.showing.style import GREY, OTHERS, headline, panels
+from highways.lab.showing.style import KINDS as COLORS
 from highways.lab.showing.tables import accuracy_and_lost, markdown_table
 from highways.records import with_settings
 
 ROUTING = "experiments/results/routing_whole_trainings.json"
+PRODUCTS = "experiments/results/which_product.json"
+OVER_RELU = "experiments/results/gates_over_relu.json"
 GATED = {  # {kind: its name, what its carry gate sees, what its branch gate sees}
     "both": ("both gates see x", "x", "x"),
     "branch": ("the branch gate sees x", "-", "x"),
     "carry": ("the carry gate sees x", "x", "-"),
     "neither": ("static gates", "-", "-"),
-    "coupled": ("coupled, as in the paper", "x", "1 - carry"),
-    "product": ("product, no gate", "none", "none"),
-    "residual": ("residual, two matrices", "none", "none"),
     "told": ("gates see k alone", "k", "k"),
     "other": ("gates see another problem", "another x", "another x"),
+    "coupled": ("coupled, as in the paper", "x", "1 - carry"),
+    "coupled_relu": ("coupled, ReLU", "x", "1 - carry"),
+    "added": ("whole carry, the branch gate sees x", "none", "x"),
+    "scaled": ("whole carry, static branch gate", "none", "-"),
+    "residual": ("residual, tanh", "none", "none"),
+    "relu": ("residual, ReLU", "none", "none"),
+    "absolute": ("residual, absolute value", "none", "none"),
+    "gated": ("product, tanh * sigmoid", "none", "none"),
+    "bounded": ("product, tanh * tanh", "none", "none"),
+    "product": ("product, tanh * linear", "none", "none"),
+    "product_relu": ("product, ReLU * linear", "none", "none"),
 }
 TASKS = {"cycle": "steps along a cycle", "rule 30": "rule 30"}
 CHANCE = {"cycle": 1 / 8, "rule 30": 1 / 2}
 
 
-@picture("routing_whole_trainings")
-def routing_whole_trainings(record):
+@picture("routing_whole_trainings", "which_product", "gates_over_relu")
+def routing_whole_trainings(*records):
     """A row for each kind, a mark for each search: test accuracy, mean over k."""
-    trials = record["trials"]["final"]
-    fig, axes = panels(1, len(TASKS), 4.2, sharey=True)
+    trials = [trial for record in records for trial in record["trials"]["final"]]
+    fig, axes = panels(1, len(TASKS), 5.6, sharey=True)
     for ax, (task, name) in zip(axes, TASKS.items(), strict=True):
         for place, kind in enumerate(GATED):
             found = accuracy_of_searches(with_settings(trials, of=task, kind=kind))
-            color = COLOR["highway"] if sees_x_in_branch(kind) else OTHERS[-1]
+            color = FAMILIES[family_of(kind)]
             ax.plot(found, [place] * len(found), "o", color=color, ms=5, alpha=0.6)
             ax.plot([np.mean(found)], [place], "|", color=color, ms=15, mew=2)
         ax.axvline(CHANCE[task], color=GREY, lw=1, ls=":")
         ax.set(title=name, xlabel="test accuracy")
     names = [name for name, _, _ in GATED.values()]
     axes[0].set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
-    below = "a mark: one of five searches; a line: their mean; blue: x multiplies the branch; dotted: guessing"
-    headline(fig, finding_of_product(record["summary"]), below)
+    below = "a mark: a search; a line: their mean; blue: gates; violet: products; green: neither; dotted: guessing"
+    headline(fig, finding([row for record in records for row in record["summary"]]), below)
     return fig
 
 
-def sees_x_in_branch(kind: str) -> bool:
-    """Whether the branch is multiplied by what sees the problem's own state."""
-    return GATED[kind][2] in ("x", "1 - carry") or kind == "product"
+FAMILIES = {"gate": COLORS["highway"], "product": OTHERS[0], "block with neither": COLORS["residual"]}
+
+
+def family_of(kind: str) -> str:
+    """Whether blocks of a kind have gates, a product before W_2, or neither."""
+    if kind in FACTORS:
+        return "product"
+    return "block with neither" if KINDS[kind] == (None, None) else "gate"
 
 
 def accuracy_of_searches(trials: list[dict]) -> list[float]:
@@ -59,16 +76,17 @@ def accuracy_of_searches(trials: list[dict]) -> list[float]:
     return found
 
 
-def finding_of_product(rows: list[dict]) -> str:
-    """How many problems the product answers, and how many the best kind with gates, as a sentence."""
-    product = []
-    gated = []
-    for task in TASKS:
-        means = {row["kind"]: row["accuracy"]["mean"] for row in with_settings(rows, task=task) if "kind" in row}
-        product.append(means["product"])
-        gated.append(max(mean for kind, mean in means.items() if kind not in ("product", "residual")))
-    of_product, of_gated = (" and ".join(f"{mean:.2f}" for mean in means) for means in (product, gated))
-    return f"A product without gates answers {of_product}, the best gates {of_gated}"
+def finding(rows: list[dict]) -> str:
+    """How many problems the best kind of each family answers, as a sentence."""
+    best = {}
+    for family in ("product", "gate", "block with neither"):
+        of_tasks = []
+        for task in TASKS:
+            of_task = [row for row in with_settings(rows, task=task) if "kind" in row]
+            of_tasks.append(max(row["accuracy"]["mean"] for row in of_task if family_of(row["kind"]) == family))
+        best[family] = " and ".join(f"{mean:.2f}" for mean in of_tasks)
+    product, gate, neither = best.values()
+    return f"The best product answers {product}, the best gate {gate}, the best block with neither {neither}"
 
 
 def signed(value: float) -> str:
@@ -79,7 +97,7 @@ def signed(value: float) -> str:
 @table("routing-or-multiplication")
 def routing_table(read) -> str:
     """A row for each kind: what its gates see, and its accuracy on each task."""
-    rows = read(ROUTING)["summary"]
+    rows = [row for source in (ROUTING, PRODUCTS, OVER_RELU) for row in read(source)["summary"]]
     lines = []
     for kind, (name, carry, branch) in GATED.items():
         cells = [accuracy_and_lost(with_settings(rows, kind=kind, task=task)[0]) for task in TASKS]
