@@ -23,10 +23,10 @@ GATED = {  # {kind: its name, what its carry gate sees, what its branch gate see
     "coupled_relu": ("coupled, ReLU", "x", "1 - carry"),
     "added": ("whole carry, the branch gate sees x", "none", "x"),
     "scaled": ("whole carry, static branch gate", "none", "-"),
+    "gated": ("gate before W_2: tanh * sigmoid", "none", "x"),
     "residual": ("residual, tanh", "none", "none"),
     "relu": ("residual, ReLU", "none", "none"),
     "absolute": ("residual, absolute value", "none", "none"),
-    "gated": ("product, tanh * sigmoid", "none", "none"),
     "bounded": ("product, tanh * tanh", "none", "none"),
     "product": ("product, tanh * linear", "none", "none"),
     "product_relu": ("product, ReLU * linear", "none", "none"),
@@ -59,10 +59,10 @@ FAMILIES = {"gate": COLORS["highway"], "product": OTHERS[0], "block with neither
 
 
 def family_of(kind: str) -> str:
-    """Whether blocks of a kind have gates, a product before W_2, or neither."""
-    if kind in FACTORS:
-        return "product"
-    return "block with neither" if KINDS[kind] == (None, None) else "gate"
+    """Whether blocks of a kind have gates, a product of other factors before W_2, or neither."""
+    if kind == "gated" or KINDS[kind] != (None, None):
+        return "gate"
+    return "product" if kind in FACTORS else "block with neither"
 
 
 def accuracy_of_searches(trials: list[dict]) -> list[float]:
