@@ -9,7 +9,16 @@ import numpy as np
 from docs.article.ledger_rows import row_of, table_of
 from experiments.gates_or_products import routing_or_multiplication as routing
 from experiments.gates_or_products.routing_whole_trainings import with_searches
-from experiments.gates_or_products.show import GATED, OVER_RELU, PRODUCTS, ROUTING
+from experiments.gates_or_products.show import (
+    GATED,
+    OVER_RELU,
+    PRODUCTS,
+    ROUTING,
+    SEEING,
+    deepest,
+    effect_in_brackets,
+    gains_of_seeing,
+)
 from experiments.primary.primary import as_factor
 from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import table
@@ -74,17 +83,29 @@ def of_all_kinds(read) -> dict:
 
 @table("article-routing")
 def where_gates_see_x(read) -> str:
-    """A row for each kind: its accuracy with an interval over searches; then what a gate gains by seeing x, a mean
-    over the other gate."""
+    """A row for each kind: on each task its accuracy with an interval over searches, and that at the largest k."""
     record = of_all_kinds(read)
     lines = []
     for kind, (name, _, _) in GATED.items():
-        cells = [effect_as_text(routing.scores(record, task, kind)) for task in IN_ARTICLE]
+        cells = []
+        for task in IN_ARTICLE:
+            nets = with_settings(record["trials"]["final"], of=task, kind=kind)
+            at_largest = np.mean([net["accuracy"][-1] for net in nets])
+            cells += [effect_in_brackets(routing.scores(record, task, kind)), f"{at_largest:.2f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    for gate, weights in (("branch", routing.OF_BRANCH), ("carry", routing.OF_CARRY)):
-        gains = [effect_as_text(routing.contrast(record, task, weights, gate)) for task in IN_ARTICLE]
-        lines.append(f"| *gain* in the {gate} | {' | '.join(gains)} |")
-    return table_of(f"| | {' | '.join(IN_ARTICLE.values())} |", lines, (22, 28, 28))
+    titles = [f"{name} | $k = {deepest(task)}$" for task, name in IN_ARTICLE.items()]
+    return table_of(f"| | {' | '.join(titles)} |", lines, (24, 22, 7, 22, 7))
+
+
+@table("article-gains-of-seeing")
+def gains_of_gates(read) -> str:
+    """A row for each gate: what it gains if it sees x, after short trainings at equal settings and after whole ones."""
+    lines = []
+    for name, pair in SEEING.items():
+        cells = [effect_in_brackets(gain) for task in IN_ARTICLE for gain in gains_of_seeing(read, task, pair)]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    titles = [f"{name}, 1 500 steps | whole" for name in IN_ARTICLE.values()]
+    return table_of(f"| gain if it sees $x$ | {' | '.join(titles)} |", lines, (22, 18, 18, 18, 18))
 
 
 @table("article-difference-both-branch-cycle", kind="both", other="branch", task="cycle")

@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from experiments.gates_or_products import routing_or_multiplication as short
 from experiments.gates_or_products.gated_net import FACTORS, KINDS
+from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import picture, table
 from highways.lab.showing.style import GREY, OTHERS, headline, panels
 from highways.lab.showing.style import KINDS as COLORS
 from highways.lab.showing.tables import accuracy_and_lost, markdown_table
 from highways.records import with_settings
 
+SHORT = "experiments/results/routing_or_multiplication.json"
 ROUTING = "experiments/results/routing_whole_trainings.json"
 PRODUCTS = "experiments/results/which_product.json"
 OVER_RELU = "experiments/results/gates_over_relu.json"
@@ -89,29 +92,63 @@ def finding(rows: list[dict]) -> str:
     return f"The best product answers {product}, the best gate {gate}, the best block with neither {neither}"
 
 
-def signed(value: float) -> str:
-    """The value to two digits, with its sign; +0.00 for one that is rounded to 0."""
-    return f"{round(value, 2) + 0.0:+.2f}"
-
-
 @table("routing-or-multiplication")
 def routing_table(read) -> str:
-    """A row for each kind: what its gates see, and its accuracy on each task."""
+    """A row for each kind: what its gates see, and on each task its accuracy, over all k and at the largest."""
     rows = [row for source in (ROUTING, PRODUCTS, OVER_RELU) for row in read(source)["summary"]]
     lines = []
     for kind, (name, carry, branch) in GATED.items():
-        cells = [accuracy_and_lost(with_settings(rows, kind=kind, task=task)[0]) for task in TASKS]
+        cells = []
+        for task in TASKS:
+            row = with_settings(rows, kind=kind, task=task)[0]
+            cells += [accuracy_and_lost(row), f"{row[f'accuracy_{deepest(task)}']['mean']:.2f}"]
         lines.append(f"| {name} | {carry} | {branch} | {' | '.join(cells)} |")
-    return markdown_table(f"| | carry sees | branch sees | {' | '.join(TASKS.values())} |", lines)
+    titles = [f"{name} | k = {deepest(task)}" for task, name in TASKS.items()]
+    return markdown_table(f"| | carry sees | branch sees | {' | '.join(titles)} |", lines)
 
 
-@table("routing-or-multiplication-gains")
+def deepest(task: str) -> int:
+    """The largest number of steps of a task."""
+    return short.TASKS[task]["deepest"]
+
+
+SEEING = {  # {what sees x: (the kind in which it does, the kind in which it does not)}
+    "a branch gate, beside a static carry gate": ("branch", "neither"),
+    "a branch gate, beside a whole carry": ("added", "scaled"),
+    "a carry gate, beside a static branch gate": ("carry", "neither"),
+    "both gates": ("both", "neither"),
+    "a coupled gate, where the other sees k alone": ("coupled", "told"),
+}
+
+
+def gains_of_seeing(read, task: str, pair: tuple[str, str]) -> tuple[list[float], list[float]]:
+    """What a kind is ahead of another, search by search: after the short trainings, a mean over draws with the same
+    settings in both, and after whole ones."""
+    searched = [trial for source in (SHORT, PRODUCTS) for trial in read(source)["trials"]["search"]]
+    tested = [trial for source in (ROUTING, PRODUCTS) for trial in read(source)["trials"]["final"]]
+    n_searches = len({trial["search"] for trial in tested})
+    at_equal_settings, whole = ([], [])
+    for search in range(n_searches):
+        of_short = [with_settings(searched, of=task, kind=kind, search=search) for kind in pair]
+        means = [np.mean([trial["chosen_by"] for trial in trials]) for trials in of_short]
+        at_equal_settings.append(float(means[0] - means[1]))
+        of_whole = [with_settings(tested, of=task, kind=kind, search=search) for kind in pair]
+        means = [np.mean([trial["accuracy"] for trial in trials]) for trials in of_whole]
+        whole.append(float(means[0] - means[1]))
+    return at_equal_settings, whole
+
+
+@table("gains-of-seeing")
 def gains_table(read) -> str:
-    """A row for each gate: what it gains if it sees x, a mean over the other gate."""
-    rows = read(ROUTING)["summary"]
+    """A row for each gate: what it gains if it sees x, after the short trainings and after the whole ones."""
     lines = []
-    for gate in ("branch", "carry"):
-        gains = [row["accuracy"] for row in with_settings(rows, gain=f"{gate} sees x")]
-        cells = [f"{signed(gain['mean'])} ± {gain['sd']:.2f}" for gain in gains]
-        lines.append(f"| {gate} | {' | '.join(cells)} |")
-    return markdown_table(f"| gain of a gate that sees x | {' | '.join(TASKS.values())} |", lines)
+    for name, pair in SEEING.items():
+        cells = [effect_in_brackets(gain) for task in TASKS for gain in gains_of_seeing(read, task, pair)]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    titles = [f"{name}, 1500 steps | whole" for name in TASKS.values()]
+    return markdown_table(f"| gain if it sees x | {' | '.join(titles)} |", lines)
+
+
+def effect_in_brackets(values: list[float]) -> str:
+    """A mean over searches and its interval of 95 %, as in 0.571 (0.553 to 0.613)."""
+    return effect_as_text(values).replace("95 %: ", "").replace(f", n = {len(values)}", "")
