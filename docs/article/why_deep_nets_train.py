@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 
@@ -202,15 +203,19 @@ def good_starts(read, says: str) -> str:
 
 @table("article-kinds")
 def kinds_that_train(read) -> str:
-    """A line for each kind: its equation, how many of its deep cells train, and of nets of equal size the training loss
-    and the test accuracy."""
+    """A line for each kind: its equation, how many of its deep cells train, with all b_T and with the best, and of nets
+    of equal size the training loss and the test accuracy."""
     record = read("experiments/results/which_carry.json")
     depths = record["settings"]["depths"]
     lines = []
     for kind, equation in BLOCK_OF.items():
         deep = with_settings(deep_cells(read), kind=kind)
         train = sum(entry["trains"] for entry in deep)
-        shown = [kind, equation, f"{train} of {len(deep)}"]
+        by_bias = Counter(entry["gate_bias"] for entry in deep if entry["trains"])
+        of_bias = Counter(entry["gate_bias"] for entry in deep)
+        best = max(of_bias, key=lambda bias: by_bias[bias] / of_bias[bias])
+        of_best = f"; {by_bias[best]} of {of_bias[best]}" if len(of_bias) > 1 else ""
+        shown = [kind, equation, f"{train} of {len(deep)}{of_best}"]
         rows = [select(record["summary"], kind=kind, depth=depth) for depth in depths]
         shown += [f"{1000 * row['loss']['mean']:.2g}" for row in rows]
         shown += [entry_text(row["test_accuracy"], "test_accuracy", 4) for row in rows]

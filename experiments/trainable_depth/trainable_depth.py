@@ -385,8 +385,8 @@ def grid_of(record: dict, loss: float = TRAINS) -> Predictions:
 
 @claim("law-says-what-trains", **OPEN)
 def law_says_what_trains(r):
-    """the law says of nets that nobody had trained whether they train at one of six rates (right in more
-    than {ENOUGH} of the grid's cells)"""
+    """the law says of new nets whether they train at one of six rates (right in more than {ENOUGH} of the grid's
+    cells)"""
     found = grid_of(r)
     right, low, high = with_interval(found.right(LAW), found.groups)
     text = f"share right {right:.3f} (95 %: {low:.3f} to {high:.3f}, {len(found.trains)} cells)"
