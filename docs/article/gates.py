@@ -90,8 +90,11 @@ def where_gates_see_x(read) -> str:
         cells = []
         for task in IN_ARTICLE:
             nets = with_settings(record["trials"]["final"], of=task, kind=kind)
-            at_largest = np.mean([net["accuracy"][-1] for net in nets])
-            cells += [effect_in_brackets(routing.scores(record, task, kind)), f"{at_largest:.2f}"]
+            finished = [net for net in nets if not net["diverged"]]
+            at_largest = np.mean([net["accuracy"][-1] for net in finished])
+            lost = f", {len(nets) - len(finished)} net lost" if len(finished) < len(nets) else ""
+            known = [value for value in routing.scores(record, task, kind) if value is not None]
+            cells += [effect_in_brackets(known) + lost, f"{at_largest:.2f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     titles = [f"{name} | $k = {deepest(task)}$" for task, name in IN_ARTICLE.items()]
     return table_of(f"| | {' | '.join(titles)} |", lines, (24, 22, 7, 22, 7))
@@ -114,8 +117,7 @@ def gains_of_gates(read) -> str:
 @table("article-difference-both-told-rule-30", kind="both", other="told", task="rule 30")
 @table("article-difference-relu-residual-cycle", kind="relu", other="residual", task="cycle")
 @table("article-difference-relu-coupled-cycle", kind="relu", other="coupled", task="cycle")
-@table("article-difference-coupled-relu-cycle", kind="coupled_relu", other="relu", task="cycle")
-@table("article-difference-coupled-relu-rule-30", kind="coupled_relu", other="relu", task="rule 30")
+@table("article-difference-relu-coupled-relu-cycle", kind="relu", other="coupled_relu", task="cycle")
 def difference(read, kind: str, other: str, task: str) -> str:
     """The accuracy of a kind less that of another, search by search."""
     return effect_as_text(routing.contrast(of_all_kinds(read), task, {kind: 1, other: -1}, f"{kind} less {other}"))
