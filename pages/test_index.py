@@ -376,10 +376,11 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
-    assert shown(driver, "score()") == {"made": 2, "won": 1, "untold": 3}
+    assert shown(driver, "score()") == {"made": 2, "won": 1}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
     driver.execute_script("showScene('judge')")
+    assert shown(driver, "$('unfinished').innerText") == "Not finished: Start Turn Pointers"
     press("1", "3")
     assert shown(driver, "[state.verdicts, document.activeElement.closest('.claim').classList.contains('told')]") == [
         "02-",
@@ -481,6 +482,8 @@ def test_a_reader_draws_cuts_and_drags(driver):
     x, upper, lower = shown(driver, "[tower.left + 5, tower.rowTop(12) + 2, tower.rowTop(10) + 2]")
     drag((x, lower), (x, upper))
     assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
+    assert shown(driver, f"stage.wordsAt({x}, {upper})").startswith("Layer 12, unit 1: signal ")
+    wait_for(driver, "$('act').disabled")  # these layers are cut
     driver.execute_script("bet('sabotage', 2, 0)")
     assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
     assert shown(driver, "frameNow()") == [6, 8]  # the sliders say what will be cut

@@ -127,12 +127,14 @@ function showBets() {
       button.classList.toggle("right", isTold(scene) && i === right);
     });
     document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
+    document.querySelector(`#unfinished [href="#${scene}"]`).hidden = isTold(scene);
     const tell = section.querySelector(".tell");
     tell.hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
     write(says, isOpen(scene) ? "Watch: it is being tried." : verdictOn(scene));
   }
+  $("unfinished").hidden = BETS.every(isTold);
   document.querySelectorAll("#texts .claim").forEach((box, i) => {
     const { verdict, holding } = DATA.claims[i];
     const yours = VERDICTS[state.verdicts[i]];

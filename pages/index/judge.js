@@ -19,10 +19,9 @@ function markOf(scene) {
 }
 
 function score() {
-  const marks = BETS.map(markOf);
-  const won = marks.filter((mark) => mark === "✓").length;
-  const lost = marks.filter((mark) => mark === "✗").length;
-  return { made: won + lost, won, untold: BETS.filter((scene) => !isTold(scene)).length };
+  const made = BETS.filter((scene) => isTold(scene) && betOf(scene) !== null);
+  const won = made.filter((scene) => markOf(scene) === "✓");
+  return { made: made.length, won: won.length };
 }
 
 SCENES.judge = {
@@ -30,14 +29,12 @@ SCENES.judge = {
 
   /* The claims' parts, large; page.css shows them here or in the text, where there is room. */
   draw() {
-    const claims = [...document.querySelectorAll("#texts .claim")];
-    stage.held.append(...claims.map((claim) => claim.cloneNode(true)));
+    for (const claim of document.querySelectorAll("#texts .claim")) stage.held.append(claim.cloneNode(true));
   },
 
   caption() {
-    const { made, won, untold } = score();
+    const { made, won } = score();
     const bets = made ? `${won} of ${made} bets won (✓)` : "No bets made";
-    const ahead = state.verdicts.includes("-") ? " Judge a claim: our verdict appears." : "";
-    return `${bets}${untold ? `, ${untold} not yet tried` : ""}.${ahead}`;
+    return `${bets}.`;
   },
 };

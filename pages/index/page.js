@@ -24,13 +24,16 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
-  write($("caption"), SCENES[state.scene].caption());
+  showCaption();
   if (wasPlaying && !isPlaying()) speakCaption();
   wasPlaying = isPlaying();
   tellWhatIsSettled();
   showButtons();
   if (stage.isMoving) redraw();
 }
+
+/* What the pointed cell holds, or the state of the scene. */
+const showCaption = () => write($("caption"), (pointed && stage.wordsAt(...pointed)) ?? SCENES[state.scene].caption());
 
 /* Changes settings, and what follows from them. */
 function set(changes) {
@@ -65,6 +68,7 @@ function showScene(name) {
   if (name === state.scene && stage.tiles.size) return;
   pause();
   state.scene = name;
+  pointed = null;
   if (stage.tiles.size) stage.move();
   document.documentElement.dataset.scene = name;
   for (const link of document.querySelectorAll("#scenes a")) {
@@ -72,6 +76,7 @@ function showScene(name) {
   }
   for (const other of NAMES) sectionOf(other).classList.toggle("current", other === name);
   makeMissing();
+  foldLevers();
   fillLevers();
   goOnWithBet();
   keepAddress();
@@ -89,7 +94,7 @@ function togglePlay() {
 }
 
 function showButtons() {
-  const { play: playScene, toPlay, action } = SCENES[state.scene];
+  const { play: playScene, toPlay, action, canAct } = SCENES[state.scene];
   $("play").hidden = !playScene && !ABOUT[state.scene];
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
@@ -97,6 +102,7 @@ function showButtons() {
   write($("play"), isPlaying() ? "Pause" : toPlay?.() ?? "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
+  $("act").disabled = canAct?.() === false;
   write($("hint"), keysNow().join(" · "));
 }
 
@@ -148,8 +154,8 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
-/* Levers are folded on a small screen alone. */
-const foldLevers = () => ($("fold").open = !isSmall.matches);
+/* Levers are folded on a small screen alone, and T, which the first text asks for, nowhere. */
+const foldLevers = () => ($("fold").open = !isSmall.matches || state.scene === "whisper");
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {
@@ -225,21 +231,40 @@ function takeKey(event) {
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
+/* The stage follows the focus. */
+function follow({ target }) {
+  const scene = target.closest("#texts > section")?.id;
+  if (!scene || scene === state.scene || !target.matches(":focus-visible")) return;
+  heading = scene;
+  showScene(scene);
+  scrollToScene(scene);
+}
+
 const speak = (words) => write($("spoken"), words);
 const speakCaption = () => speak($("caption").textContent);
 
 /* ---- The pointer on the stage ---- */
 
+let pointed = null; // where the pointer is, or where a finger was last
+
 /* A finger that moves up or down scrolls the page, unless it begins on a place that is held: its style says so.  A gesture
    ends with "up", or with "cancel" where the page was scrolled. */
 function listenToPointer() {
   const picture = $("picture");
-  const take = (kind, { clientX, clientY, pointerId }) => {
+  const onStage = ({ clientX, clientY }) => {
     const { left, top } = stage.canvas.getBoundingClientRect();
-    SCENES[state.scene].point?.(kind, clientX - left, clientY - top);
-    if (kind === "down") picture.setPointerCapture(pointerId);
+    return [clientX - left, clientY - top];
+  };
+  const take = (kind, event) => {
+    SCENES[state.scene].point?.(kind, ...onStage(event));
+    if (kind === "down") picture.setPointerCapture(event.pointerId);
   };
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
+  const pointAt = (event) => {
+    pointed = onStage(event);
+    showCaption();
+  };
+  for (const kind of ["down", "move"]) document.addEventListener(`pointer${kind}`, pointAt);
 }
 
 /* The scene whose text crosses a line two fifths down the window. */
@@ -308,10 +333,10 @@ function start() {
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
+  document.addEventListener("focusin", follow);
   document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
   isSmall.addEventListener("change", foldLevers);
-  foldLevers();
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();

@@ -11,18 +11,7 @@ let walking = null; // when the walk began
 let grasped = null; // the number whose arrow is dragged, and where its head is
 
 const problemNow = () => ({ table: Array.from(state.table, Number), start: state.at });
-const answersFor = remembered((k, problem, isHeld) => follower.read(problem, k, isHeld));
-
-/* A function that keeps its last results, by its arguments. */
-function remembered(compute) {
-  const kept = new Map();
-  return (...values) => {
-    const key = JSON.stringify(values);
-    if (kept.size > 20) kept.clear();
-    if (!kept.has(key)) kept.set(key, compute(...values));
-    return kept.get(key);
-  };
-}
+const answersFor = (k, problem, isHeld) => follower.read(problem, k, isHeld);
 
 /* The first block from which on the final answer has more than half of the probability; Infinity if none. */
 function standsFrom(answers) {

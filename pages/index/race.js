@@ -32,7 +32,7 @@ function remake(name) {
   const before = runs[name];
   runs[name] = {
     version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: name === "sabotage" ? TRAINED : PATIENCE,
-    isPlaying: before?.isPlaying ?? false, isWaiting: false, cuts: [], cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
+    isPlaying: before?.isPlaying ?? false, isWaiting: false, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });
 }
@@ -73,8 +73,9 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
 /* Asks for the next step of the race that is on the stage. */
 function goOn() {
   const run = runNow();
-  const steps = calm.matches ? Math.min(run?.cutsAt ?? Infinity, run?.until) - run?.step : 1; // then the end alone is seen
-  if (run?.isPlaying && !run.isWaiting) ask(nameNow(), { steps });
+  if (!run?.isPlaying || run.isWaiting) return;
+  const ahead = Math.min(run.cutsAt ?? Infinity, run.until) - run.step;
+  ask(nameNow(), { steps: Math.min(ahead, calm.matches ? ACCURACY_EVERY : 1) }); // who wants no motion sees few pictures
 }
 
 function play() {
@@ -112,10 +113,14 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;
   const right = left + wide + 24;
   const portrait = run.portraits?.[k];
+  const drawRow = (layer, mark, side, values, what) => {
+    const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
+    stage.tile(`${which}:${mark}${layer}`, [side, rowTop(layer), wide, high], WIDTH, logColors(values), says);
+  };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
-      stage.tile(`${which}:${layer}`, [left, rowTop(layer), wide, high], WIDTH, logColors(rowOf(portrait.states, layer, WIDTH)));
-      stage.tile(`${which}:g${layer}`, [right, rowTop(layer), wide, high], WIDTH, logColors(rowOf(portrait.gradients, layer, WIDTH)));
+      drawRow(layer, "", left, rowOf(portrait.states, layer, WIDTH), "signal");
+      drawRow(layer, "g", right, rowOf(portrait.gradients, layer, WIDTH), "gradient");
       if (layer && portrait.gates) {
         const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color]);
@@ -144,10 +149,8 @@ function drawRead(run, names, looks, place) {
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
   const { across, down } = stage.chart(place, x, y, `${run.until} steps`);
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
-  for (const { step, count } of run.cuts) {
-    stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
-    stage.text(across(step), down(1) - 4, `${count} cut`, "small", step < run.until / 10 ? "start" : "middle");
-  }
+  for (const { step } of run.cuts) stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
+  if (run.cuts.length) stage.text(across(run.cuts.at(-1).step), down(1) - 4, `${run.closed.size} cut`, "small", "middle");
   run.read.forEach((points, k) => {
     stage.line(points.map(([step, share]) => [across(step), down(share)]), `line ${looks[k]}`);
     if (!points.length) return;
@@ -170,8 +173,8 @@ function drawPair(run, names, looks) {
   drawRead(run, names, looks, [pad + 48, height - chart - 20, width - pad - 52, chart]);
 }
 
-function trainedFor({ step }) {
-  if (calm.matches && isPlaying()) return "Training: the end will be shown.";
+function trainedFor({ step, until }) {
+  if (calm.matches && isPlaying()) return `Training: step ${step} of ${until}.`;
   if (step) return `After step ${step}, ${BATCH} images each.`;
   return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
 }

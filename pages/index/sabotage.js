@@ -11,6 +11,7 @@ let tower = null; // where it stands
 
 function cutLayers(from, count, name = nameNow()) {
   const run = runs[name];
+  for (let layer = from; layer < from + count; layer++) run.closed.add(layer);
   run.cuts.push({ step: run.step, from, count, before: readNow(run, 0) });
   run.until = run.step + HEALING;
   ask(name, { cut: [from, count] });
@@ -18,8 +19,11 @@ function cutLayers(from, count, name = nameNow()) {
   if (name === nameNow()) set({ cutFrom: from, cutCount: count });
 }
 
+const areCut = (from, count) => Array.from({ length: count }, (_, i) => from + i).every((layer) => runNow().closed.has(layer));
+
 /* A cut more is not what the bet tries. */
 function cutByHand(from, count) {
+  if (areCut(from, count)) return;
   if (isOpen("sabotage") && state.tower === "bet") tellAnswer("sabotage");
   cutLayers(from, count);
 }
@@ -39,6 +43,7 @@ SCENES.sabotage = {
   hasDigit: true,
   action: () => "Cut",
   toPlay: () => (runNow()?.until === TRAINED && runNow().step < TRAINED ? `Run to step ${TRAINED}` : "Play"),
+  canAct: () => !areCut(...frameNow()),
   act: () => cutByHand(...frameNow()),
 
   onState({ tower: isOther }) {
@@ -62,7 +67,6 @@ SCENES.sabotage = {
     const left = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.4);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
-    if (!run.cuts.length) stage.text(left, high + 80, "drag to cut layers", "small pen");
   },
 
   mark(from, count, look) {
@@ -90,7 +94,7 @@ SCENES.sabotage = {
     const now = percent(readNow(run, 0));
     const isReady = run.step === TRAINED && !run.isPlaying;
     if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
-    const cut = `${last.count} layer${last.count === 1 ? "" : "s"} cut after ${last.step} small steps`;
+    const cut = `${run.closed.size} layer${run.closed.size === 1 ? "" : "s"} cut by step ${last.step}`;
     return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
   },
 

@@ -12,7 +12,7 @@ class Stage {
     this.canvas = canvas;
     this.svg = svg;
     this.held = held;
-    this.tiles = new Map(); // {name: {place, columns, colors}}
+    this.tiles = new Map(); // {name: {place, columns, colors, says}}; the last gives the words on the cell in a column
     this.places = new Map(); // where they are now
     this.before = new Map(); // where they were when the scene changed
     this.began = -Infinity;
@@ -40,8 +40,16 @@ class Stage {
     return performance.now() - this.began < MOVE;
   }
 
-  tile(name, place, columns, colors) {
-    this.tiles.set(name, { place, columns, colors });
+  tile(name, place, columns, colors, says) {
+    this.tiles.set(name, { place, columns, colors, says });
+  }
+
+  /* The words on the cell at a place. */
+  wordsAt(x, y) {
+    for (const { place: [left, top, width, height], columns, says } of this.tiles.values()) {
+      const column = Math.floor(((x - left) * columns) / width);
+      if (says && column >= 0 && column < columns && y >= top && y < top + height) return says(column);
+    }
   }
 
   /* Draws the tiles; to be called after a scene has drawn. */
@@ -155,4 +163,10 @@ function shareInWords(share) {
   if (share === 0) return "0";
   const [digit, power] = share.toExponential(0).split("e");
   return `${digit} × 10${superscript(power)}`;
+}
+
+/* "−0.31", or "−8 × 10⁻⁸" of a small value. */
+function valueInWords(value) {
+  const size = Math.abs(value);
+  return (value < 0 ? "−" : "") + (size < 0.0095 ? shareInWords(size) : size.toFixed(2));
 }

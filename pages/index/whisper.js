@@ -83,17 +83,13 @@ SCENES.whisper = {
     const gone = (performance.now() - began) / SWEEP;
     const isOver = gone > 1 || calm.matches;
     if (gone >= 0) state.T = isOver ? then : Math.round(100 * gone) / 100;
-    if (isOver && norm(inkSeen())) this.fillGaps();
     if (isOver) sweep = null;
+    if (isOver && norm(inkSeen())) { // a busy machine draws fewer T than the clock passes
+      for (let i = 0; i <= 50; i++) visited.set(i / 50, leftAt(i / 50));
+    }
     keepAddress();
     showLevers();
     redraw();
-  },
-
-  /* A busy machine draws fewer T than the clock passes. */
-  fillGaps() {
-    const missing = Array.from({ length: 51 }, (_, i) => i / 50).filter((T) => !visited.has(T));
-    for (const T of missing) visited.set(T, leftAt(T));
   },
 
   draw() {
