@@ -379,8 +379,8 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "score()") == {"made": 2, "won": 1}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
-    driver.execute_script("showScene('judge')")
     assert shown(driver, "$('unfinished').innerText") == "Not finished: Start Turn Pointers"
+    driver.execute_script("showScene('judge')")
     press("1", "3")
     assert shown(driver, "[state.verdicts, document.activeElement.closest('.claim').classList.contains('told')]") == [
         "02-",

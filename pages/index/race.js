@@ -123,7 +123,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       drawRow(layer, "g", right, rowOf(portrait.gradients, layer, WIDTH), "gradient");
       if (layer && portrait.gates) {
         const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
-        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color]);
+        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${portrait.gates[layer - 1].toFixed(3)}.`);
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
