@@ -75,7 +75,8 @@ function verdictOn(scene) {
 /* Plays on the stage what the answer says. */
 function prove(scene) {
   showScene(scene);
-  $("picture").scrollIntoView({ block: "nearest" }); // on a small screen it does not stay in sight
+  foldLevers();
+  $("picture").scrollIntoView({ block: isUpright.matches ? "start" : "nearest" });
   SCENES[scene].bet.prove?.();
   redraw();
 }
@@ -106,7 +107,7 @@ function tellAnswer(scene) {
   const [box, answer] = [".bet", ".answer"].map((name) => sectionOf(scene).querySelector(name));
   const { top } = box.getBoundingClientRect();
   const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
-  if (isSeen) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  if (isSeen && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }

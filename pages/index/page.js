@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 const stage = new Stage($("cells"), $("lines"), $("held"));
 const NAMES = Object.keys(SCENES);
 const isSmall = matchMedia("(max-width: 999px), (max-height: 479px)"); // one scene at a time, as in page.css
+const isUpright = matchMedia("(max-width: 599px), (max-width: 999px) and (min-height: 561px)"); // the picture scrolls away
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
@@ -317,7 +318,7 @@ function takeAddress() {
   pause();
   const { scene, ...values } = stateOfAddress(location.hash);
   Object.assign(state, values);
-  for (const name of location.hash.includes("&") ? BETS.filter((name) => betOf(name) !== null) : []) {
+  for (const name of location.hash.includes("&bets=") ? BETS.filter((name) => betOf(name) !== null) : []) {
     told.add(name);
     if (ABOUT[name] || name === "start") unplayed.add(name);
   }
@@ -349,9 +350,12 @@ function start() {
   watchScrolling();
   window.addEventListener("hashchange", () => {
     if (location.hash === "#ten-minutes") return; // the browser leads there
+    const isSet = location.hash.includes("&"); // it asks for more than a scene
     const asked = takeAddress();
+    if (isSet && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
     state.scene = "";
     showScene(asked);
+    if (isSet && ABOUT[asked]) remake(nameNow());
     scrollToScene(asked);
   });
 }
