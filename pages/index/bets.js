@@ -86,16 +86,20 @@ function goOnWithBet() {
   const { scene } = state;
   const isTried = isOpen(scene);
   if (!unplayed.delete(scene) && !isTried) return;
-  if (scene === "sabotage") set({ tower: "bet" });
+  if (scene === "sabotage" && isTried) set({ tower: "bet" });
   if (runNow()) play();
   else if (isTried) SCENES[scene].bet.prove?.();
   else SCENES.start.play();
 }
 
-/* For who does not bet; a second time for who does not wait. */
+/* For who does not bet; a second time for who is in a hurry, a third for who does not wait. */
 function askAnswer(scene) {
   if (isTold(scene) || !SCENES[scene].bet) return;
-  if (isOpen(scene)) return tellAnswer(scene);
+  if (isOpen(scene)) {
+    showScene(scene);
+    if (!hurry()) tellAnswer(scene);
+    return;
+  }
   asked.add(scene);
   prove(scene);
   showBets();
@@ -118,6 +122,12 @@ function tellWhatIsSettled() {
   if (isOpen(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
 }
 
+function trialInWords(scene) {
+  if (scene === state.scene && isPlaying()) return "Watch: it is being tried.";
+  const { step } = runs[scene === "sabotage" ? "bet" : scene] ?? {};
+  return step ? `Paused at step ${step}.` : "Paused.";
+}
+
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
@@ -133,7 +143,7 @@ function showBets() {
     tell.hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
     const says = section.querySelector(".bet > p:last-child");
-    write(says, isOpen(scene) ? "Watch: it is being tried." : verdictOn(scene));
+    write(says, isOpen(scene) ? trialInWords(scene) : verdictOn(scene));
   }
   $("unfinished").hidden = BETS.every(isTold);
   document.querySelectorAll("#texts .claim").forEach((box, i) => {

@@ -80,6 +80,7 @@ function showScene(name) {
   foldLevers();
   fillLevers();
   goOnWithBet();
+  showBets();
   keepAddress();
   redraw();
 }
@@ -91,6 +92,7 @@ function togglePlay() {
   if (playScene) playScene();
   else if (isPlaying()) runNow().isPlaying = false;
   else play();
+  showBets();
   redraw();
 }
 

@@ -62,7 +62,7 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
     run.cutsAt = null;
     cutLayers(...BET_CUT, name);
   }
-  if (run.step >= run.until) run.isPlaying = false;
+  if (run.step >= run.until) run.isPlaying = run.isHurried = false;
   if (run === runNow()) {
     if (run.isStale && !run.isPlaying) showDigit(run);
     redraw();
@@ -74,8 +74,8 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
 function goOn() {
   const run = runNow();
   if (!run?.isPlaying || run.isWaiting) return;
-  const ahead = Math.min(run.cutsAt ?? Infinity, run.until) - run.step;
-  ask(nameNow(), { steps: Math.min(ahead, calm.matches ? ACCURACY_EVERY : 1) }); // who wants no motion sees few pictures
+  const ahead = (run.cutsAt ?? run.until) - run.step;
+  ask(nameNow(), { steps: Math.min(ahead, calm.matches || run.isHurried ? ACCURACY_EVERY : 1) }); // who wants no motion sees few pictures
 }
 
 function play() {
@@ -85,6 +85,15 @@ function play() {
   run.isPlaying = true;
   goOn();
   redraw();
+}
+
+/* From now on a picture stands for many steps; false if that can be had no more. */
+function hurry() {
+  const run = runNow();
+  if (!run || !worker || run.isHurried) return false;
+  run.isHurried = true;
+  play();
+  return true;
 }
 
 /* Sends another digit up the towers; while an answer is awaited, after it. */

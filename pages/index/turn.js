@@ -17,6 +17,6 @@ SCENES.turn = {
       remake("turn");
       play();
     },
-    isSettled: () => runs.turn?.step >= PATIENCE,
+    isSettled: () => runs.turn?.step >= TRAINED, // at 40 seeds both read as many from then on
   },
 };
