@@ -29,7 +29,6 @@ PARTS = ROOT / "pages" / "index"
 PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers judge bets page"
 PAGE_PARTS = (
     STYLE,
-    MENU,
     "page.css",
     ENGINE,
     "../explorer/trained.js",
@@ -333,6 +332,12 @@ def bar_of(test: dict) -> list[float]:
     return [45 * distance / largest for distance in distances]
 
 
+def power_of_ten(value: float) -> str:
+    """ "9 × 10<sup>−8</sup>", not broken over two lines."""
+    digit, power = f"{value:.0e}".split("e")
+    return f"{digit}&nbsp;&times;&nbsp;10<sup>{minus_signs(str(int(power)))}</sup>"
+
+
 def words_from(record: dict) -> dict[str, str]:
     """The numbers within the page's text."""
     by_k = record["summary"]
@@ -343,10 +348,13 @@ def words_from(record: dict) -> dict[str, str]:
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
     scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")
     cuts = select(scenes["summary"], cut=20)
+    plain = scenes["trials"][0]["towers"][0]  # the page's own net
     easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
     product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
+        "plain_up": power_of_ten(plain["up"]),
+        "plain_down": power_of_ten(plain["down"]),
         "n_nets": str(cuts["seeds"]),
         "n_faded": str(cuts["faded"]),
         "faded": f"{100 * cuts['read_if_faded']:.0f}&nbsp;%",
@@ -373,7 +381,9 @@ def whole_page() -> str:
         "first_light": first_picture(digits[FIRST_DIGIT], dark=False),
         "first_dark": first_picture(digits[FIRST_DIGIT], dark=True),
     }
-    texts = {"images": json_in_page(images_part(mnist)), "data": json_in_page(data)}
+    menu = (PARTS / MENU).read_text(encoding="utf-8").strip()
+    menu = menu.replace('"../learn/README.md" title="(a text file)"', '"#ten-minutes"')
+    texts = {"menu.html": menu, "images": json_in_page(images_part(mnist)), "data": json_in_page(data)}
     return page_of(PARTS, PAGE_PARTS, {**words_from(checked_record()), **shots(), **pictures, **texts})
 
 

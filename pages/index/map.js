@@ -140,7 +140,7 @@ SCENES.start = {
   },
 
   bet: {
-    question: "The last column has no way past, but weights that keep lengths (orthogonal). Does it learn?",
+    question: "The last column has no way past, but orthogonal weights: weights that keep lengths. Does it learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

@@ -176,9 +176,9 @@ function showLevers() {
   }
 }
 
-/* Scrolls to a scene's text; on a small screen, where it stands alone, to its top. */
+/* Scrolls to a scene's text; on a small screen, where it stands alone, to the site's menu. */
 function scrollToScene(scene, behavior = "auto") {
-  const place = isSmall.matches ? $("page") : sectionOf(scene);
+  const place = isSmall.matches ? document.body : sectionOf(scene);
   place.scrollIntoView({ behavior, block: "start" });
 }
 

@@ -106,6 +106,11 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
+function arrivesInWords(share, narrow) {
+  if (share > 1.005) return `grew to ${percent(share)}`;
+  return narrow ? shareInWords(share) : `arrives: ${shareInWords(share)}`;
+}
+
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 300;
@@ -137,10 +142,11 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
-    if (narrow) stage.text(left, top + head - 20, shareInWords(portrait.up), "small");
-    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${shareInWords(portrait.up)}`, "small");
-    if (narrow) stage.text(right, top + head - 20, shareInWords(portrait.down), "small");
-    else stage.text(right, rowTop(0) + high + 16, `arrives: ${shareInWords(portrait.down)}`, "small");
+    const [up, down] = [portrait.up, portrait.down].map((share) => arrivesInWords(share, narrow));
+    if (narrow) stage.text(left, top + head - 20, up, "small");
+    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${up}`, "small");
+    if (narrow) stage.text(right, top + head - 20, down, "small");
+    else stage.text(right, rowTop(0) + high + 16, down, "small");
     const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
     const saysOne = narrow ? `all → ${portrait.guess}` : `says ${portrait.guess} to every digit`;
     stage.text(hasPad ? left + pad + 6 : left, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");

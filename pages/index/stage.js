@@ -156,9 +156,8 @@ const inkColors = (values) => Array.from(values, (value) => stage.colors.ink[Mat
 /* "21 %"; a dash for what is not known yet. */
 const percent = (share) => (share === undefined ? "–" : `${Math.round(100 * share)} %`);
 
-/* "21 %", or "8 × 10⁻⁸" of a small share, "×1.05" of more than all. */
+/* "21 %", or "8 × 10⁻⁸" of a small share. */
 function shareInWords(share) {
-  if (share > 1.005) return `×${share.toPrecision(3)}`;
   if (share >= 0.0095) return percent(share);
   if (share === 0) return "0";
   const [digit, power] = share.toExponential(0).split("e");
