@@ -365,13 +365,15 @@ def test_keys_lead_through_the_lesson(driver):
     driver.execute_script("document.querySelector('#race [aria-pressed=true]').focus()")
     press(" ")  # a bet that was made is no button any more
     assert shown(driver, "[runs.race.version, runs.race.isPlaying]") == [2, False]
-    press("a")  # who has bet and does not wait is told
-    assert shown(driver, "[isTold('race'), runs.race.isPlaying]") == [True, False]
+    press("a")  # who has bet and is in a hurry sees twenty steps at once
+    assert shown(driver, "[isTold('race'), runs.race.isPlaying, runs.race.stride]") == [False, True, 20]
+    press("a")
+    assert shown(driver, "isTold('race')")
     press(Keys.ARROW_RIGHT, "a")  # plays the proof, beside the reader's own tower
     assert shown(driver, "[state.tower, runs.bet.isPlaying, runs.sabotage.step]") == ["bet", True, 0]
     press(Keys.ARROW_LEFT, Keys.PAGE_DOWN)
     assert shown(driver, "[isTold('sabotage'), runs.bet.isPlaying]") == [False, True]  # it goes on
-    press("A")
+    press("A", "A")
     assert shown(driver, "[isTold('sabotage'), betOf('sabotage')]") == [True, None]
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
@@ -487,7 +489,10 @@ def test_a_reader_draws_cuts_and_drags(driver):
     driver.execute_script("bet('sabotage', 2, 0)")
     assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
     assert shown(driver, "frameNow()") == [6, 8]  # the sliders say what will be cut
-    driver.execute_script("runs.bet.isPlaying = false; showScene('pointers')")
+    driver.execute_script("location.hash = '#sabotage&tower=yours&cutFrom=6&cutCount=20'")  # the lesson's link
+    wait_for(driver, "state.tower === 'yours' && runs.sabotage.step === 0")
+    assert shown(driver, "[frameNow(), isPlaying(), isTold('sabotage')]") == [[6, 20], False, True]
+    driver.execute_script("showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")
     drag(head, other)

@@ -62,7 +62,6 @@ function bet(scene, i, choice) {
   if (isTold(scene) || choice === betOf(scene)) return; // too late, or made already
   set({ bets: replaced(state.bets, i, choice) });
   prove(scene);
-  showBets();
 }
 
 /* "✓ You were right."; "" before the answer, and for who did not bet. */
@@ -78,6 +77,7 @@ function prove(scene) {
   foldLevers();
   $("picture").scrollIntoView({ block: isUpright.matches ? "start" : "nearest" });
   SCENES[scene].bet.prove?.();
+  showBets();
   redraw();
 }
 
@@ -97,12 +97,13 @@ function askAnswer(scene) {
   if (isTold(scene) || !SCENES[scene].bet) return;
   if (isOpen(scene)) {
     showScene(scene);
-    if (!hurry()) tellAnswer(scene);
-    return;
+    const run = runNow();
+    if (!run || run.stride > 1) return tellAnswer(scene);
+    run.stride = ACCURACY_EVERY; // steps for a picture
+    return play();
   }
   asked.add(scene);
   prove(scene);
-  showBets();
 }
 
 function tellAnswer(scene) {

@@ -324,7 +324,6 @@ function takeAddress() {
     told.add(name);
     if (ABOUT[name] || name === "start") unplayed.add(name);
   }
-  showBets();
   return scene;
 }
 
@@ -352,12 +351,11 @@ function start() {
   watchScrolling();
   window.addEventListener("hashchange", () => {
     if (location.hash === "#ten-minutes") return; // the browser leads there
-    const isSet = location.hash.includes("&"); // it asks for more than a scene
     const asked = takeAddress();
-    if (isSet && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
+    if (location.hash.includes("&") && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
     state.scene = "";
     showScene(asked);
-    if (isSet && ABOUT[asked]) remake(nameNow());
+    if (location.hash.includes("&") && ABOUT[asked]) remake(nameNow());
     scrollToScene(asked);
   });
 }

@@ -32,7 +32,7 @@ function remake(name) {
   const before = runs[name];
   runs[name] = {
     version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: name === "sabotage" ? TRAINED : PATIENCE,
-    isPlaying: before?.isPlaying ?? false, isWaiting: false, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
+    isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });
 }
@@ -62,7 +62,7 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
     run.cutsAt = null;
     cutLayers(...BET_CUT, name);
   }
-  if (run.step >= run.until) run.isPlaying = run.isHurried = false;
+  if (run.step >= run.until) Object.assign(run, { isPlaying: false, stride: 1 });
   if (run === runNow()) {
     if (run.isStale && !run.isPlaying) showDigit(run);
     redraw();
@@ -75,7 +75,7 @@ function goOn() {
   const run = runNow();
   if (!run?.isPlaying || run.isWaiting) return;
   const ahead = (run.cutsAt ?? run.until) - run.step;
-  ask(nameNow(), { steps: Math.min(ahead, calm.matches || run.isHurried ? ACCURACY_EVERY : 1) }); // who wants no motion sees few pictures
+  ask(nameNow(), { steps: Math.min(ahead, calm.matches ? ACCURACY_EVERY : run.stride) }); // who wants no motion sees few pictures
 }
 
 function play() {
@@ -85,15 +85,6 @@ function play() {
   run.isPlaying = true;
   goOn();
   redraw();
-}
-
-/* From now on a picture stands for many steps; false if that can be had no more. */
-function hurry() {
-  const run = runNow();
-  if (!run || !worker || run.isHurried) return false;
-  run.isHurried = true;
-  play();
-  return true;
 }
 
 /* Sends another digit up the towers; while an answer is awaited, after it. */
@@ -106,10 +97,7 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
-function arrivesInWords(share, narrow) {
-  if (share > 1.005) return `grew to ${percent(share)}`;
-  return narrow ? shareInWords(share) : `arrives: ${shareInWords(share)}`;
-}
+const arrivesInWords = (share) => (share > 1.005 ? `grew to ${percent(share)}` : `arrives: ${shareInWords(share)}`);
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
@@ -142,7 +130,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
-    const [up, down] = [portrait.up, portrait.down].map((share) => arrivesInWords(share, narrow));
+    const [up, down] = [portrait.up, portrait.down].map(narrow ? shareInWords : arrivesInWords);
     if (narrow) stage.text(left, top + head - 20, up, "small");
     stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${up}`, "small");
     if (narrow) stage.text(right, top + head - 20, down, "small");

@@ -17,6 +17,6 @@ SCENES.turn = {
       remake("turn");
       play();
     },
-    isSettled: () => runs.turn?.step >= TRAINED, // at 40 seeds both read as many from then on
+    isSettled: () => runs.turn?.step >= TRAINED, // at forty seeds shut gates then read 0.01 fewer to 0.06 more
   },
 };
