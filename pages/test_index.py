@@ -382,6 +382,7 @@ def test_keys_lead_through_the_lesson(driver):
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
     assert shown(driver, "$('unfinished').innerText") == "Not finished: Start Turn Pointers"
+    wait_for(driver, "heading === null")  # it has scrolled there
     driver.execute_script("showScene('judge')")
     press("1", "3")
     assert shown(driver, "[state.verdicts, document.activeElement.closest('.claim').classList.contains('told')]") == [
