@@ -149,6 +149,41 @@ def gains_table(read) -> str:
     return markdown_table(f"| gain if it sees x | {' | '.join(titles)} |", lines)
 
 
+SEARCHED = {  # {a setting: its name, its range, which kinds have it}
+    "lr": ("rate", np.log(short.RATES), lambda carry, branch: True),
+    "gain": ("gain of W_2", np.log(short.GAINS), lambda carry, branch: True),
+    "carry_bias": ("z_C", short.CARRY_BIASES, lambda carry, branch: carry is not None),
+    "branch_bias": ("z_B", short.BRANCH_BIASES, lambda carry, branch: branch not in (None, "coupled")),
+}
+EDGE = 1 / 8  # the part of a range that counts as its end
+
+
+@table("gates-at-ends")
+def ends_table(read) -> str:
+    """A row for each setting and end of its range: the kinds of which at least two searches chose it there."""
+    tested = [trial for source in (ROUTING, PRODUCTS, OVER_RELU) for trial in read(source)["trials"]["final"]]
+    lines = []
+    for setting, (name, (low, high), has) in SEARCHED.items():
+        for end in ("low", "high"):
+            cells = []
+            for task in TASKS:
+                found = {
+                    kind: n_at_end(tested, task, kind, setting, low, high, end) for kind in GATED if has(*KINDS[kind])
+                }
+                often = [f"{GATED[kind][0]} {n}" for kind, n in found.items() if n > 1]
+                cells.append("; ".join(often) or "-")
+            lines.append(f"| {name}, {end} | {' | '.join(cells)} |")
+    return markdown_table(f"| chosen at an end | {' | '.join(TASKS.values())} |", lines)
+
+
+def n_at_end(tested: list[dict], task: str, kind: str, setting: str, low: float, high: float, end: str) -> int:
+    """In how many searches a kind's setting lies in the lowest or the highest part of its range."""
+    chosen = {trial["search"]: trial[setting] for trial in with_settings(tested, of=task, kind=kind)}
+    values = np.array(list(chosen.values()))
+    places = ((np.log(values) if setting in ("lr", "gain") else values) - low) / (high - low)
+    return int(np.sum(places < EDGE if end == "low" else places > 1 - EDGE))
+
+
 def effect_in_brackets(values: list[float]) -> str:
     """A mean over searches and its interval of 95 %, as in 0.571 (0.553 to 0.613)."""
     return effect_as_text(values).replace("95 %: ", "").replace(f", n = {len(values)}", "")
