@@ -89,12 +89,33 @@ def long_training(data_set, out, jobs):
 
 
 @unix
-def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_parent_alone_ends_all(tmp_path, data_set, number):
     """tests/properties signals the whole group."""
     with long_training(data_set, tmp_path / "run.json", 2) as process:
-        os.kill(process.pid, signal.SIGTERM)
+        os.kill(process.pid, number)
         stderr = end_of(process)
-    assert process.returncode == -signal.SIGTERM, stderr
+    assert process.returncode == -number, stderr
+
+
+ONE_NET_FAILS = """
+import sys
+from dataclasses import replace
+import highway_networks as hn
+
+data = hn.load_mnist(sys.argv[1])
+long = replace(hn.DEFAULTS, depth=3, hidden=8, epochs=10**6, n_train=200, n_test=60)
+tasks = [{"block": block, "settings": long, "data": data} for block in ("no such block", "highway")]
+hn.train_all(tasks, 2)
+"""
+
+
+@unix
+def test_a_net_that_fails_ends_the_others(data_set):
+    with start(data_set, code=ONE_NET_FAILS) as process:
+        stderr = end_of(process)
+    assert process.returncode == 1
+    assert "no such block" in stderr
 
 
 SLOW_WRITERS = """
@@ -121,15 +142,22 @@ run_program(lambda: run_command("slow", work))
 """
 
 
+@contextlib.contextmanager
+def slow_writers(folder, jobs):
+    """A command whose `jobs` workers, or which itself, have written files that are not in their places yet."""
+    targets = [folder / f"{i}.json" for i in range(jobs)]
+    with start(jobs, *targets, code=SLOW_WRITERS) as process:
+        while len(list(folder.glob("*.begun"))) < jobs:
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield process
+
+
 @linux
 @pytest.mark.parametrize(("jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
 def test_no_unfinished_file_stays(tmp_path, jobs, number):
     """Whether the command itself writes it or a worker, and whichever signal ends the command."""
-    targets = [tmp_path / f"{i}.json" for i in range(jobs)]
-    with start(jobs, *targets, code=SLOW_WRITERS) as process:
-        while len(list(tmp_path.glob("*.begun"))) < jobs:
-            assert process.poll() is None
-            time.sleep(0.01)
+    with slow_writers(tmp_path, jobs) as process:
         assert len(list(tmp_path.glob(".*.tmp"))) == jobs
         os.kill(process.pid, number)
         end_of(process)
@@ -138,8 +166,13 @@ def test_no_unfinished_file_stays(tmp_path, jobs, number):
 
 
 @linux
-def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
-    with long_training(data_set, tmp_path / "run.json", 2) as process:
+@pytest.mark.parametrize("program", ["highway_networks", "in_processes"])
+def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set, program):
+    if program == "highway_networks":
+        command = long_training(data_set, tmp_path / "run.json", 2)
+    else:
+        command = slow_writers(tmp_path, 2)
+    with command as process:
         workers = workers_of(process.pid)
         assert len(workers) == 2
         process.kill()
@@ -149,6 +182,7 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
                 break
             time.sleep(0.1)
         else:
+            signal_group(process, signal.SIGKILL)
             pytest.fail("a worker is still there after 10 minutes")
 
 

@@ -43,14 +43,17 @@ def throw(n: int, check, *strategies):
 
 # ---- Commands under way
 
+LONGEST = 1200  # seconds; a command that hangs ends itself then, if whoever started it was killed
+
 
 def start(*words, code=None):
-    """Starts highway_networks.py, or this code, in a process group of its own, as a terminal does."""
+    """Starts highway_networks.py, or this code, in a process group of its own, as a terminal does; for LONGEST."""
     program = ["-c", code] if code else [str(ROOT / "highway_networks.py")]
     return subprocess.Popen(
         [sys.executable, *program, *map(str, words)],
         cwd=ROOT,
         start_new_session=True,
+        preexec_fn=lambda: signal.alarm(LONGEST),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

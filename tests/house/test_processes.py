@@ -1,7 +1,10 @@
 """Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
+import signal
+import sys
 import threading
+import time
 
 import pytest
 
@@ -53,3 +56,21 @@ def test_what_tasks_tell_is_heard_before_their_results(jobs):
     for n in in_processes(tell_twice, [(n,) for n in range(9)], jobs, heard.append):
         assert heard.index(("begins", n)) < heard.index(("ends", n))
     assert sorted(heard) == sorted((what, n) for n in range(9) for what in ("begins", "ends"))
+
+
+def ignore_the_end(outlives, tell):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    tell("ignores it")
+    time.sleep(600)
+    outlives.touch()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to ignore")
+def test_a_process_that_ignores_its_end_is_killed(tmp_path):
+    def stop(content):
+        raise InterruptedError(content)
+
+    with pytest.raises(InterruptedError):
+        list(in_processes(ignore_the_end, [(tmp_path / "outlives",)], 2, stop))
+    assert not multiprocessing.active_children()
+    assert not list(tmp_path.iterdir())
