@@ -13,7 +13,7 @@ from conftest import ROOT
 
 from docs import publish
 from highways.commands import run_command
-from highways.files import read_json
+from highways.files import Lock, read_json
 from highways.trial_code import checksum_of_text, code_of
 from pages import make_index
 
@@ -69,6 +69,17 @@ def test_without_a_browser_its_pictures_stay_and_are_named(nothing_but_pictures,
     capsys.readouterr()
     assert publish.make_anew(True, None) == 1
     assert "viz/photograph.png" in capsys.readouterr().out
+
+
+def test_one_command_publishes_at_a_time(tmp_path, monkeypatch):
+    results = tmp_path / "experiments" / "results"
+    results.mkdir(parents=True)
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setattr(publish, "make_anew", lambda check, save: 0)
+    with Lock(results):
+        assert publish.main([]) == 2
+        assert publish.main(["--check"]) == 0
+    assert publish.main([]) == 0
 
 
 @pytest.mark.parametrize(("what", "is_stale"), [("its pictures", False), ("its words", True)])

@@ -8,12 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import OLD, ROOT, SMALL, in_process, names_in, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from highways.files import InputError, Lock, check_writable, read_json, write_all
+from highways.files import InputError, Lock, check_writable, put_arrays, read_arrays, read_json, write_all, write_arrays
 from highways.lab.trials import Runner
 from highways.records import sealed
 
@@ -95,6 +96,13 @@ def runner_of(name, folder):
     return Runner(name, "default", {}, folder=folder, jobs=1)
 
 
+def test_a_question_is_asked_by_one_command_at_a_time(tmp_path):
+    with runner_of("log", tmp_path), pytest.raises(InputError):
+        runner_of("log", tmp_path)
+    with runner_of("log", tmp_path):
+        pass
+
+
 def abs_of(trial):
     return {"abs": abs(trial["x"])}
 
@@ -167,13 +175,26 @@ def test_a_file_that_comes_during_the_training_is_not_replaced(tmp_path, shapes,
     assert not (tmp_path / "run.json").exists() or name == "run.json"
 
 
-def test_a_resumed_training_does_not_replace_a_foreign_net(tmp_path, shapes):
+def test_a_resumed_training_does_not_replace_a_foreign_net(tmp_path, shapes, monkeypatch):
+    """It is refused before it trains."""
     out = tmp_path / "run.json"
     words = [*conv_words(shapes, out), "--epochs", "2"]
     assert cn.main([*words, "--stop-after", "1"]) == 0
     (tmp_path / "run_0.npz").write_bytes(b"mine")
+    monkeypatch.setattr(cn, "train_one", pytest.fail)
     assert cn.main([*words, "--resume"]) == 2
     assert (tmp_path / "run_0.npz").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(("ready", "name"), [(1, "run_0.npz"), (2, "run_0_unfinished.npz")])
+def test_what_resume_goes_on_from_is_not_replaced(tmp_path, shapes, ready, name):
+    """A stopped net under a finished one's name; and a finished one whose command has other seeds to train."""
+    words = [*conv_words(shapes, tmp_path / "run.json"), "--epochs", "2"]
+    assert cn.main([*words, "--stop-after", str(ready)]) == 0
+    [net] = tmp_path.glob("*.npz")
+    net.rename(tmp_path / name)
+    assert cn.main(words) == 2
+    assert cn.main([*words, "--resume"]) == 0
 
 
 @posix
@@ -198,3 +219,35 @@ def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path):
     assert (tmp_path / "there.json").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["far", "link.json", "there.json"]
     assert os.listdir(tmp_path / "far") == ["file.json"]
+
+
+# ---- what is read
+
+
+class Code:
+    """Unpickled, it makes a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (self.folder,)
+
+
+def test_reading_arrays_runs_no_code_from_the_file(tmp_path):
+    write_arrays(tmp_path / "net.npz", {}, parameters=np.array([Code(str(tmp_path / "made"))], dtype=object))
+    with pytest.raises(ValueError):
+        read_arrays(tmp_path / "net.npz")
+    assert names_in(tmp_path) == ["net.npz"]
+
+
+@pytest.mark.parametrize("wrong", [np.ones(3, np.float32), np.ones(2), np.ones((2, 1), np.float32), None])
+def test_arrays_are_put_where_all_of_them_fit(wrong):
+    targets = {name: np.zeros(2, np.float32) for name in ("parameters", "v")}
+    arrays = {name: np.ones(2, np.float32) for name in targets}
+    bad = {"parameters": arrays["parameters"]} | ({} if wrong is None else {"v": wrong})
+    with pytest.raises((KeyError, ValueError)):
+        put_arrays(bad, targets)
+    assert not np.any([*targets.values()])
+    put_arrays(arrays, targets)
+    assert np.all([*targets.values()])
