@@ -21,6 +21,7 @@ from highways.lab.judging.rules import (
     is_above,
     is_below,
     kept,
+    logs,
     p_value,
     paired,
     prediction_interval,
@@ -124,6 +125,8 @@ def test_equal_values_of_an_unknown_resolution():
     assert above([3, 3, 3], 0) is below([0.0, 0.0], 1) is within([1.0, 1.0], 0, 2) is None
     assert math.isnan(p_value([1.0, 1.0], bound=0.5))
     assert interval([0.25, 0.25, 0.25]) == pytest.approx(interval([0.25, 0.25, 0.25], resolution=1e-4))
+    step = math.log10(1.001)  # of a whole logarithm's number, which is no count
+    assert interval(logs([0.1, 0.1])) == pytest.approx(interval([-1.0, -1.0], resolution=step))
 
 
 def test_seeds_that_diverged_are_counted():
