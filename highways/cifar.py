@@ -194,7 +194,7 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
     for file, size in SETS[name].sizes().items():
         path = folder / file
         try:
-            with files.open_file(path) as opened:
+            with path.open("rb") as opened:
                 found = os.fstat(opened.fileno()).st_size
                 if found != size:
                     raise InputError(f"{path} has {found} bytes; {name}'s has {size}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from PIL import Image, ImageOps
 
-from highways.files import InputError, open_file
+from highways.files import InputError
 
 LONGEST = 2048  # side, in pixels, of an image that is read; a larger one is shrunk
 SEEN = 192  # side, in pixels, of the image in which a digit is looked for
@@ -28,7 +28,7 @@ def read_grey(path: str | os.PathLike) -> np.ndarray:
     better there.  An image of more than 2048 pixels a side is shrunk.  Of several images in a file it
     is the first.  Raises InputError for another file."""
     try:
-        with open_file(path) as file, warnings.catch_warnings():
+        with open(path, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a phone has 108 megapixels
             image = ImageOps.exif_transpose(read_small(file))
             return grey_of(image)

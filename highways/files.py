@@ -4,14 +4,12 @@ and the commit that computed it.
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import math
 import os
 import platform
 import re
-import stat
 import tempfile
 from pathlib import Path
 
@@ -27,23 +25,9 @@ class CannotWrite(InputError):
     """A file cannot be written, as where the disk is full."""
 
 
-def open_file(path: str | os.PathLike):
-    """Opens a regular file to read its bytes.
-
-    Raises OSError for anything else: opening a pipe waits for its writer, and a device may have no
-    end."""
-    kind = os.stat(os.fspath(path)).st_mode
-    if stat.S_ISDIR(kind):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
-    if not stat.S_ISREG(kind):
-        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file", str(path))
-    return open(path, "rb")
-
-
 def read_bytes(path: str | os.PathLike) -> bytes:
-    """The bytes of a regular file.  Raises OSError for anything else."""
-    with open_file(path) as file:
-        return file.read()
+    """The bytes of a file; raises OSError."""
+    return Path(path).read_bytes()
 
 
 def printable(text) -> str:
@@ -135,7 +119,7 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
     files exceptions of any kind may be raised."""
-    with open_file(path) as file, np.load(file, allow_pickle=False) as archive:
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
         arrays = dict(archive)
     return from_json(str(arrays.pop("head"))), arrays
 

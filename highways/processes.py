@@ -61,10 +61,9 @@ def in_processes(function, tasks, jobs: int, listen=None):
     If `listen` is given, the function gets one more argument, `tell`: tell(content) in the task
     calls listen(content) here.
 
-    Raises ValueError for fewer than one job, CannotStart in a daemon process, WorkerDied when a
-    process dies, and whatever a task raises.  If this ends early, for whatever reason, it ends the
-    processes: it sends SIGTERM, at which they remove the files that they have not finished, and
-    kills those that go on.
+    Raises ValueError for fewer than one job, WorkerDied when a process dies, and whatever a task
+    raises.  If this ends early, for whatever reason, it ends the processes: it sends SIGTERM, at
+    which they remove the files that they have not finished, and kills those that go on.
 
     Each process has a pipe of its own, whose other end nobody else holds.  When it dies its pipe
     ends, so that nobody waits for the rest of a message.  Workers that share a queue can hang when
@@ -85,14 +84,10 @@ def in_processes(function, tasks, jobs: int, listen=None):
 
 
 def _context():
-    """The way in which processes are started here.  Raises CannotStart in a daemon process."""
+    """The way in which processes are started here."""
     # only here: most commands start no processes, and it takes some milliseconds
     import multiprocessing.resource_tracker
 
-    if multiprocessing.current_process().daemon:
-        raise CannotStart(
-            "a daemon process, such as a worker of multiprocessing.Pool, cannot start others: use --jobs 1"
-        )
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
     if context.get_start_method() == "spawn" and sys.platform != "win32":
         # the tracker unblocks SIGINT when it starts: so start it before interrupts_deferred() blocks SIGINT

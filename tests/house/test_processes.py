@@ -2,12 +2,13 @@
 
 import multiprocessing
 import signal
-import sys
 import threading
 import time
 
 import pytest
+from strikes import unix
 
+from highways import processes
 from highways.processes import in_processes
 
 
@@ -65,12 +66,31 @@ def ignore_the_end(outlives, tell):
     outlives.touch()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to ignore")
-def test_a_process_that_ignores_its_end_is_killed(tmp_path):
-    def stop(content):
-        raise InterruptedError(content)
+def clean_up_at_the_end(clean, tell):
+    """As where the whole group is sent SIGTERM, and the parent then sends another."""
+    try:
+        tell("begins")
+        time.sleep(600)
+    finally:
+        signal.raise_signal(signal.SIGTERM)
+        clean.touch()
 
+
+def stop(content):
+    raise InterruptedError(content)
+
+
+@unix
+def test_a_process_that_ignores_its_end_is_killed(tmp_path):
     with pytest.raises(InterruptedError):
         list(in_processes(ignore_the_end, [(tmp_path / "outlives",)], 2, stop))
     assert not multiprocessing.active_children()
     assert not list(tmp_path.iterdir())
+
+
+@unix
+def test_a_second_signal_does_not_stop_the_clean_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "SECONDS_TO_END", 600)
+    with pytest.raises(InterruptedError):
+        list(in_processes(clean_up_at_the_end, [(tmp_path / "clean",)], 2, stop))
+    assert (tmp_path / "clean").exists()
