@@ -42,6 +42,10 @@ def half(right, any_kind):
     return st.tuples(st.just(True), right) | st.tuples(st.just(False), any_kind)
 
 
+def masked_or_not(kind):
+    return kind | kind.map(np.ma.asarray)
+
+
 def labels(high: int, n: int):
     return st.lists(st.integers(0, high), min_size=n, max_size=n)
 
@@ -59,19 +63,24 @@ def logits_in_float64(net, x):
 @settings(max_examples=50)
 @given(
     half(
-        st.tuples(finite(FLOATS, 3, 2) | arrays.arrays("uint8", (3, 2)), labels(3, 3), labels(4, 2)),
+        st.tuples(finite(FLOATS, 3, 2) | arrays.arrays("uint8", (3, 2)), labels(3, 3), st.none(), labels(4, 2)),
         st.tuples(
-            any_array(st.sampled_from([(3, 2), (2, 2), (3,)])),
-            any_array(st.sampled_from([(3,), (3, 1), (2,)])) | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
+            masked_or_not(any_array(st.sampled_from([(3, 2), (2, 2), (3,)]))),
+            masked_or_not(any_array(st.sampled_from([(3,), (3, 1), (2,)])))
+            | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
+            st.none() | DTYPES,
             st.lists(st.integers(-1, 4), min_size=1, max_size=3),
         ),
     )
 )
-@example((False, (np.full((3, 2), np.nan), [0, 1, 1], [0])))
-@example((True, (np.ones((3, 2)), [0, 1, 1], [0, 2])))
+@example((False, (np.full((3, 2), np.nan), [0, 1, 1], None, [0])))
+@example((False, (np.ma.ones((3, 2)), [0, 1, 1], None, [0])))
+@example((False, (np.ones((3, 2)), np.ma.array([0, 1, 1]), None, [0])))
+@example((False, (np.ones((3, 2), np.uint8), [0, 1, 1], "float32", [0])))
+@example((True, (np.ones((3, 2)), [0, 1, 1], None, [0, 2])))
 def test_a_data_set_has_right_arrays_or_is_refused(drawn):
-    must_be_taken, (x, y, of_test) = drawn
-    x_test = np.ones((len(of_test), *x.shape[1:]), x.dtype)
+    must_be_taken, (x, y, dtype_of_test, of_test) = drawn
+    x_test = np.ones((len(of_test), *x.shape[1:]), dtype_of_test or x.dtype)
     y_test = np.array(of_test).astype(np.asarray(y).dtype)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -81,7 +90,9 @@ def test_a_data_set_has_right_arrays_or_is_refused(drawn):
             assert not must_be_taken
             return
     for array in (data.x_train, data.y_train, data.x_test, data.y_test):
+        assert type(array) is np.ndarray  # without a mask
         assert np.isfinite(array).all()
+    assert data.x_train.dtype.kind == data.x_test.dtype.kind
     assert len(data.x_train) == len(data.y_train)
     np.testing.assert_array_equal(data.x_train, np.reshape(x, data.x_train.shape))
     np.testing.assert_array_equal(data.y_train, y)

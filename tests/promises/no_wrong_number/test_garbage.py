@@ -53,6 +53,9 @@ def accepted(pairs, data, jobs, quiet, save):
         assert settings.n_train >= 1
         assert settings.n_test >= 1
         assert 0 < settings.lr < np.inf
+        assert 0 < settings.clip < np.inf
+        assert abs(settings.gate_bias) < np.inf
+        assert 0 <= settings.seed <= hn.MOST_SEED
     raise Accepted
 
 

@@ -99,6 +99,22 @@ def test_parameters_that_changed_after_forward_are_refused(make, change):
     net.backward(D_LOGITS)
 
 
+@pytest.mark.parametrize(
+    ("holder", "name"),
+    [
+        (deep_net(), "parameters"),
+        (deep_net(), "W_H"),
+        (deep_net().grad, "b_T"),
+        (conv_net(), "parameters"),
+        (conv_net().layers[0], "W"),
+        (conv_net().layers[0].grad, "W"),
+    ],
+)
+def test_an_array_that_others_hold_is_not_replaced(holder, name):
+    with pytest.raises(AttributeError):
+        setattr(holder, name, getattr(holder, name).copy())
+
+
 def test_every_weight_matrix_and_all_biases_of_a_kind_are_sampled():
     """In a net of the headline's sizes, at whatever parameter the sample begins."""
     net = hn.DeepNet(784, 10, hidden=50, depth=30, block="highway", rng=0)
@@ -298,7 +314,21 @@ def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen):
         train_own(**chosen)
 
 
-@pytest.mark.parametrize("setting", [{"epochs": 2.5}, {"batch_size": 1.5}, {"depth": math.inf}, {"seed": math.nan}])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"epochs": 2.5},
+        {"batch_size": 1.5},
+        {"depth": math.inf},
+        {"seed": math.nan},
+        {"seed": -1},
+        {"seed": hn.MOST_SEED + 1},
+        {"lr": math.nan},
+        {"clip": 0.0},
+        {"gate_bias": math.nan},
+        {"gate_bias": -math.inf},
+    ],
+)
 def test_settings_that_no_run_can_have_are_refused(setting):
     with pytest.raises(hn.InputError):
         hn.Settings(**setting)
