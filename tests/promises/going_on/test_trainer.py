@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-from highway_networks import Adam, DeepNet, scale_pixels, softmax_cross_entropy
+from highway_networks import Adam, DeepNet, scale_pixels, softmax_cross_entropy, train_epoch
 from highways import train_net
 from highways.nets.optimizers import SGD
 
@@ -24,6 +24,17 @@ def examples():
 def net_and(optimizer_of):
     net = DeepNet(5, CLASSES, 8, 3, "highway", rng=1)
     return net, optimizer_of(net.parameters)
+
+
+def test_an_epoch_is_that_of_train_epoch_in_an_order_of_its_own(examples):
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=2, batch_size=16, seed=7)
+    by_hand, optimizer = net_and(Adam)
+    for epoch, row in enumerate(history, 1):
+        order = np.random.default_rng([7, epoch]).permutation(90)
+        expected = train_epoch(by_hand, optimizer, *examples, order, 16)
+        assert expected.items() <= row.items()
+    np.testing.assert_array_equal(net.parameters, by_hand.parameters)
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"batch_size": 15}])
