@@ -1,5 +1,6 @@
 """Committed records are read, judged and shown only if they are what their commands and commits made, of known data."""
 
+import contextlib
 import copy
 import json
 import shutil
@@ -7,6 +8,7 @@ import shutil
 import pytest
 from conftest import ROOT
 
+from docs import publish
 from experiments import committed, judging
 from experiments.study import COMMANDS
 from highways.files import InputError, read_json
@@ -14,6 +16,7 @@ from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
 
 RUNS = "run_shallow"  # of several depths and seeds
 RESULT = "factor_model"
+CHANGED = "58f54ed355e2-dirty"
 
 
 def record_of(name: str) -> dict:
@@ -49,7 +52,7 @@ def with_changed_runs(record: dict, change: dict) -> dict:
         {},
         {"n_train": 3},
         {"data_sha256": "0" * 64},
-        {"env": {"python": "3.12", "numpy": "2.0", "git": "58f54ed355e2-dirty"}},
+        {"env": {"python": "3.12", "numpy": "2.0", "git": CHANGED}},
     ],
 )
 def test_runs_of_other_settings_data_or_programs_are_refused(committed_as, change):
@@ -60,6 +63,18 @@ def test_runs_of_other_settings_data_or_programs_are_refused(committed_as, chang
         return
     with pytest.raises(InputError):
         committed.read_committed(place)
+
+
+@pytest.mark.parametrize("change", [{}, {"n_train": 3}])
+def test_runs_of_other_settings_get_no_digest(committed_as, tmp_path, monkeypatch, change):
+    record = with_changed_runs(record_of(RUNS), change)
+    place = committed_as(RUNS, {name: value for name, value in record.items() if name != "digest"})
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    if not change:
+        assert json.loads(publish.runs_without_digest()[place]) == record
+        return
+    with pytest.raises(InputError):
+        publish.runs_without_digest()
 
 
 @pytest.mark.parametrize("change", [{"depth": 6}, {"seed": 11}])
@@ -78,13 +93,34 @@ def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as):
         committed.read_committed(place)
 
 
+def added_on(images: str):
+    """Says of the run that was added last that it saw these images."""
+
+    def spoil(record):
+        record["settings"]["added"][-1]["data_sha256_as_read"] = committed.KNOWN_DATA.get(f"{images}, as read")
+
+    return spoil
+
+
 @pytest.mark.parametrize(
-    ("name", "other"), [("table1", "CIFAR-10"), ("cifar", "MNIST"), ("cifar", "CIFAR-100"), ("cifar", "no")]
+    ("name", "spoil"),
+    [
+        ("cifar", lambda record: record.update(experiment="lesion")),
+        ("cifar", lambda record: record["settings"].update(budget="quick")),
+        ("cifar", lambda record: record["env"]["data_sets"].update({"CIFAR-10": "0" * 64})),
+        ("cifar", lambda record: record["env"].update(git=CHANGED)),
+        ("cifar", lambda record: record["env"]["git_of_trials"].append(CHANGED)),
+        ("cifar", lambda record: record["trials"]["final"][-1]["commits"].append(CHANGED)),
+        ("cifar", added_on("MNIST")),
+        ("cifar", added_on("CIFAR-100")),
+        ("cifar", added_on("no")),
+        ("table1", added_on("CIFAR-10")),
+    ],
 )
-def test_an_added_run_on_other_images_than_those_of_its_command_is_refused(name, other):
+def test_results_of_other_data_budgets_or_programs_are_refused(name, spoil):
     record = record_of(name)
     assert committed.checked(name, record) == record
-    record["settings"]["added"][-1]["data_sha256_as_read"] = committed.KNOWN_DATA.get(f"{other}, as read")
+    spoil(record)
     with pytest.raises(InputError):
         committed.checked(name, record)
 
@@ -118,13 +154,27 @@ def test_results_without_a_digest_or_with_a_trial_twice_are_refused(committed_as
         check(sealed({**record, "trials": [*record["trials"], record["trials"][0]]}), RESULTS, "routing.json")
 
 
-@pytest.mark.parametrize("history", [{"train_loss": [0.5]}, [{"epoch": 1, "train_loss": 0.5}]])
-def test_a_training_counted_twice_is_refused_whatever_form_its_history_has(history):
-    trials = [{"seed": seed, "history": history} for seed in (0, 1)]
-    record = record_of(RESULT)
-    check({**record, "trials": trials[:1]}, RESULTS, "mine.json")
-    with pytest.raises(InputError):
-        check({**record, "trials": trials}, RESULTS, "mine.json")
+EPOCH = {"epoch": 1, "train_loss": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("trials", "are_right"),
+    [
+        ([{"history": {"train_loss": [0.5]}}, {"history": {"train_loss": [0.4]}}], True),
+        ([{"history": {"train_loss": [0.5]}}, {"history": {"train_loss": [0.5]}}], False),
+        ([{"history": [EPOCH]}, {"history": [EPOCH]}], False),
+        ([{"history": [EPOCH], "diverged": True}, {"history": [EPOCH], "diverged": True}], True),
+        ([{"history": {"train_loss": []}}, {"history": {"train_loss": []}}], True),  # not trained
+        ([{"loss": None, "diverged": True}], True),
+        ([{"loss": None, "diverged": False}], False),
+        ([{"loss": 0.5, "diverged": True}], False),
+    ],
+)
+def test_trainings_are_counted_once_and_have_the_numbers_of_their_ends(trials, are_right):
+    """Whatever form their history has.  Nets of several seeds may diverge alike."""
+    numbered = [{"seed": seed, **trial} for seed, trial in enumerate(trials)]
+    with contextlib.nullcontext() if are_right else pytest.raises(InputError):
+        check({**record_of(RESULT), "trials": numbered}, RESULTS, "mine.json")
 
 
 def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
@@ -133,7 +183,7 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
     for name in COMMANDS:
         shutil.copy(ROOT / path_of(name), tmp_path / path_of(name))
     record = record_of(RESULT)
-    settings = {**record["settings"], "budget": "Quick"}
+    settings = {**record["settings"], "budget": "older"}
     for change in ({"experiment": "lesion"}, {"settings": settings}):
         (results / f"{RESULT}.json").write_text(json.dumps(sealed({**record, **change})))
         with pytest.raises(InputError):

@@ -2,6 +2,7 @@
 whether anything differs."""
 
 import hashlib
+import itertools
 import re
 import sys
 from functools import partial
@@ -16,6 +17,7 @@ from highways.commands import run_command
 from highways.files import Lock, read_json
 from highways.trial_code import checksum_of_text, code_of
 from pages import make_index
+from pages.show import BrowserPage
 
 
 @pytest.mark.parametrize("page", ["make_index", "make_explorer"])
@@ -92,6 +94,25 @@ def test_a_page_s_pictures_are_stale_if_anything_else_in_it_changes(tmp_path, mo
         page.write_text(text.replace(old, new))
         made_from.append(publish.photograph(tmp_path / "shot.webp", page, bytes).made_from)
     assert (made_from[0] != made_from[1]) == is_stale
+
+
+@pytest.mark.parametrize("changed", ["page.html", "part.js", "net.npz", "shot.webp", "program.py"])
+def test_a_page_is_made_from_its_parts(tmp_path, monkeypatch, changed):
+    for name in ("page.html", "part.js", "net.npz", "shot.webp", "program.py"):
+        (tmp_path / name).write_text("1")
+    program = SimpleNamespace(PARTS=tmp_path, PAGE_PARTS=["part.js"], __file__=tmp_path / "program.py")
+    page = BrowserPage(program, (), (tmp_path / "net.npz",), (tmp_path / "shot.webp",))
+    monkeypatch.setattr(publish.registry, "PICTURES", {})
+    monkeypatch.setattr(publish, "CARD", {})
+    monkeypatch.setattr(publish, "BROWSER_PAGES", [page])
+
+    def made_from() -> str:
+        _, product = itertools.islice(publish.products(lambda source: {}), 2)  # the first is the GIF
+        return product.made_from
+
+    before = made_from()
+    (tmp_path / changed).write_text("2")
+    assert made_from() != before
 
 
 def test_the_pictures_of_all_scenes_are_products():
