@@ -215,7 +215,8 @@ def test_a_run_that_diverges_ends_and_says_so(shapes):
     convolutional.train_conv(t, data)
     result = trials.run_record(t, data)
     assert result["diverged"] is True
-    assert "epoch" in result["diverged_at"]
+    assert result["diverged_at"] == t.diverged
+    assert result["history"]["epoch"] == []
     assert result["test_accuracy"] is None
     assert "wrong" not in result
 

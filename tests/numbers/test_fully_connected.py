@@ -40,7 +40,7 @@ def test_training_lowers_the_loss_and_measures_it(block):
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
     _, result = fully_connected.train(setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu"))
-    assert "loss" in result["diverged_at"]
+    assert result["diverged_at"]
     assert result["test_accuracy"] is None
     assert fully_connected.selection_loss(result) == math.inf
     assert fully_connected.selection_loss({"losses": [1e9], "diverged": False}) < math.inf
@@ -51,8 +51,10 @@ def test_a_net_that_its_last_step_ruins_has_diverged():
     one_step = {"epochs": 1, "n_train": fully_connected.BATCH}
     t = setting(block="plain", effective_lr=1e30, clip=math.inf, activation="relu", **one_step)
     _, result = fully_connected.train(t)
-    assert math.isfinite(result["losses"][0])
-    assert (result["diverged"], result["diverged_at"]) == (True, "after its last step")
+    [loss] = result["losses"]
+    assert math.isfinite(loss)
+    assert result["diverged"] is True
+    assert result["diverged_at"]
     assert fully_connected.selection_loss(result) == math.inf
 
 
