@@ -2,16 +2,11 @@
 
 import numpy as np
 
-from experiments.gates_or_products import routing_or_multiplication as short
-from experiments.gates_or_products.gated_net import FACTORS, KINDS
-from highways.lab.judging.claim import effect_as_text
 from highways.lab.showing.registry import picture, table
-from highways.lab.showing.style import GREY, OTHERS, headline, panels
-from highways.lab.showing.style import KINDS as COLORS
+from highways.lab.showing.style import GREY, KINDS, OTHERS, headline, panels
 from highways.lab.showing.tables import accuracy_and_lost, markdown_table
 from highways.records import with_settings
 
-SHORT = "experiments/results/routing_or_multiplication.json"
 ROUTING = "experiments/results/routing_whole_trainings.json"
 PRODUCTS = "experiments/results/which_product.json"
 OVER_RELU = "experiments/results/gates_over_relu.json"
@@ -58,14 +53,14 @@ def routing_whole_trainings(*records):
     return fig
 
 
-FAMILIES = {"gate": COLORS["highway"], "product": OTHERS[0], "block with neither": COLORS["residual"]}
+FAMILIES = {"gate": KINDS["highway"], "product": OTHERS[0], "block with neither": KINDS["residual"]}
 
 
 def family_of(kind: str) -> str:
     """Whether blocks of a kind have gates, a product of other factors before W_2, or neither."""
-    if kind == "gated" or KINDS[kind] != (None, None):
-        return "gate"
-    return "product" if kind in FACTORS else "block with neither"
+    if kind in ("product", "bounded", "product_relu"):
+        return "product"
+    return "block with neither" if kind in ("residual", "relu", "absolute") else "gate"
 
 
 def accuracy_of_searches(trials: list[dict]) -> list[float]:
@@ -99,91 +94,15 @@ def routing_table(read) -> str:
     lines = []
     for kind, (name, carry, branch) in GATED.items():
         cells = []
-        for task in TASKS:
-            row = with_settings(rows, kind=kind, task=task)[0]
-            cells += [accuracy_and_lost(row), f"{row[f'accuracy_{deepest(task)}']['mean']:.2f}"]
+        of_tasks = [with_settings(rows, kind=kind, task=task)[0] for task in TASKS]
+        for row in of_tasks:
+            at_largest = row[f"accuracy_{deepest(row)}"]["mean"]
+            cells += [accuracy_and_lost(row), f"{at_largest:.2f}"]
         lines.append(f"| {name} | {carry} | {branch} | {' | '.join(cells)} |")
-    titles = [f"{name} | k = {deepest(task)}" for task, name in TASKS.items()]
+    titles = [f"{name} | k = {deepest(row)}" for name, row in zip(TASKS.values(), of_tasks, strict=True)]
     return markdown_table(f"| | carry sees | branch sees | {' | '.join(titles)} |", lines)
 
 
-def deepest(task: str) -> int:
-    """The largest number of steps of a task."""
-    return short.TASKS[task]["deepest"]
-
-
-SEEING = {  # {what sees x: (the kind in which it does, the kind in which it does not)}
-    "a branch gate, beside a static carry gate": ("branch", "neither"),
-    "a branch gate, beside a whole carry": ("added", "scaled"),
-    "a carry gate, beside a static branch gate": ("carry", "neither"),
-    "both gates": ("both", "neither"),
-    "a coupled gate, where the other sees k alone": ("coupled", "told"),
-}
-
-
-def gains_of_seeing(read, task: str, pair: tuple[str, str]) -> tuple[list[float], list[float]]:
-    """What a kind is ahead of another, search by search: after the short trainings, a mean over draws with the same
-    settings in both, and after whole ones."""
-    searched = [trial for source in (SHORT, PRODUCTS) for trial in read(source)["trials"]["search"]]
-    tested = [trial for source in (ROUTING, PRODUCTS) for trial in read(source)["trials"]["final"]]
-    n_searches = len({trial["search"] for trial in tested})
-    at_equal_settings, whole = ([], [])
-    for search in range(n_searches):
-        of_short = [with_settings(searched, of=task, kind=kind, search=search) for kind in pair]
-        means = [np.mean([trial["chosen_by"] for trial in trials]) for trials in of_short]
-        at_equal_settings.append(float(means[0] - means[1]))
-        of_whole = [with_settings(tested, of=task, kind=kind, search=search) for kind in pair]
-        means = [np.mean([trial["accuracy"] for trial in trials]) for trials in of_whole]
-        whole.append(float(means[0] - means[1]))
-    return at_equal_settings, whole
-
-
-@table("gains-of-seeing")
-def gains_table(read) -> str:
-    """A row for each gate: what it gains if it sees x, after the short trainings and after the whole ones."""
-    lines = []
-    for name, pair in SEEING.items():
-        cells = [effect_in_brackets(gain) for task in TASKS for gain in gains_of_seeing(read, task, pair)]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    titles = [f"{name}, 1500 steps | whole" for name in TASKS.values()]
-    return markdown_table(f"| gain if it sees x | {' | '.join(titles)} |", lines)
-
-
-SEARCHED = {  # {a setting: its name, its range, which kinds have it}
-    "lr": ("rate", np.log(short.RATES), lambda carry, branch: True),
-    "gain": ("gain of W_2", np.log(short.GAINS), lambda carry, branch: True),
-    "carry_bias": ("z_C", short.CARRY_BIASES, lambda carry, branch: carry is not None),
-    "branch_bias": ("z_B", short.BRANCH_BIASES, lambda carry, branch: branch not in (None, "coupled")),
-}
-EDGE = 1 / 8  # the part of a range that counts as its end
-
-
-@table("gates-at-ends")
-def ends_table(read) -> str:
-    """A row for each setting and end of its range: the kinds of which at least two searches chose it there."""
-    tested = [trial for source in (ROUTING, PRODUCTS, OVER_RELU) for trial in read(source)["trials"]["final"]]
-    lines = []
-    for setting, (name, (low, high), has) in SEARCHED.items():
-        for end in ("low", "high"):
-            cells = []
-            for task in TASKS:
-                found = {
-                    kind: n_at_end(tested, task, kind, setting, low, high, end) for kind in GATED if has(*KINDS[kind])
-                }
-                often = [f"{GATED[kind][0]} {n}" for kind, n in found.items() if n > 1]
-                cells.append("; ".join(often) or "-")
-            lines.append(f"| {name}, {end} | {' | '.join(cells)} |")
-    return markdown_table(f"| chosen at an end | {' | '.join(TASKS.values())} |", lines)
-
-
-def n_at_end(tested: list[dict], task: str, kind: str, setting: str, low: float, high: float, end: str) -> int:
-    """In how many searches a kind's setting lies in the lowest or the highest part of its range."""
-    chosen = {trial["search"]: trial[setting] for trial in with_settings(tested, of=task, kind=kind)}
-    values = np.array(list(chosen.values()))
-    places = ((np.log(values) if setting in ("lr", "gain") else values) - low) / (high - low)
-    return int(np.sum(places < EDGE if end == "low" else places > 1 - EDGE))
-
-
-def effect_in_brackets(values: list[float]) -> str:
-    """A mean over searches and its interval of 95 %, as in 0.571 (0.553 to 0.613)."""
-    return effect_as_text(values).replace("95 %: ", "").replace(f", n = {len(values)}", "")
+def deepest(row: dict) -> int:
+    """The largest number of steps for which a row has an accuracy."""
+    return max(int(name.removeprefix("accuracy_")) for name in row if name.startswith("accuracy_"))
