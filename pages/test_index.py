@@ -490,9 +490,11 @@ def test_a_reader_draws_cuts_and_drags(driver):
     driver.execute_script("bet('sabotage', 2, 0)")
     assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
     assert shown(driver, "frameNow()") == [6, 8]  # the sliders say what will be cut
-    driver.execute_script("location.hash = '#sabotage&tower=yours&cutFrom=6&cutCount=20'")  # the lesson's link
+    driver.find_element("link text", "Sabotage, 20 layers").click()  # in the lesson
     wait_for(driver, "state.tower === 'yours' && runs.sabotage.step === 0")
     assert shown(driver, "[frameNow(), isPlaying(), isTold('sabotage')]") == [[6, 20], False, True]
+    ActionChains(driver).send_keys(" ").perform()
+    assert shown(driver, "[state.scene, isPlaying()]") == ["sabotage", True]
     driver.execute_script("showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")

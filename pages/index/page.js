@@ -182,6 +182,13 @@ function scrollToScene(scene, behavior = "auto") {
   place.scrollIntoView({ behavior, block: "start" });
 }
 
+/* And takes the focus along: a link that kept it would keep the keys. */
+function leadTo(scene, behavior) {
+  showScene(scene);
+  scrollToScene(scene, behavior);
+  sectionOf(scene).querySelector("h2").focus({ preventScroll: true });
+}
+
 /* ---- Keys: they make it a lesson ---- */
 
 let heading = null; // the scene that a key scrolls to; those on the way are not shown
@@ -190,9 +197,7 @@ function go(by) {
   const next = NAMES[NAMES.indexOf(state.scene) + by];
   if (!next) return false; // the browser scrolls on
   heading = next;
-  showScene(next);
-  scrollToScene(next, calm.matches ? "auto" : "smooth");
-  sectionOf(next).querySelector("h2").focus({ preventScroll: true });
+  leadTo(next, calm.matches ? "auto" : "smooth");
 }
 
 /* The answers to the bet, or to the first claim, that is open. */
@@ -354,8 +359,7 @@ function start() {
     const asked = takeAddress();
     if (location.hash.includes("&") && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
     state.scene = "";
-    showScene(asked);
+    leadTo(asked);
     if (location.hash.includes("&") && ABOUT[asked]) remake(nameNow());
-    scrollToScene(asked);
   });
 }

@@ -196,8 +196,7 @@ function playRace(values) {
 /* What a link such as #race&depth=5 asks for; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
-  showScene("race");
-  scrollToScene("race");
+  leadTo("race");
   playRace(stateOfAddress(event.currentTarget.hash));
 }
 
