@@ -94,7 +94,8 @@ SCENES.start = {
       const words = T.toFixed(Math.min(T, 1 - T) < 0.02 ? 3 : 2).replace(/^0/, "");
       stage.text(left + (column + 0.5) * across, bottom + 16, words, "small", "middle");
     }
-    stage.text(left + wide, bottom + 16, "plain", "small", "end");
+    stage.text(left + wide, bottom + 16, "plain,", "small", "end");
+    stage.text(left + wide, bottom + 36, state.weights === "orthogonal" ? "weights keep lengths" : "small weights", "small", "end");
     stage.text(left, bottom + 36, "T at the start →", "small");
     stage.text(4, top - 6, "rate ↑", "small");
     stage.text(left + wide, top - 6, `● learns: loss under ${LEARNS}; × does not`, "small", "end");
@@ -104,8 +105,8 @@ SCENES.start = {
   drawLaw(left, law, wide, across) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    const what = stage.width > 560 ? "left after 30 layers, untrained: — by the law, found ▲" : "left: — the law, ▲";
-    stage.text(left, 12, `${what} signal, ▽ gradient`, "small");
+    const what = stage.width > 560 ? "left after 30 layers, untrained; " : "";
+    stage.text(left, 12, `${what}line: predicted; ▲ signal, ▽ gradient: measured`, "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
