@@ -99,7 +99,7 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 eight neighbouring layers are cut. How much does the net read 200 steps later?",
+    question: "The bet cuts eight neighbouring layers at step 100. How much does the net read 200 steps later?",
     choices: ["it guesses", "half as much", "nearly as much"],
     right: 2,
     isSettled: () => runs.bet?.step >= TRAINED + HEALING,
