@@ -46,6 +46,9 @@ function makeBets() {
     tell.className = "tell";
     box.lastChild.append(tell);
     box.append(document.createElement("p"));
+    const onward = makeButton("to the controls", focusControls);
+    onward.className = "unseen";
+    box.after(onward);
   });
   document.querySelectorAll("#texts .claim").forEach((place, i) => {
     const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {

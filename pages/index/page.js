@@ -217,6 +217,9 @@ function keysNow() {
   return keys;
 }
 
+const focusControls = () => $("controls").querySelector("button:not([hidden]), input, select")?.focus();
+const focusBet = () => sectionOf(state.scene).querySelector(".bet button").focus();
+
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !$("keys").checked) return; // a shortcut of the browser
   const key = event.key.toLowerCase();
@@ -230,7 +233,7 @@ function takeKey(event) {
     pageup: () => go(-1),
     " ": () => !$("play").hidden && togglePlay(),
     a: () => askAnswer(state.scene),
-    s: () => $("controls").querySelector("button:not([hidden]), input, select")?.focus(),
+    s: focusControls,
   };
   choicesNow().forEach((button, i) => (actions[i + 1] = () => {
     button.focus(); // scrolls there, and marks it
@@ -338,6 +341,8 @@ function start() {
   $("play").addEventListener("click", togglePlay);
   $("again").addEventListener("click", () => remake(nameNow()));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
+  $("back").addEventListener("click", focusBet);
+  $("back").hidden = false;
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
   document.addEventListener("focusin", follow);
