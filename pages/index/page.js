@@ -182,7 +182,7 @@ function scrollToScene(scene, behavior = "auto") {
   place.scrollIntoView({ behavior, block: "start" });
 }
 
-/* And takes the focus along: a link that kept it would keep the keys. */
+/* Opens a scene for who follows a link or a key; a link that kept the focus would keep the space key. */
 function leadTo(scene, behavior) {
   showScene(scene);
   scrollToScene(scene, behavior);
