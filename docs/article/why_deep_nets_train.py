@@ -213,8 +213,10 @@ def kinds_that_train(read) -> str:
         train = sum(entry["trains"] for entry in deep)
         by_bias = Counter(entry["gate_bias"] for entry in deep if entry["trains"])
         of_bias = Counter(entry["gate_bias"] for entry in deep)
-        best = max(of_bias, key=lambda bias: by_bias[bias] / of_bias[bias])
-        of_best = f"; {by_bias[best]} of {of_bias[best]}" if len(of_bias) > 1 else ""
+        of_best = ""
+        if len(of_bias) > 1:
+            best = max(of_bias, key=lambda bias: by_bias[bias] / of_bias[bias])
+            of_best = f"; {by_bias[best]} of {of_bias[best]}"
         shown = [kind, equation, f"{train} of {len(deep)}{of_best}"]
         rows = [select(record["summary"], kind=kind, depth=depth) for depth in depths]
         shown += [f"{1000 * row['loss']['mean']:.2g}" for row in rows]
