@@ -51,6 +51,9 @@ def with_changed_runs(record: dict, change: dict) -> dict:
     [
         {},
         {"n_train": 3},
+        {"n_classes": 11},
+        {"activation": "relu"},
+        {"optimizer": "sgd"},
         {"data_sha256": "0" * 64},
         {"env": {"python": "3.12", "numpy": "2.0", "git": CHANGED}},
     ],
@@ -86,11 +89,21 @@ def test_runs_of_other_depths_or_seeds_are_refused(change):
 
 
 @pytest.mark.skipif(committed.known_commits() is None, reason="the history of this clone is not there")
-def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as):
+@pytest.mark.parametrize("commit", ["deadbeefdead", None, "abc", "right in its first digits"])
+def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as, commit):
     record = record_of(RUNS)
-    place = committed_as(RUNS, sealed({**record, "env": {**record["env"], "git": "deadbeefdead"}}))
+    if commit == "right in its first digits":
+        commit = record["env"]["git"][:12] + "0" * 28
+    place = committed_as(RUNS, sealed({**record, "env": {**record["env"], "git": commit}}))
     with pytest.raises(InputError):
         committed.read_committed(place)
+
+
+@pytest.mark.parametrize(("commit", "is_right"), [("deadbeefdead", True), ("abc", False), ("deadbeefdeaX", False)])
+def test_a_clone_without_history_takes_what_may_be_a_commit(monkeypatch, commit, is_right):
+    monkeypatch.setattr(committed, "known_commits", lambda: None)
+    with contextlib.nullcontext() if is_right else pytest.raises(InputError):
+        committed.check_commit(commit, "mine.json")
 
 
 def added_on(images: str):
