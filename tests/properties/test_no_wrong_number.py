@@ -63,24 +63,28 @@ def logits_in_float64(net, x):
 @settings(max_examples=50)
 @given(
     half(
-        st.tuples(finite(FLOATS, 3, 2) | arrays.arrays("uint8", (3, 2)), labels(3, 3), st.none(), labels(4, 2)),
+        st.tuples(
+            finite(FLOATS, 3, 2) | arrays.arrays("uint8", (3, 2)), labels(3, 3), st.none(), labels(4, 2), st.just((2,))
+        ),
         st.tuples(
             masked_or_not(any_array(st.sampled_from([(3, 2), (2, 2), (3,)]))),
             masked_or_not(any_array(st.sampled_from([(3,), (3, 1), (2,)])))
             | st.lists(st.integers(-1, 3), min_size=3, max_size=3),
             st.none() | DTYPES,
             st.lists(st.integers(-1, 4), min_size=1, max_size=3),
+            st.sampled_from([(2,), (3,), ()]),
         ),
     )
 )
-@example((False, (np.full((3, 2), np.nan), [0, 1, 1], None, [0])))
-@example((False, (np.ma.ones((3, 2)), [0, 1, 1], None, [0])))
-@example((False, (np.ones((3, 2)), np.ma.array([0, 1, 1]), None, [0])))
-@example((False, (np.ones((3, 2), np.uint8), [0, 1, 1], "float32", [0])))
-@example((True, (np.ones((3, 2)), [0, 1, 1], None, [0, 2])))
+@example((False, (np.full((3, 2), np.nan), [0, 1, 1], None, [0], (2,))))
+@example((False, (np.ma.ones((3, 2)), [0, 1, 1], None, [0], (2,))))
+@example((False, (np.ones((3, 2)), np.ma.array([0, 1, 1]), None, [0], (2,))))
+@example((False, (np.ones((3, 2), np.uint8), [0, 1, 1], "float32", [0], (2,))))
+@example((False, (np.ones((2, 3)), [0, 1], None, [0, 1, 1], (2,))))
+@example((True, (np.ones((3, 2)), [0, 1, 1], None, [0, 2], (2,))))
 def test_a_data_set_has_right_arrays_or_is_refused(drawn):
-    must_be_taken, (x, y, dtype_of_test, of_test) = drawn
-    x_test = np.ones((len(of_test), *x.shape[1:]), dtype_of_test or x.dtype)
+    must_be_taken, (x, y, dtype_of_test, of_test, shape_of_test) = drawn
+    x_test = np.ones((len(of_test), *shape_of_test), dtype_of_test or x.dtype)
     y_test = np.array(of_test).astype(np.asarray(y).dtype)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,6 +97,7 @@ def test_a_data_set_has_right_arrays_or_is_refused(drawn):
         assert type(array) is np.ndarray  # without a mask
         assert np.isfinite(array).all()
     assert data.x_train.dtype.kind == data.x_test.dtype.kind
+    assert data.shape == x_test.shape[1:]
     assert len(data.x_train) == len(data.y_train)
     np.testing.assert_array_equal(data.x_train, np.reshape(x, data.x_train.shape))
     np.testing.assert_array_equal(data.y_train, y)
