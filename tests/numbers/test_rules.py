@@ -138,6 +138,9 @@ def test_seeds_that_diverged_are_counted():
     assert corrected(compared(is_above, others, lost, 0)) == [True]
     assert corrected(compared(is_above, [None, 1.1, 1.2], [0.1, 0.2, 0.3], 0)) == [None]  # one of three
     assert corrected(compared(is_above, lost, lost, 0)) == [None]
+    # of unequal numbers of seeds, the shares count: four of four are more than five of twenty
+    assert corrected(compared(is_above, lost, [None] * 5 + [1.0] * 15, 0)) == [False]
+    assert not compared(is_above, [None] * 3 + [1.0], [None] * 4 + [1.0] * 5, 0).holds()
     # Holm's correction counts it: p is 1/35
     assert corrected(compared(is_above, others, lost, 0), is_above([1.0, 2.0], 0, [1.0, 2.0])) == [None, None]
 
