@@ -71,9 +71,11 @@ def test_a_summary_moves_with_its_trials_and_not_with_last_digits(noise):
     assert not agree(with_summary(question, moved)["summary"], RECORD["summary"])
 
 
-def test_what_cancels_agrees_with_0_and_small_losses_differ():
+def test_last_digits_and_what_cancels_agree_and_small_losses_differ():
     assert agree({"mean": 0.0}, {"mean": 1e-17})
     assert agree([-1e-16], [2e-16])
+    assert agree(1.0, 1 + 1e-11)
+    assert not agree(1.0, 1 + 1e-7)
     assert not agree(1e-6, 1.001e-6)
     assert not agree(0.0, 1e-11)
 
