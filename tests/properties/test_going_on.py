@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from conftest import write_data_set
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
@@ -19,6 +19,7 @@ from highways.lab.trials import Runner
 from highways.nets.optimizers import SGD
 
 EPOCHS = 4
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # a smaller example would take minutes of trainings
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def data(tmp_path_factory):
     return hn.load_mnist(write_data_set(tmp_path_factory.mktemp("shapes"), side=14))
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, phases=WITHOUT_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     stops=st.sets(st.integers(1, EPOCHS - 1)),
     protocol=st.sampled_from(["paper", "short"]),
