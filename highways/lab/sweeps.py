@@ -59,7 +59,8 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
             if key not in lines:
                 tasks.append((function, setting, key))
         if len(tasks) < len(planned):
-            print(f"{len(planned) - len(tasks)} of {len(planned)} runs were in {log}; remove it if your code has changed")
+            n_kept = len(planned) - len(tasks)
+            print(f"{n_kept} of {len(planned)} runs were in {log}: remove it if your code has changed")
         finished = finished_runs(tasks, min(jobs or all_cores(), len(tasks) or 1), scheduler)
         with closing(finished):
             for number, (key, result) in enumerate(finished, 1):
