@@ -1055,6 +1055,8 @@ def train_epochs(
         except FloatingPointError as error:
             return rows, f"epoch {epoch}, {error}"
         rows.append(row)
+    if not np.isfinite(net.parameters).all():
+        return rows, "after the last step: parameters are not finite"
     return rows, None
 
 

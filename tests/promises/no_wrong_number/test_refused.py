@@ -255,6 +255,14 @@ def test_an_epoch_refuses_an_invalid_x_or_y():
         np.testing.assert_array_equal(net.parameters, before)
 
 
+def test_a_training_whose_last_step_loses_the_parameters_is_said_to_have_diverged():
+    net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
+    optimizer = hn.Adam(net.parameters, lr=1e39)
+    _, diverged_at = hn.train_epochs(net, optimizer, np.ones((4, 4)), np.zeros(4, int), [np.arange(4)], 4)
+    assert not np.isfinite(net.parameters).all()
+    assert diverged_at is not None
+
+
 @pytest.mark.parametrize("dtype", ["float16", "int64", "complex64"])
 def test_a_net_of_another_dtype_is_refused(dtype):
     with pytest.raises(ValueError):
