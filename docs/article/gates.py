@@ -81,7 +81,8 @@ def gains_of_seeing(read, task: str, pair: tuple[str, str]) -> tuple[list[float]
     searched = [trial for source in (SHORT, PRODUCTS) for trial in read(source)["trials"]["search"]]
     tested = [trial for source in (ROUTING, PRODUCTS) for trial in read(source)["trials"]["final"]]
     n_searches = len({trial["search"] for trial in tested})
-    at_equal_settings, whole = ([], [])
+    at_equal_settings = []
+    whole = []
     for search in range(n_searches):
         of_short = [with_settings(searched, of=task, kind=kind, search=search) for kind in pair]
         means = [np.mean([trial["chosen_by"] for trial in trials]) for trials in of_short]
@@ -92,15 +93,19 @@ def gains_of_seeing(read, task: str, pair: tuple[str, str]) -> tuple[list[float]
     return at_equal_settings, whole
 
 
-@table("gains-of-seeing")
-def gains_table(read) -> str:
-    """A row for each gate: what it gains if it sees x, after the short trainings and after the whole ones."""
+def lines_of_gains(read) -> list[str]:
+    """A line for each gate: what it gains if it sees x, after the short trainings and after the whole ones."""
     lines = []
     for name, pair in SEEING.items():
         cells = [effect_in_brackets(gain) for task in TASKS for gain in gains_of_seeing(read, task, pair)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+@table("gains-of-seeing")
+def gains_table(read) -> str:
     titles = [f"{name}, 1500 steps | whole" for name in TASKS.values()]
-    return markdown_table(f"| gain if it sees x | {' | '.join(titles)} |", lines)
+    return markdown_table(f"| gain if it sees x | {' | '.join(titles)} |", lines_of_gains(read))
 
 
 SEARCHED = {  # {a setting: its name, its range, which kinds have it}
@@ -172,14 +177,9 @@ def where_gates_see_x(read) -> str:
 
 
 @table("article-gains-of-seeing")
-def gains_of_gates(read) -> str:
-    """A row for each gate: what it gains if it sees x, after short trainings at equal settings and after whole ones."""
-    lines = []
-    for name, pair in SEEING.items():
-        cells = [effect_in_brackets(gain) for task in IN_ARTICLE for gain in gains_of_seeing(read, task, pair)]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+def gains_in_article(read) -> str:
     titles = [f"{name}, 1 500 steps | whole" for name in IN_ARTICLE.values()]
-    return table_of(f"| gain if it sees $x$ | {' | '.join(titles)} |", lines, (22, 18, 18, 18, 18))
+    return table_of(f"| gain if it sees $x$ | {' | '.join(titles)} |", lines_of_gains(read), (22, 18, 18, 18, 18))
 
 
 @table("article-difference-both-branch-cycle", kind="both", other="branch", task="cycle")

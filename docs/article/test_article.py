@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from docs.article import make, show, studies, ten_claims, who_and_when, why_deep_nets_train
+from docs.article import gates, make, show, studies, ten_claims, who_and_when, why_deep_nets_train
 from experiments.depth_on_demand import depth_on_demand, untold_need, untold_need_trial
 from experiments.primary.primary import PRIMARY
 from experiments.published import PUBLISHED
@@ -114,6 +114,35 @@ def test_gates_rescue_where_fixed_ones_fail():
 def test_the_numbers_of_kinds():
     _, _, plain, *_ = registry.TABLES["article-kinds"](RECORDS.__getitem__).strip().split("\n")
     assert numbers_in(plain) == [2, 2, 3, 10, 0.903, 0.91]  # 1000 times the losses
+
+
+def test_what_a_gate_gains_by_seeing_x_is_paired_by_search():
+    def trials(entry, by_kind):
+        return [
+            {"of": "cycle", "kind": kind, "search": search, entry: value + search}
+            for kind, value in by_kind.items()
+            for search in range(2)
+        ]
+
+    searched = trials("chosen_by", {"both": 0.6, "neither": 0.5}) + trials("chosen_by", {"both": 0.8, "neither": 0.5})
+    tested = trials("accuracy", {"both": 0.7, "neither": 0.75})
+    nothing = {"trials": {"search": [], "final": []}}
+    records = {
+        gates.SHORT: {"trials": {"search": searched}},
+        gates.ROUTING: {"trials": {"final": tested}},
+        gates.PRODUCTS: nothing,
+    }
+    short, whole = gates.gains_of_seeing(records.__getitem__, "cycle", ("both", "neither"))
+    assert short == pytest.approx([0.2, 0.2])
+    assert whole == pytest.approx([-0.05, -0.05])
+
+
+@pytest.mark.parametrize(("rates", "low", "high"), [([6e-4, 5e-3], 1, 0), ([9e-3, 9e-3], 0, 2)])
+def test_how_often_a_setting_lies_at_an_end_of_its_range(rates, low, high):
+    tested = [{"of": "cycle", "kind": "both", "search": search, "lr": rate} for search, rate in enumerate(rates)]
+    _, ends, _ = gates.SEARCHED["lr"]
+    found = [gates.n_at_end(tested, "cycle", "both", "lr", *ends, end) for end in ("low", "high")]
+    assert found == [low, high]
 
 
 def test_the_ten_claims_have_the_bounds_of_the_ledger():

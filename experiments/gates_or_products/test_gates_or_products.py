@@ -66,19 +66,26 @@ def test_where_a_cycle_leads():
         assert way[depth] == answer
 
 
-def gains(branch: float, carry: float, product: float = 0.0) -> dict:
-    """A record in which a gate that sees x gains this much, above an accuracy of 0.5."""
+def record_of(**accuracies: float) -> dict:
+    """A record of kinds with these accuracies on both tasks."""
     trials = []
     for task in routing_or_multiplication.TASKS:
-        for kind in routing_or_multiplication.KINDS:
-            carry_sees, branch_sees = gated_net.KINDS[kind]
-            accuracy = 0.5 + branch * (branch_sees in ("state", "coupled")) + carry * (carry_sees == "state")
-            accuracy += product * (kind == "product")
+        for kind, accuracy in accuracies.items():
             for search in range(5):
                 found = [accuracy + 0.001 * np.sin(search)] * 4
                 trials.append({"of": task, "kind": kind, "search": search, "width": 64, "depth": 12, "n_test": 2000,
                                "diverged": False, "accuracy": found, "borrowed": {}})  # fmt: skip
     return {"settings": {"searches": 5}, "trials": {"final": trials}}
+
+
+def gains(branch: float, carry: float, product: float = 0.0) -> dict:
+    """A record in which a gate that sees x gains this much, above an accuracy of 0.5."""
+    accuracies = {}
+    for kind in routing_or_multiplication.KINDS:
+        carry_sees, branch_sees = gated_net.KINDS[kind]
+        accuracies[kind] = 0.5 + branch * (branch_sees in ("state", "coupled")) + carry * (carry_sees == "state")
+    accuracies["product"] += product
+    return record_of(**accuracies)
 
 
 @pytest.mark.parametrize(
@@ -99,31 +106,19 @@ def test_verdicts_on_routing_and_multiplication(claim, record, verdict):
     assert verdict_on("routing_or_multiplication", claim, record) == verdict
 
 
-def of_product(**accuracies: float) -> dict:
-    """A record of the kinds between gates and a product, with these accuracies on both tasks."""
-    trials = []
-    for task in routing_or_multiplication.TASKS:
-        for kind, accuracy in accuracies.items():
-            for search in range(5):
-                found = [accuracy + 0.001 * np.sin(search)] * 4
-                trials.append({"of": task, "kind": kind, "search": search, "width": 64, "depth": 12, "n_test": 2000,
-                               "diverged": False, "accuracy": found, "borrowed": {}})  # fmt: skip
-    return {"settings": {"searches": 5}, "trials": {"final": trials}}
-
-
 @pytest.mark.parametrize(
     ("claim", "record", "verdict"),
     [
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.6, scaled=0.5), "reproduced"),
-        ("branch-gate-beside-a-whole-carry", of_product(added=0.4, scaled=0.5), "not reproduced"),
-        ("product-before-the-second-matrix", of_product(gated=0.9, added=0.6), "reproduced"),
-        ("product-before-the-second-matrix", of_product(gated=0.6, added=0.6), "not clear"),
-        ("bounded-product-does-as-well", of_product(bounded=0.71), "reproduced"),
-        ("bounded-product-does-as-well", of_product(bounded=0.6), "not reproduced"),
-        ("even-activation-does-what-the-product-does", of_product(absolute=0.9), "reproduced"),
-        ("even-activation-does-what-the-product-does", of_product(absolute=0.6), "not reproduced"),
-        ("relu-does-what-the-product-does", of_product(relu=0.9), "reproduced"),
-        ("relu-does-what-the-product-does", of_product(relu=0.6), "not reproduced"),
+        ("branch-gate-beside-a-whole-carry", record_of(added=0.6, scaled=0.5), "reproduced"),
+        ("branch-gate-beside-a-whole-carry", record_of(added=0.4, scaled=0.5), "not reproduced"),
+        ("product-before-the-second-matrix", record_of(gated=0.9, added=0.6), "reproduced"),
+        ("product-before-the-second-matrix", record_of(gated=0.6, added=0.6), "not clear"),
+        ("bounded-product-does-as-well", record_of(bounded=0.71), "reproduced"),
+        ("bounded-product-does-as-well", record_of(bounded=0.6), "not reproduced"),
+        ("even-activation-does-what-the-product-does", record_of(absolute=0.9), "reproduced"),
+        ("even-activation-does-what-the-product-does", record_of(absolute=0.6), "not reproduced"),
+        ("relu-does-what-the-product-does", record_of(relu=0.9), "reproduced"),
+        ("relu-does-what-the-product-does", record_of(relu=0.6), "not reproduced"),
     ],
 )
 def test_verdicts_on_the_product(claim, record, verdict):
@@ -134,15 +129,15 @@ def test_verdicts_on_the_product(claim, record, verdict):
 @pytest.mark.parametrize(
     ("claim", "record", "verdict"),
     [
-        ("coupled-gate-over-relu", of_product(coupled_relu=0.9), "reproduced"),
-        ("coupled-gate-over-relu", of_product(coupled_relu=0.7), "not reproduced"),
-        ("product-over-relu", of_product(product_relu=0.9), "reproduced"),
-        ("product-of-relu-does-as-well", of_product(product_relu=0.89), "reproduced"),
-        ("product-of-relu-does-as-well", of_product(product_relu=0.8), "not reproduced"),
+        ("coupled-gate-over-relu", record_of(coupled_relu=0.9), "reproduced"),
+        ("coupled-gate-over-relu", record_of(coupled_relu=0.7), "not reproduced"),
+        ("product-over-relu", record_of(product_relu=0.9), "reproduced"),
+        ("product-of-relu-does-as-well", record_of(product_relu=0.89), "reproduced"),
+        ("product-of-relu-does-as-well", record_of(product_relu=0.8), "not reproduced"),
     ],
 )
 def test_verdicts_on_gates_over_relu(claim, record, verdict):
-    before = of_product(relu=0.8, bounded=0.9)
+    before = record_of(relu=0.8, bounded=0.9)
     assert verdict_on("gates_over_relu", claim, record, before) == verdict
 
 
