@@ -327,13 +327,14 @@ def cached(work: dict, key, make):
     return work[key]
 
 
-def check_floats(name: str, array, dtype: np.dtype) -> None:
+def check_floats(name: str, array, dtype: np.dtype, shape: tuple[int, ...] | None = None) -> None:
     """Raises TypeError unless `array` is a NumPy array of floats or, where the dtype is complex, of
-    complex numbers, and has no mask, which would be ignored."""
+    complex numbers, and has no mask, which would be ignored; ValueError for another shape."""
     kinds = ("f", dtype.kind)
     if not isinstance(array, np.ndarray) or hasattr(array, "mask") or array.dtype.kind not in kinds:
-        what = f"{name}.astype(np.float32), or inputs_for(net, {name}) of pixels"
-        raise TypeError(f"{name} must be a NumPy array of floats, without a mask: {what}")
+        raise TypeError(f"{name} must be a NumPy array of floats, without a mask; inputs_for() scales pixels")
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, not {array.shape}")
 
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
@@ -566,6 +567,8 @@ class DeepNet(FixedNames):
 
         `gates` (depth, N, hidden), if given, receives the transform gates T."""
         x = self._checked(x)
+        if gates is not None:
+            check_floats("gates", gates, self.dtype, (self.depth, len(x), self.hidden))
         logits = np.empty((len(x), self.d_out), self.dtype)
         for start in range(0, len(x), SLICE):
             rows = slice(start, start + SLICE)
@@ -644,6 +647,8 @@ class DeepNet(FixedNames):
         self._stamp.check(self)
         check_floats("d_logits", d_logits, self.dtype)
         d_logits = d_logits.astype(self.dtype, copy=False)
+        if norms is not None:
+            check_floats("norms", norms, self.dtype, (self.depth,))
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for index in reversed(range(self.depth)):
@@ -887,9 +892,7 @@ class Optimizer:
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place.  Returns the norm of the gradient before clipping; if
         that is not finite, nothing is changed."""
-        check_floats("gradient", gradient, self.parameters.dtype)
-        if gradient.shape != self.parameters.shape:
-            raise ValueError(f"the gradient must be {self.parameters.shape}, not {gradient.shape}")
+        check_floats("gradient", gradient, self.parameters.dtype, self.parameters.shape)
         norm = norm_of(gradient)
         if math.isfinite(norm):
             self.update(gradient, self.clip / norm if norm > self.clip else 1.0)

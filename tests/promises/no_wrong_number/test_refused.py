@@ -233,6 +233,26 @@ def test_an_x_of_another_shape_or_with_no_finite_numbers_is_refused(make, wrong)
             use(wrong)
 
 
+def gates_into(net, array):
+    net.predict(X, array)
+
+
+def norms_into(net, array):
+    net.forward(X)
+    net.backward(D_LOGITS, array)
+
+
+@pytest.mark.parametrize(("write", "shape"), [(gates_into, (3, 5, 8)), (norms_into, (3,))])
+def test_an_array_that_cannot_receive_gates_or_norms_is_refused(write, shape):
+    received = np.zeros(shape)
+    write(deep_net(), received)
+    assert (received > 0).all()
+    longer = (4, *shape[1:])
+    for wrong in (np.zeros(shape, int), np.zeros(longer), np.ma.zeros(shape), received.tolist()):
+        with pytest.raises((TypeError, ValueError)):
+            write(deep_net(), wrong)
+
+
 def test_an_epoch_refuses_an_invalid_x_or_y():
     net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
     optimizer = hn.Adam(net.parameters)
