@@ -1645,6 +1645,8 @@ def train_pairs(args) -> None:
     path = path_of_record(args, settings, data)
     if not args.no_save:
         check_replaceable(path, is_record)
+        if args.save and os.path.realpath(args.save) == os.path.realpath(path):
+            raise InputError(f"--save and the JSON cannot both be {path}")
     record = {**common_to_runs(args, settings, data), "env": environment()}
     if not args.quiet:
         images = f"{settings.n_train} training and {settings.n_test} test images"

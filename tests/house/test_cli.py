@@ -77,6 +77,7 @@ def test_a_loss_above_that_of_guessing_is_recorded(tmp_path, data_set):
 BAD = [
     "--seed 9223372036854775808",
     "--save other.npz",
+    "--out new.json --save ./new.json",
     "--lr nan",
     "--n-train 301",
     "--batch 201",
