@@ -929,6 +929,8 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, states=("m", "v"))
+        if not (0 <= beta1 < 1 and 0 <= beta2 < 1 and eps > 0):
+            raise ValueError(f"0 <= beta1 < 1, 0 <= beta2 < 1 and 0 < eps must hold, not {beta1}, {beta2}, {eps}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps

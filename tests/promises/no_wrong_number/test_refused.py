@@ -182,6 +182,16 @@ def test_a_gradient_that_is_not_finite_changes_nothing(make, bad):
     assert getattr(optimizer, "t", 0) == 0
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [{"beta1": 1.5}, {"beta1": -0.1}, {"beta2": 1.0}, {"beta2": math.nan}, {"eps": 0.0}, {"lr": 0.0}, {"clip": -1.0}],
+    ids=str,
+)
+def test_settings_that_no_adam_can_have_are_refused(setting):
+    with pytest.raises(ValueError):
+        hn.Adam(np.ones(3), **setting)
+
+
 def test_an_optimiser_of_another_net_is_refused():
     net = deep_net()
     with pytest.raises(ValueError):
