@@ -41,7 +41,7 @@ def train_net(
 ) -> list[dict]:
     """Trains the net in place until it has seen x (N, d_in), y (N,) `epochs` times; returns its history, a
     row for each epoch: "epoch", the means over its batches "train_loss", "train_acc" and "grad_norm",
-    "lr", the rate of its last step, and "state", by which a call that goes on knows its net and optimiser.
+    "lr", the rate of its last step, and "state", by which a call that goes on knows its net, optimiser and examples.
 
     net          a DeepNet, or anything with forward(x), backward(d_logits), predict(x) and parameters
     x            floats, the net's inputs as they are
@@ -55,13 +55,14 @@ def train_net(
 
     A training that diverges ends: the last row then has "diverged", where it did, and nothing else but
     "epoch"; such a history cannot be gone on with (ValueError).  Raises ValueError, too, for another seed or
-    batch_size than the history's, for a net that was trained since, as by a call that was interrupted, for
-    another optimiser, as a new one, and for floats in y without a loss of their own."""
+    batch_size and for other x or y than the history's, for a net that was trained since, as by a call that was
+    interrupted, for another optimiser, as a new one, and for floats in y without a loss of their own."""
     history = list(history)
-    if history:
-        check_goes_on(history[-1], state_of(net, optimizer, seed, batch_size))
     x = np.asanyarray(x)  # a mask stays, and is refused
     y = np.asanyarray(y)
+    same = checksum_of_same(net, x, y, seed, batch_size)
+    if history:
+        check_goes_on(history[-1], state_of(net, optimizer, same))
     if validation is not None:
         validation = tuple(map(np.asanyarray, validation))
     if loss is softmax_cross_entropy and y.dtype.kind == "f":
@@ -84,7 +85,7 @@ def train_net(
         try:
             row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, set_rate)}
             row["lr"] = rate
-            row["state"] = state_of(net, optimizer, seed, batch_size)
+            row["state"] = state_of(net, optimizer, same)
             if not np.isfinite(net.parameters).all():
                 raise FloatingPointError("after its last step: parameters are not finite")
             if validation is not None:
@@ -103,14 +104,21 @@ def check_goes_on(last: dict, state: int) -> None:
     if "diverged" in last:
         raise ValueError(f"the training diverged in epoch {last['epoch']}: it cannot be gone on with")
     if last.get("state") != state:
-        raise ValueError("net, optimizer, seed or batch_size are not those with which this history ended: keep them")
+        raise ValueError("net, optimizer, x, y, seed or batch_size are not those of this history's end: keep them")
 
 
-def state_of(net, optimizer, seed: int, batch_size: int) -> int:
-    """A checksum of the net's parameters, the arrays and numbers of the optimiser, also those in its dicts, lists and
-    tuples, the seed and the batch size."""
-    state = zlib.crc32(f"{seed} {batch_size}".encode())
-    state = zlib.crc32(np.ascontiguousarray(net.parameters), state)
+def checksum_of_same(net, x: np.ndarray, y: np.ndarray, seed: int, batch_size: int) -> int:
+    """A checksum of what stays the same in all epochs: the examples in the net's dtype, seed and batch size."""
+    same = zlib.crc32(f"{seed} {batch_size}".encode())
+    for array in (x, y):
+        same = zlib.crc32(np.ascontiguousarray(array, net.parameters.dtype), same)
+    return same
+
+
+def state_of(net, optimizer, same: int) -> int:
+    """The checksum `same`, gone on with over the net's parameters and the arrays and numbers of the optimiser, also
+    those in its dicts, lists and tuples."""
+    state = zlib.crc32(np.ascontiguousarray(net.parameters), same)
     for name, value in sorted(getattr(optimizer, "__dict__", {}).items()):
         if name not in NO_STATE:
             state = with_value(state, name, value)

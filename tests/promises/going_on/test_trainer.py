@@ -45,6 +45,22 @@ def test_a_history_is_gone_on_with_by_its_own_seed_and_batches(examples, other):
         train_net(net, optimizer, *examples, epochs=2, history=history, **{"batch_size": 16, **other})
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x, y: (x[:80], y[:80]),
+        lambda x, y: (2 * x, y),
+        lambda x, y: (x, y[::-1]),
+    ],
+    ids=["fewer", "other inputs", "other labels"],
+)
+def test_a_history_is_gone_on_with_by_its_own_examples(examples, change):
+    net, optimizer = net_and(Adam)
+    history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
+    with pytest.raises(ValueError):
+        train_net(net, optimizer, *change(*examples), epochs=2, batch_size=16, history=history)
+
+
 class Momentum:
     """Keeps its momentum in a dict of a list."""
 
