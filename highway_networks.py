@@ -394,6 +394,8 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     try:
         with temporary.open("xb") as file:
+            if path.exists():
+                temporary.chmod(path.stat().st_mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -208,6 +208,17 @@ def test_a_new_file_obeys_the_umask(tmp_path):
 
 
 @posix
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_replaced_file_keeps_its_mode(tmp_path, mode):
+    target = tmp_path / "run.json"
+    target.write_text(OLD)
+    target.chmod(mode)
+    write_all({target: b"new"})
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+@posix
 def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "there.json").symlink_to(Path("far") / "file.json")
