@@ -379,6 +379,51 @@ def test_the_recursion_of_linear_mixtures():
     assert distance == pytest.approx(11 * math.log10(0.9))
 
 
+@pytest.mark.parametrize(
+    "mix",
+    [
+        Mix(carry=0.9, transform=0.5),
+        Mix(carry=0.9, gate_bias=1.5),
+        Mix(gate_bias=1.5, coupled=True),
+    ],
+    ids=["numbers", "a gate of H", "a gate of both"],
+)
+def test_the_recursion_is_that_of_many_draws(mix):
+    """Of two blocks y = C x + T H, for pairs of images that differ much."""
+    q = 1.0
+    e = 0.7
+    v_H = 1.5
+    v_T = 6.0
+    rng = np.random.default_rng(0)
+
+    def pairs(variance, half):
+        """(2, n) draws of this variance; the mean square of a pair's difference is 2 half."""
+        common = math.sqrt(variance - half) * rng.normal(size=400_000)
+        return common + math.sqrt(half) * rng.normal(size=(2, 400_000))
+
+    def moments(x):
+        return (x**2).mean(), ((x[0] - x[1]) ** 2).mean() / 2
+
+    x = pairs(q, e)
+    for _ in range(2):
+        square, half = moments(x)
+        H = np.tanh(pairs(v_H * square, v_H * half))
+        C = mix.carry
+        T = mix.transform
+        through_gate = 0.0
+        if mix.gate_bias is not None:
+            T = 1 / (1 + np.exp(-mix.gate_bias - pairs(v_T * square, v_T * half)))
+            dy_dT = H - x if mix.coupled else H
+            through_gate = v_T * (T * (1 - T) * dy_dT) ** 2
+        if mix.coupled:
+            C = 1 - T
+        of_last_block = np.mean(C**2 + v_H * (T * (1 - H**2)) ** 2 + through_gate)
+        x = C * x + T * H
+    gradient, distance = recursion(mix, 2, "tanh", v_H, v_T, q, e)
+    assert gradient == pytest.approx(math.log10(of_last_block) / 2, abs=0.003)
+    assert distance == pytest.approx(math.log10(moments(x)[1] / e) / 2, abs=0.003)
+
+
 @pytest.mark.parametrize("start", ["program", "orthogonal"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_field_agrees_with_a_net(kind, start):

@@ -92,6 +92,16 @@ def test_the_lock_of_a_link_is_that_of_its_file(tmp_path):
         Lock(tmp_path / "link.json")
 
 
+def test_a_folder_is_locked_by_whatever_name(tmp_path, monkeypatch):
+    """By a file within it: its parent may be somebody else's."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with Lock(folder), pytest.raises(InputError):
+        Lock(Path("."))
+    assert os.listdir(tmp_path) == ["folder"]
+
+
 def runner_of(name, folder):
     return Runner(name, "default", {}, folder=folder, jobs=1)
 
