@@ -897,7 +897,8 @@ class Optimizer:
         check_floats("gradient", gradient, self.parameters.dtype, self.parameters.shape)
         norm = norm_of(gradient)
         if math.isfinite(norm):
-            self.update(gradient, self.clip / norm if norm > self.clip else 1.0)
+            scale = self.clip / norm if norm > self.clip else 1.0
+            self.update(gradient, scale)
             self.lr *= self.decay
         return norm
 
@@ -942,8 +943,7 @@ class Adam(Optimizer):
         self.t += 1
         b = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr_a_over_b = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / b
-        numbers = (self.beta1, self.beta2, self.eps / b, lr_a_over_b)
-        beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(*numbers)
+        beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(self.beta1, self.beta2, self.eps / b, lr_a_over_b)
         for parameters, g, scratch, m, v in self._chunks(gradient):
             if scale < 1:
                 g = multiply(g, scale, scratch)
@@ -1036,7 +1036,8 @@ def train_epoch(
         norms[step] = float(optimizer.step(net.backward(d_logits)))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    if not np.may_share_memory(getattr(optimizer, "parameters", net.parameters), net.parameters):
+    updated = getattr(optimizer, "parameters", net.parameters)  # an optimiser need not name them
+    if not np.may_share_memory(updated, net.parameters):
         raise ValueError("the optimizer must write into net.parameters of this net, in place")
     return {
         "train_loss": float(losses.mean()),
@@ -1125,12 +1126,11 @@ class LayerHistory:
         self.net.backward(d_logits, norms)
         if not (math.isfinite(loss) and np.isfinite(norms).all()):
             return
-        row = {"step": self.steps_done, "loss": four_digits(loss)}
-        row["gradient"] = [four_digits(norm) for norm in norms]
+        self.columns["step"].append(self.steps_done)
+        self.columns["loss"].append(four_digits(loss))
+        self.columns["gradient"].append([four_digits(norm) for norm in norms])
         if self.net.block.has_gate:
-            row["T"] = [four_digits(T) for T in mean_gates(self.net, self.x)]
-        for name, value in row.items():
-            self.columns[name].append(value)
+            self.columns["T"].append([four_digits(T) for T in mean_gates(self.net, self.x)])
 
 
 def four_digits(number) -> float:
@@ -1517,15 +1517,13 @@ def path_of_record(args, settings: Settings, data: Dataset) -> Path:
     if args.quick:
         return Path("run_quick.json")
     is_headline = replace(settings, seed=DEFAULTS.seed) == DEFAULTS and data.name == "MNIST"
-    several = [name for name in ("depths", "seeds") if getattr(args, name)]
-    if not is_headline or len(several) > 1:
-        return Path("run_own.json")
-    if not several:
+    if is_headline and not args.depths and not args.seeds:
         return Path("run.json")
-    [name] = several
-    if len(getattr(args, name)) == 1:
-        return Path("run_own.json")
-    return Path({"depths": "run_sweep.json", "seeds": "run_seeds.json"}[name])
+    if is_headline and len(args.depths) > 1 and not args.seeds:
+        return Path("run_sweep.json")
+    if is_headline and len(args.seeds) > 1 and not args.depths:
+        return Path("run_seeds.json")
+    return Path("run_own.json")
 
 
 def is_record(path: Path) -> bool:
@@ -1537,7 +1535,8 @@ def environment() -> dict:
     """What computed a record's numbers: versions, machine, and the commit of this program."""
     blas = None
     if _blas():
-        blas = " ".join(str(_blas().info()[0].get(name)) for name in ("internal_api", "version", "architecture"))
+        library = _blas().info()[0]
+        blas = " ".join(str(library.get(name)) for name in ("internal_api", "version", "architecture"))
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -1561,7 +1560,8 @@ def commit() -> str | None:
     since or is not committed.  None if git cannot tell."""
     try:
         head = git("rev-parse", "--short=12", "HEAD")
-        return f"{head}-dirty" if git("status", "--porcelain", "--untracked-files=all", "--", "*.py") else head
+        changed = git("status", "--porcelain", "--untracked-files=all", "--", "*.py")
+        return f"{head}-dirty" if changed else head
     except (OSError, subprocess.SubprocessError):
         return None
 
