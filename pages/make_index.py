@@ -123,7 +123,7 @@ def digits_part(mnist: Dataset) -> list[str]:
 
 LAYERS = 30
 ACROSS = 8
-FIRST_T = 0.02
+FIRST_T = 0.05
 FIRST_DIGIT = 3
 
 

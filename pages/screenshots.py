@@ -29,9 +29,9 @@ const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => don
 if (answering) document.addEventListener("found", frames, { once: true });
 else frames();
 """
-# what each scene shows on its picture; those whose bets train nets play them when they are opened
+# what each scene shows on its picture; Whisper sweeps T; those whose bets train nets play them when they are opened
 SCENES = {
-    "whisper": "prove('whisper');",
+    "whisper": "tellAnswer('whisper'); togglePlay();",
     "race": "",
     "sabotage": "",
     "start": "",

@@ -33,12 +33,12 @@ const inkSeen = () => (state.ink && !drawing ? centred(inkNow()) : inkNow());
 
 const pixelsNow = () => Array.from(inkSeen(), (value) => 2 * value - 1);
 
-function drawPad(place, name = "pad") {
+function drawPad(place, name = "pad", isCalling = false) {
   padPlaces.push(place);
   stage.tile(name, place, SIDE, inkColors(inkNow()));
-  stage.box(place, "pad");
+  stage.box(place, isCalling ? "pad calls" : "pad");
   stage.hold(...place);
-  if (!state.ink && place[2] > 80) stage.text(place[0] + place[2] / 2, place[1] + place[3] - 4, "draw here", "small pen", "middle");
+  if (!state.ink && place[2] > 80) stage.text(place[0] + place[2] / 2, place[1] + place[3] - 10, "draw your own", "small pen", "middle");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */

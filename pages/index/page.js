@@ -31,6 +31,16 @@ function draw() {
   tellWhatIsSettled();
   showButtons();
   if (stage.isMoving) redraw();
+  clearTimeout(describing);
+  describing = setTimeout(describe, 500);
+}
+
+/* Names the picture for who hears the page, once it is at rest. */
+let describing = 0;
+function describe() {
+  const shown = runNow()?.portraits?.map(({ up, down }, k) => `Tower ${k + 1}: signal ${arrivesInWords(up)}, gradient ${arrivesInWords(down)}.`);
+  const words = [sectionOf(state.scene).dataset.picture, ...(shown ?? []), SCENES[state.scene].caption()];
+  $("cells").setAttribute("aria-label", words.join(" "));
 }
 
 /* What the pointed cell holds, or the state of the scene. */
@@ -43,6 +53,7 @@ function set(changes) {
   const scene = SCENES[state.scene];
   if (scene.onState && scene.levers.some((name) => Object.hasOwn(changes, name))) scene.onState(changes);
   const isDigit = "ink" in changes || "digit" in changes;
+  if (isDigit) visited.clear();
   if (isDigit) setOut();
   if (isDigit && runNow()) showDigit(runNow());
   keepAddress();
@@ -353,7 +364,7 @@ function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();
   const scene = takeAddress();
-  setOut();
+  requestAnimationFrame(setOut); // a page behind others waits until it is seen
   showScene(scene);
   if (scene !== "whisper") scrollToScene(scene);
   draw();

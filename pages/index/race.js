@@ -1,5 +1,5 @@
 "use strict";
-/* Scenes 1, 2 and 4: nets that the worker trains, drawn as towers.  A row is a layer, a cell a unit: on the left the
+/* Race, Sabotage and Turn: nets that the worker trains, drawn as towers.  A row is a layer, a cell a unit: on the left the
    state of the digit, which climbs; on the right the gradient, which comes back down. */
 
 const PACE = 20; // milliseconds between an answer of the worker and the next question
@@ -101,12 +101,12 @@ const arrivesInWords = (share) => (share > 1.005 ? `grew to ${percent(share)}` :
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
-  const narrow = width < 300;
+  const narrow = width < 330;
   const head = narrow ? 58 : 64; // pixels above a tower
   const pad = narrow ? 44 : 52;
   const foot = hasPad ? pad + 12 : 24; // and below it
-  stage.text(left, top + 18, name, `strong ${look}`);
-  if (!narrow) stage.text(left, top + 38, EQUATIONS[look], "small");
+  const title = stage.text(left, top + 18, name, `strong ${look}`);
+  if (!narrow) stage.text(left + title.getComputedTextLength() + 10, top + 18, EQUATIONS[look], "small");
   const wide = (width - 24) / 2;
   stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
   if (!narrow) stage.text(left + width, top + 40, "of new digits are read", "small", "end");
@@ -131,16 +131,15 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
     const [up, down] = [portrait.up, portrait.down].map(narrow ? shareInWords : arrivesInWords);
-    if (narrow) stage.text(left, top + head - 20, up, "small");
-    stage.text(left, top + head - 6, narrow ? "signal ↑" : `signal ↑ ${up}`, "small");
-    if (narrow) stage.text(right, top + head - 20, down, "small");
-    else stage.text(right, rowTop(0) + high + 16, down, "small");
-    const says = `${narrow ? "→" : "is read as"} ${portrait.guess}`;
-    const saysOne = narrow ? `all → ${portrait.guess}` : `says ${portrait.guess} to every digit`;
+    stage.text(left, top + head - 22, up, "small");
+    stage.text(left, top + head - 6, "signal ↑", "small");
+    stage.text(right, rowTop(0) + high + 16, down, "small");
+    const says = `${narrow ? "says" : "is read as"} ${portrait.guess}`;
+    const saysOne = narrow ? `always ${portrait.guess}` : `says ${portrait.guess} to every digit`;
     stage.text(hasPad ? left + pad + 6 : left, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
   }
   if (!portrait) stage.text(left, top + head + 20, "computing …", "small faint");
-  stage.text(right, top + head - 6, narrow ? "↓ gradient" : "gradient ↓", "small");
+  stage.text(right, top + head - 6, "↓ gradient", "small");
   if (hasPad) drawPad([left, rowTop(0) + high + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right };
 }

@@ -59,7 +59,7 @@ SCENES.sabotage = {
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], `${isWide ? "tower: " : ""}${FIELDS.tower.words[state.tower]}`, "highway");
+    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], FIELDS.tower.words[state.tower], "highway");
     stage.hold(tower.left, tower.rowTop(LAYERS), tower.right + tower.wide - tower.left, tower.high * LAYERS);
     if (!dragged) this.mark(...frameNow(), "planned");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");

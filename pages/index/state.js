@@ -9,7 +9,7 @@ const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map'
 const INITIALISATIONS = { program: "small", orthogonal: "orthogonal", glorot: "Glorot", he: "He" };
 
 const FIELDS = {
-  T: { from: 0, to: 1, step: 0.01, standard: 0.02, label: "T, the share replaced", say: (T) => T.toFixed(2) },
+  T: { from: 0, to: 1, step: 0.01, standard: 0.05, label: "T, the share replaced", say: (T) => T.toFixed(2) },
   digit: { from: 0, to: 9, step: 1, standard: 3, label: "digit", kind: "select" },
   second: { words: { plain: "plain", residual: "residual" }, standard: "plain", label: "left tower" },
   b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "bias b_T" },

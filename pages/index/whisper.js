@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 0: a digit climbs thirty layers, from tile to tile.  Every layer has as many units as the digit has pixels, and
+/* The first scene: a digit climbs thirty layers, from tile to tile.  Every layer has as many units as the digit has pixels, and
    one T for all of them, which is under the reader's finger. */
 
 const SIDE = 14; // of a digit, in pixels
@@ -7,18 +7,18 @@ const PIXELS = SIDE * SIDE;
 const LAYERS = 30;
 const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
 
-const BET_T = 0.05;
-const HOP = 60; // milliseconds that a new digit takes for a layer
-const REST = 1000; // and that it stays at the top before T is swept
-const EMPTY = new Float64Array(PIXELS);
+const HOP = 75; // milliseconds that a new digit takes for a layer
 const rooms = [];
 const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
-const visited = new Map(); // {T: what was left}, of all T that the finger has been at
+const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
 let begun = -Infinity; // when the digit set out
 
 /* A new digit climbs layer by layer; one that is being drawn is seen on all of them. */
 const setOut = () => (begun = calm.matches || drawing ? -Infinity : performance.now());
+
+/* How many layers it has climbed, the last one in part. */
+const climbedNow = () => Math.min(LAYERS, (performance.now() - begun) / HOP);
 
 /* The weights W_H of the layers, drawn when they are needed first. */
 function roomsDrawn(seed = 1) {
@@ -69,12 +69,12 @@ function tilePlace(layer) {
 SCENES.whisper = {
   levers: ["T"],
   hasDigit: true,
-  isPlaying: () => sweep !== null,
+  isPlaying: () => sweep !== null || (isOpen("whisper") && climbedNow() < LAYERS),
   onState: () => (sweep = null),
 
   play() {
+    sweep = SCENES.whisper.isPlaying() ? null : { began: performance.now(), then: state.T };
     begun = -Infinity;
-    sweep = sweep ? null : { began: performance.now(), then: state.T };
   },
 
   /* T as the clock has it; who wants no motion sees the end at once. */
@@ -82,7 +82,7 @@ SCENES.whisper = {
     const { began, then } = sweep;
     const gone = (performance.now() - began) / SWEEP;
     const isOver = gone > 1 || calm.matches;
-    if (gone >= 0) state.T = isOver ? then : Math.round(100 * gone) / 100;
+    state.T = isOver ? then : Math.round(100 * gone) / 100;
     if (isOver) sweep = null;
     if (isOver && norm(inkSeen())) { // a busy machine draws fewer T than the clock passes
       for (let i = 0; i <= 50; i++) visited.set(i / 50, leftAt(i / 50));
@@ -96,56 +96,55 @@ SCENES.whisper = {
     if (sweep) this.sweepOn();
     const T = state.T;
     const states = climb(inkSeen(), T);
-    const top = Math.min(LAYERS, Math.floor((performance.now() - begun) / HOP));
+    const climbed = climbedNow();
+    const top = Math.floor(climbed);
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
-      stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(layer > top ? EMPTY : values));
+      const seen = Math.max(0, Math.min(1, climbed - layer + 1));
+      stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    const isCovered = !isTold("whisper") && !isOpen("whisper"); // the bet is on it
+    const isCovered = T === STANDARD.T && !isTold("whisper") && !isOpen("whisper"); // the bet is on it
     this.left = top === LAYERS && !isCovered ? now : undefined; // not while it climbs
     if (top === LAYERS && now) visited.set(T, now);
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const lines = isCovered ? ["?"] : shareInWords(now).split(/(?<=×) /); // a small one in two
+    const number = top < LAYERS ? String(top) : isCovered ? "?" : shareInWords(now);
+    const lines = number.split(/(?<=×) /); // a small one in two
     const size = side / (gridNow()[1] === 3 ? 2.2 : 3) / (lines.length > 1 && gridNow()[1] === 3 ? 1.5 : 1);
     lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - lines.length + 1) * size, line, "strong").style.fontSize = `${size}px`));
-    stage.text(x, y + side / 2 + 18, top < LAYERS ? `layer ${top}` : "is left", "small");
-    for (let row = 1; row < gridNow()[1]; row++) this.drawTurn(tilePlace(row * gridNow()[0]));
+    stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "is left", "small");
+    for (let row = 1; row < gridNow()[1]; row++) {
+      const [left, above] = tilePlace(row * gridNow()[0]);
+      stage.text(left + side / 2, above + side + 6, "▲", "mark", "middle");
+    }
     if (top < LAYERS) {
-      stage.box(tilePlace(top), "chosen");
+      stage.box(tilePlace(top + 1), "chosen");
       redraw();
     }
-    this.drawValley();
+    this.drawValley(now, top === LAYERS);
   },
 
-  /* An arrow from the row below to the tile at this place. */
-  drawTurn([left, top, side]) {
-    const [x, y] = [left + side / 2, top + side + 2];
-    stage.line([[x, y + 4], [x - 5, y + 4], [x, y - 5], [x + 5, y + 4], [x, y + 4]], "turn");
-  },
-
-  /* The digit at the bottom, and beside it what was left for each T. */
-  drawValley() {
+  /* The digit at the bottom, and beside it what was left for each T that was tried. */
+  drawValley(now, isThere) {
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12;
     const pad = Math.min(room, 0.38 * stage.width);
-    drawPad([0, below + 8, pad, pad]);
+    const isDrawn = state.ink || isTold("whisper"); // first the pad calls the finger, then the chart
+    drawPad([0, below + 8, pad, pad], "pad", isThere && !isDrawn);
     const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    stage.text(place[0] + place[2], place[1] + 16, "T: share replaced", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, "what is left", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
-    if (isTold("whisper")) {
-      const g = FACTORS.program;
-      const points = Array.from({ length: 101 }, (_, i) => [across(i / 100), down(decadesLeft(i / 100, g, LAYERS))]);
-      stage.line(points, "law");
-      stage.text(across(0.35) + 8, down(decadesLeft(0.35, g, LAYERS)) - 4, "the law", "small");
-    } else if (visited.size < 4) {
-      stage.text(across(0.2), down(-3) - 4, "left for each T:", "small faint");
-      stage.text(across(0.2), down(-3) + 16, "drag here", "small pen");
-    }
-    for (const [T, left] of visited) stage.dot(across(T), down(Math.log10(left)), T === state.T ? "here" : "been", T === state.T ? 6 : 3);
+    const tried = [...visited.keys()].sort((one, other) => one - other);
+    const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
+    stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
+    if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
+    const here = [across(state.T), down(Math.log10(now))];
+    const isCalling = isThere && tried.length < 4;
+    stage.dot(...here, isCalling && isDrawn ? "here calls" : "here", 7);
+    if (isCalling) stage.text(here[0] + 14, here[1] + 30, "drag T →", "small pen");
   },
 
   /* A drag along the chart sets T. */
@@ -160,20 +159,19 @@ SCENES.whisper = {
 
   caption() {
     const arrives = this.left === undefined ? "" : `: the size of what arrives is ${shareInWords(this.left)}`;
-    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets${arrives}.`;
+    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets, and passes the rest on unchanged${arrives}.`;
   },
 
   bet: {
     question: "At T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
-    isSettled: () => sweep === null,
+    isSettled: () => climbedNow() === LAYERS,
 
-    /* The digit climbs once, so that the answer is seen; then T is swept. */
+    /* The digit climbs once more, and its number is shown. */
     prove() {
-      set({ T: BET_T });
+      set({ T: STANDARD.T });
       setOut();
-      sweep = { began: begun + LAYERS * HOP + REST, then: BET_T };
     },
   },
 };
