@@ -142,8 +142,8 @@ SCENES.whisper = {
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
-    const isCalling = isThere && tried.length < 4;
-    stage.dot(...here, isCalling && isDrawn ? "here calls" : "here", 7);
+    const isCalling = isThere && isDrawn && tried.length < 4;
+    stage.dot(...here, isCalling ? "here calls" : "here", 7);
     if (isCalling) stage.text(here[0] + 14, here[1] + 30, "drag T →", "small pen");
   },
 
