@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 6: the reader's verdicts on three claims beside ours.  What was measured and what the rule asks for is open; our
+/* Judge: the reader's verdicts on three claims beside ours.  What was measured and what the rule asks for is open; our
    verdict is sealed until the reader has judged. */
 
 const VERDICTS = ["reproduced", "in part", "not reproduced"];

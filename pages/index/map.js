@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 3: a map that is filled by small nets.  A column is a start, a row a rate; above the columns stands what the law
+/* Start: a map that is filled by small nets.  A column is a start, a row a rate; above the columns stands what the law
    says of the start. */
 
 const COLUMNS = BIASES.length;

@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 5: follow the arrows k times.  Four towers, k = 1 to 4, show what is read after every block; a dot walks on when
+/* Pointers: follow the arrows k times.  Four towers, k = 1 to 4, show what is read after every block; a dot walks on when
    the next hop can be read. */
 
 const KS = [1, 2, 3, 4];

@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 2: while a highway tower trains, the reader cuts the way past some of its layers: their T is set to 1. */
+/* Sabotage: while a highway tower trains, the reader cuts the way past some of its layers: their T is set to 1. */
 
 const TRAINED = 100; // steps before the cut of the bet
 const HEALING = 200; // steps that a net is given after a cut

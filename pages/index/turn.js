@@ -1,5 +1,5 @@
 "use strict";
-/* Scene 4: a tower whose gates are all held shut, beside one whose gates are free. */
+/* Turn: a tower whose gates are all held shut, beside one whose gates are free. */
 
 SCENES.turn = {
   levers: [],

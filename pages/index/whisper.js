@@ -1,5 +1,5 @@
 "use strict";
-/* The first scene: a digit climbs thirty layers, from tile to tile.  Every layer has as many units as the digit has pixels, and
+/* Whisper: a digit climbs thirty layers, from tile to tile.  Every layer has as many units as the digit has pixels, and
    one T for all of them, which is under the reader's finger. */
 
 const SIDE = 14; // of a digit, in pixels
